@@ -1,0 +1,66 @@
+# learnscope: `make run` shows what it does, `make test` checks that it does it.
+# Only the two variables below are meant to be set: make PYTHON=python3.12 WORKERS=4 test
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+BENCHMARKS := $(filter-out benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
+
+# Each worker computes on one thread: pools of as many threads as cores, one a worker, would fight.
+TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false"
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test lint format slow bench clean
+
+help: ## say what can be made
+	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
+	$(BIN)/learnscope verify --out learnscope-out
+
+test: lint ## install for development, then lint, check types and run the tests
+	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS)
+
+lint: .venv/.ready-dev ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: .venv/.ready-dev ## apply the style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+slow: .venv/.ready-dev ## run the tests that run on request
+	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+bench: .venv/.ready-bench ## install the yardstick (PyTorch), then print every benchmark's ratios
+	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+
+clean: ## remove .venv, builds and caches; results stay
+	rm -rf .venv build dist .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What is installed is remembered by a stamp that is older or newer than pyproject.toml.
+
+.venv/.created:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found=$$("$(PYTHON)" --version 2>&1) || found="not found"; \
+	  echo "learnscope needs Python 3.11 or newer, and '$(PYTHON)' is $$found; name another: make PYTHON=python3.12 ..." >&2; \
+	  exit 1; }
+	"$(PYTHON)" -m venv --clear .venv
+	@touch $@
+
+.venv/.ready-run: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.ready-dev: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch .venv/.ready-run $@
+
+.venv/.ready-bench: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[benchmark]'
+	@touch .venv/.ready-run $@

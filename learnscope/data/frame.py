@@ -1,0 +1,140 @@
+"""Frames: the coordinates in which the vectors of a run are written.
+
+Networks of this field see inputs only through inner products, and gradient descent never leaves
+span{initial weights, directions, training vectors}. A run in R^d can therefore be written in an
+orthonormal basis of that span, of `rank` coordinates instead of d:
+
+- `basis` and `project` rotate vectors that were drawn in R^d into such coordinates: exact, path by
+  path, for any distribution.
+- `Frame.gaussian_rows` draws Gaussian vectors in such coordinates directly. Exact in law, and d is
+  only a number: d = 400 and d = 10^9 are the same program at the same cost.
+
+In law: let Z be `count` rows of i.i.d. normals in R^d and let k coordinates be taken already by
+earlier vectors. By rotation invariance the components along those k stay i.i.d. normal, and the rest
+is, up to a rotation that no inner product sees, the lower triangle of Bartlett's decomposition: i.i.d.
+normals below the diagonal and chi(d - k - i) on it (i = 0, 1, ...).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.part import Number
+
+# Each proposal of `chi` is refused with probability below 0.05 (at one or two degrees of freedom;
+# below 0.005 from 20 on), so that all of them fail less than once in 10^13 draws.
+_PROPOSALS = 10
+
+
+def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    r"""Chi variables with `degrees` (> 0) degrees of freedom, accurate up to 10^9 in float32 too.
+
+    Marsaglia and Tsang (2000) write Gamma(a) = b (1 + c x)^3 with b = a - 1/3, c = 1/sqrt(9 b), x
+    normal, accepted with log u < x^2/2 + b (1 - v + log v), v = (1 + c x)^3. A chi variable is then
+    sqrt(2b) (1 + c x)^{3/2}: it is formed from its deviation, since at 10^9 degrees its square has a
+    float32 spacing of 64, and v - 1 cancels. Instead of a loop, which would not vectorise, ten
+    proposals are made and the first accepted is taken.
+
+    >>> import jax, jax.numpy as jnp
+    >>> draws = chi(jax.random.key(0), jnp.full(2000, 1e9)) - jnp.sqrt(1e9)
+    >>> bool(abs(draws.mean()) < 0.1), bool(abs(draws.std() - 0.5**0.5) < 0.05)
+    (True, True)
+    """
+    degrees = jnp.asarray(degrees)
+    normal_key, uniform_key = jax.random.split(key)
+    x = jax.random.normal(normal_key, (*degrees.shape, _PROPOSALS), degrees.dtype)
+    u = jax.random.uniform(uniform_key, (*degrees.shape, _PROPOSALS + 1), degrees.dtype)
+    return _chi(degrees, x, u)
+
+
+def _chi(
+    degrees: Float[Array, "*shape"],
+    x: Float[Array, "*shape proposal"],
+    u: Float[Array, "*shape proposal_and_one"],
+) -> Float[Array, "*shape"]:
+    """Chi variables from normal and uniform ones (the last uniform serves degrees below 2)."""
+    small = degrees < 2
+    b = jnp.where(small, degrees / 2 + 1, degrees / 2) - 1 / 3
+    t = x * jax.lax.rsqrt(9 * b)[..., None]
+    inside = t > -1
+    e = jnp.where(inside, t * (3 + t * (3 + t)), 0)
+    accept = inside & (jnp.log(u[..., :-1]) < x**2 / 2 + b[..., None] * _log1p_minus(e))
+    first = jnp.argmax(accept, axis=-1, keepdims=True)
+    t = jnp.take_along_axis(t, first, axis=-1)[..., 0]
+    root = jnp.sqrt(2 * b)
+    value = root + root * jnp.expm1(1.5 * jnp.log1p(t))
+    return jnp.where(small, value * u[..., -1] ** (1 / degrees), value)
+
+
+def _log1p_minus(e: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """log(1 + e) - e without the cancellation at small e."""
+    series = e**2 * (-1 / 2 + e * (1 / 3 + e * (-1 / 4 + e * (1 / 5 + e * (-1 / 6 + e / 7)))))
+    return jnp.where(jnp.abs(e) < 0.03, series, jnp.log1p(e) - e)
+
+
+class Frame(eqx.Module):
+    """The coordinates of one draw: `rank` numbers a vector, for `dim` ambient dimensions.
+
+    `used` counts the coordinates already taken. In an `ambient` frame rank = dim and nothing needs
+    to be kept track of.
+    """
+
+    dim: Number
+    rank: int = eqx.field(static=True)
+    used: int = eqx.field(static=True, default=0)
+    ambient: bool = eqx.field(static=True, default=False)
+
+    @staticmethod
+    def of_dimension(dim: int) -> "Frame":
+        """The ambient frame of R^dim."""
+        return Frame(jnp.asarray(float(dim)), int(dim), ambient=True)
+
+    def axes(self, count: int) -> tuple[Float[Array, "count rank"], "Frame"]:
+        """The next `count` coordinate axes: orthonormal directions, and the frame after them."""
+        after = self._after(count)
+        return jnp.eye(count, self.rank, self.used), after
+
+    def gaussian_rows(
+        self, key: Key[Array, ""], count: int
+    ) -> tuple[Float[Array, "count rank"], "Frame"]:
+        """`count` standard normal vectors that training may move along, and the frame after them."""
+        if self.ambient:
+            return jax.random.normal(key, (count, self.rank)), self
+        after = self._after(count)
+        # One draw of each kind for everything: random bits are most of a program's compile time.
+        normal_key, uniform_key = jax.random.split(key)
+        normal = jax.random.normal(normal_key, (count, after.used + _PROPOSALS))
+        uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
+        degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
+        diagonal = _chi(degrees, normal[:, after.used :], uniform)
+        square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
+        rest = jnp.zeros((count, self.rank - after.used))
+        return jnp.concatenate([normal[:, : self.used], square, rest], axis=1), after
+
+    def gaussian_points(self, key: Key[Array, ""], count: int) -> Float[Array, "count rank"]:
+        """`count` fresh standard normal vectors that nothing is trained on.
+
+        Their components outside the frame meet no weight, so `rank` coordinates say it all.
+        """
+        return jax.random.normal(key, (count, self.rank))
+
+    def _after(self, count: int) -> "Frame":
+        if self.used + count > self.rank:
+            raise ValueError(
+                f"a frame of rank {self.rank} has no room for {count} vectors after {self.used}: "
+                "the dimension is too small, or the data model's `span` or the net's `rows` "
+                "counts too few."
+            )
+        return Frame(self.dim, self.rank, self.used + count, self.ambient)
+
+
+def basis(*rows: Float[Array, "count dim"]) -> Float[Array, "rank dim"]:
+    """An orthonormal basis of the span of all rows (and of more, if they are dependent)."""
+    stacked = jnp.concatenate(rows)
+    return jnp.linalg.qr(stacked.T)[0].T
+
+
+def project(vectors: Float[Array, "*shape dim"], onto: Float[Array, "rank dim"]) -> Array:
+    """The coordinates of vectors in a basis."""
+    return vectors @ onto.T

@@ -1,0 +1,105 @@
+"""Signal and noise: one patch carries the label's signal, the other is noise."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key
+
+from learnscope.data.frame import Frame
+from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
+from learnscope.errors import BadInput
+from learnscope.part import Number, count, flag, number
+
+
+class SignalNoise(AbstractData):
+    r"""Two patches: $y\mu$ and $\xi$ (Meng, Cao, Zou 2023, Definition 2.1; Cao et al. 2022).
+
+    The label $y$ is $\pm 1$ with equal chances, $\xi \sim N(0, \sigma_p^2 (I - \mu\mu^T/\|\mu\|^2))$.
+    The signal stands in the first patch; a network that treats patches alike cannot tell.
+    With probability `flip` the label that is *trained on* is $-y$ while the patch stays $y\mu$ (Kou et
+    al. 2023); test labels are flipped alike, so that chance of error is at least `flip`.
+
+    | symbol | argument |
+    |---|---|
+    | $d$ | `dim` |
+    | $n$ | `train` |
+    | $\|\mu\|$ | `signal` |
+    | $\sigma_p$ | `noise` |
+    | $p$ | `flip` |
+
+    `orthogonal=False` lets the noise have a component along $\mu$. `batch` is the mini-batch size
+    (none: the full batch).
+
+    >>> import jax
+    >>> model = SignalNoise(dim=50, train=4, test=3, signal=2.0, noise=0.1)
+    >>> problem = model.sample(jax.random.key(0))
+    >>> problem.train.x.shape, problem.test.y.shape
+    ((4, 2, 50), (3,))
+    """
+
+    papers: ClassVar = ("cao2022benign", "meng2023pegr")
+
+    dim: Number = number(low=2, high=1e12, whole=True, shape=True)
+    train: int = count()
+    test: int = count()
+    signal: Number = number(low=0)
+    noise: Number = number(low=0)
+    flip: Number = number(0.0, low=0, high=1)
+    orthogonal: bool = flag(True)
+    batch: int | None = count(None, optional=True)
+
+    def __check_init__(self):
+        if self.batch is not None and self.batch > self.train:
+            raise BadInput(
+                f"SignalNoise.batch = {self.batch} is not allowed: it must be at most "
+                f"train = {self.train}."
+            )
+
+    @property
+    def compression(self) -> str:
+        return "gaussian_rows"
+
+    @property
+    def span(self) -> int:
+        return 1 + self.train
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        frame = Frame.of_dimension(self.dim) if frame is None else frame
+        train_key, test_key, label_key, test_label_key = jax.random.split(key, 4)
+        axis, frame = frame.axes(1)
+        train_noise, frame = frame.gaussian_rows(train_key, self.train)
+        test_noise = frame.gaussian_points(test_key, self.test)
+        signal = self.signal * axis[0]
+        return Problem(
+            train=self._samples(label_key, train_noise, frame, self.span),
+            test=self._samples(test_label_key, test_noise, frame, frame.rank),
+            directions={"signal": signal},
+            frame=frame,
+            batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
+        )
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        noise_key, label_key = jax.random.split(key)
+        noise = problem.frame.gaussian_points(noise_key, 1)
+        samples = self._samples(label_key, noise, problem.frame, problem.frame.rank)
+        return samples.take(jnp.asarray(0))
+
+    def _samples(self, key: Key[Array, ""], normal: Array, frame: Frame, width: int) -> Samples:
+        """Examples around given unit noise; compressed noise patches are cut to `width`."""
+        coin, chance = jax.random.uniform(key, (2, normal.shape[0]), normal.dtype)
+        sign = jnp.where(coin < 0.5, 1.0, -1.0)
+        flipped = chance < self.flip
+        noise = self.noise * (normal.at[:, 0].set(0.0) if self.orthogonal else normal)
+        carried = self.signal * sign[:, None]
+        if frame.ambient:
+            signal_patch = jnp.zeros_like(noise).at[:, :1].set(carried)
+            x = jnp.stack([signal_patch, noise], axis=1)
+        else:
+            x = (carried, noise[:, :width])
+        return Samples(
+            x=x,
+            y=jnp.where(flipped, -sign, sign),
+            vectors={"noise": noise},
+            marks={"sign": sign},
+        )

@@ -1,0 +1,7 @@
+"""How an experiment runs."""
+
+from learnscope.lab.experiment import Experiment, Record
+from learnscope.lab.run import run
+from learnscope.lab.sweep import zipped
+
+__all__ = ["Experiment", "Record", "run", "zipped"]

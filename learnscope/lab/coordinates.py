@@ -1,0 +1,63 @@
+"""Which coordinates a sweep runs in: ambient, rotated, or compressed in law."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from learnscope.errors import BadInput
+from learnscope.lab.experiment import Experiment
+from learnscope.nets import AbstractInnerProductNet
+
+COORDINATES = ("auto", "ambient", "rotate", "compressed")
+
+
+def rank(experiment: Experiment) -> int:
+    """Coordinates that a compressed run needs: directions, training vectors and filters."""
+    assert isinstance(experiment.net, AbstractInnerProductNet)
+    return experiment.data.span + experiment.net.rows
+
+
+def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
+    """Why an experiment cannot be compressed, or None if it can."""
+    data, net, rule = experiment.data, experiment.net, experiment.rule
+    if data.compression == "none":
+        return f"{type(data).__name__} draws vectors that leave any fixed span"
+    if not isinstance(net, AbstractInnerProductNet):
+        return f"{type(net).__name__} sees more of its inputs than inner products"
+    if rule.basis_dependence is not None:
+        return rule.basis_dependence
+    needed, smallest = rank(experiment), min(dims)
+    if needed > smallest:
+        return f"{needed} coordinates are needed and the dimension is only {smallest:.0f}"
+    return None
+
+
+def choose(asked: str, experiments: Sequence[Experiment], dims: Sequence[float]) -> str:
+    """The coordinates for a whole sweep: `ambient`, `rotate` or `compressed`.
+
+    One choice for all of it, since a seed's draw is the same only in the same coordinates, and
+    comparisons within a sweep are paired. `auto` compresses if every experiment allows it.
+    """
+    if asked not in COORDINATES:
+        raise BadInput(
+            f"coordinates = {asked!r} is not allowed: it must be one of {', '.join(COORDINATES)}."
+        )
+    if asked == "ambient":
+        return "ambient"
+    for experiment in experiments:
+        reason = obstacle(experiment, [*dims, float(experiment.data.dim)] if not dims else dims)
+        if reason is not None:
+            if asked == "auto":
+                return "ambient"
+            raise BadInput(
+                f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
+            )
+    in_law = all(each.data.compression == "gaussian_rows" for each in experiments)
+    if asked == "rotate" or not in_law:
+        return "rotate"
+    return "compressed"
+
+
+def dimensions(axis_values: Iterable[np.ndarray]) -> list[float]:
+    """All dimensions that a sweep visits."""
+    return [float(value) for values in axis_values for value in values]

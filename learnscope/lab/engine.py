@@ -1,0 +1,248 @@
+"""How a run runs: one program a group, vmapped over runs, scanned over steps in segments.
+
+A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are traced, so
+that they are a batch axis of one compiled program. They are computed in *blocks* that fit a memory
+budget, and a block in *segments* of the recorded steps, between which progress is shown.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from learnscope.data import Frame, Problem, basis
+from learnscope.lab import coordinates as coords
+from learnscope.lab.experiment import Experiment
+from learnscope.nets import AbstractInnerProductNet, Params
+from learnscope.rules import State
+
+# A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
+_ROLES = {"data": 0, "init": 1, "training": 2}
+_SEGMENTS = 10
+_LARGEST_BLOCK = 128
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Runs to be computed together: pure data, so that any process can compute it."""
+
+    experiment: Experiment
+    varying: dict[str, np.ndarray]
+    seeds: np.ndarray
+    coordinates: str
+    precision: str
+
+    @property
+    def size(self) -> int:
+        return len(self.seeds)
+
+
+_Source = dict[str, Any]  # the data model and the net: what a draw depends on
+
+
+class _Carry(eqx.Module):
+    """A run between segments."""
+
+    state: State
+    diverged_at: Int[Array, ""]
+
+
+def recorded_steps(experiment: Experiment) -> np.ndarray:
+    """0, every, 2 every, ..., and the last step."""
+    steps = np.arange(0, experiment.steps + 1, experiment.record.every)
+    return steps if steps[-1] == experiment.steps else np.append(steps, experiment.steps)
+
+
+def compute(block: Block, advance: Callable[[int], None] = lambda steps: None) -> dict[str, Any]:
+    """All recorded variables of a block, as NumPy arrays (run, step, ...), and `diverged_at`.
+
+    `advance` is told after each segment how many steps (of all runs together) it took.
+    """
+    with jax.enable_x64(block.precision == "float64"):
+        dtype = np.dtype(block.precision)
+        fixed = _traced(block.experiment, dtype, block.coordinates == "compressed")
+        varying = {path: values.astype(dtype) for path, values in block.varying.items()}
+        seeds = block.seeds.astype(np.uint32)
+        rank = _rank(block.experiment, block.coordinates)
+        drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
+        problem, params = _draw(_source(fixed), drawn, seeds, block.coordinates, rank)
+        carry = _start(fixed, varying, seeds, problem, params)
+        recorded = []
+        for bounds in _segments(recorded_steps(block.experiment)):
+            carry, values = _segment(fixed, varying, seeds, problem, carry, bounds)
+            recorded.append(jax.device_get(values))
+            advance(block.size * int((bounds[:, 1] - bounds[:, 0]).sum()))
+        count = len(recorded_steps(block.experiment))
+        variables = {
+            name: np.concatenate([part[name] for part in recorded], axis=1)[:, :count]
+            for name in recorded[0]
+        }
+        diverged = np.asarray(carry.diverged_at)
+        return variables | {"diverged_at": np.where(diverged < 0, np.nan, diverged)}
+
+
+def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[Any, Any, Any]:
+    """The shapes of one run's problem, carry and probe values, without computing them."""
+    with jax.enable_x64(precision == "float64"):
+        fixed = _traced(experiment, np.dtype(precision), coordinates == "compressed")
+        rank = _rank(experiment, coordinates)
+        source, seed = _source(fixed), np.uint32(0)
+        problem, params = eqx.filter_eval_shape(_draw_one, source, seed, coordinates, rank)
+        carry = eqx.filter_eval_shape(_start_one, fixed, seed, problem, params)
+        return problem, carry, eqx.filter_eval_shape(_measure, fixed, carry.state, problem)
+
+
+def output_shapes(experiment: Experiment, coordinates: str) -> dict[str, tuple[int, ...]]:
+    """The shape of every recorded variable at one step of one run."""
+    values = _shapes(experiment, coordinates, "float32")[2]
+    return {name: value.shape for name, value in values.items()}
+
+
+def run_bytes(experiment: Experiment, coordinates: str, precision: str) -> int:
+    """Memory that one run takes: its problem, its state and working copies of it, its records."""
+    problem, carry, values = (
+        sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+        for tree in _shapes(experiment, coordinates, precision)
+    )
+    return 2 * problem + 6 * carry + values * len(recorded_steps(experiment))
+
+
+def block_size(experiment: Experiment, coordinates: str, precision: str, memory: float) -> int:
+    """How many runs of an experiment fit a memory budget (in bytes)."""
+    fitting = int(memory // run_bytes(experiment, coordinates, precision))
+    return max(1, min(fitting, _LARGEST_BLOCK))
+
+
+def _traced(experiment: Experiment, dtype: np.dtype, compressed: bool) -> Experiment:
+    """The experiment with its numbers as arrays; ambient dimensions stay Python's, for shapes."""
+
+    def convert(leaf):
+        if isinstance(leaf, bool) or not isinstance(leaf, int | float):
+            return leaf
+        return leaf if isinstance(leaf, int) and not compressed else np.asarray(leaf, dtype)
+
+    return jax.tree.map(convert, experiment)
+
+
+def _source(experiment: Experiment) -> _Source:
+    return {"data": experiment.data, "net": experiment.net}
+
+
+def _rank(experiment: Experiment, coordinates: str) -> int:
+    return coords.rank(experiment) if coordinates == "compressed" else 0
+
+
+def _with(tree: Any, values: Mapping[str, Array]) -> Any:
+    """An experiment (or its source) with traced numbers put in their places."""
+    if not values:
+        return tree
+    return eqx.tree_at(
+        lambda inner: [_at(inner, path) for path in values], tree, list(values.values())
+    )
+
+
+def _at(tree: Any, path: str) -> Any:
+    for name in path.split("."):
+        tree = tree[name] if isinstance(tree, Mapping) else getattr(tree, name)
+    return tree
+
+
+def _key(seed: Array, role: str) -> Array:
+    return jax.random.fold_in(jax.random.key(seed), _ROLES[role])
+
+
+def _draw_one(source: _Source, seed: Array, how: str, rank: int) -> tuple[Problem, Params]:
+    """One problem and its initial parameters, in the chosen coordinates."""
+    data, net = source["data"], source["net"]
+    frame = Frame(data.dim, rank) if how == "compressed" else None
+    problem = data.sample(_key(seed, "data"), frame)
+    params = net.init(_key(seed, "init"), problem)
+    if how == "rotate":
+        assert isinstance(net, AbstractInnerProductNet)
+        onto = basis(*problem.span(), params["filters"])
+        problem, params = problem.project(onto), net.project(params, onto)
+    return problem, params
+
+
+def _draw_runs(
+    source: _Source, varying: dict[str, Array], seeds: Array, how: str, rank: int
+) -> tuple[Problem, Params]:
+    return jax.vmap(lambda values, seed: _draw_one(_with(source, values), seed, how, rank))(
+        varying, seeds
+    )
+
+
+# Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
+# compiles three times faster. It depends on data and net only, so that all rules share it.
+_draw = eqx.filter_jit(_draw_runs, compiler_options={"xla_backend_optimization_level": 1})
+
+
+def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Params) -> _Carry:
+    state = experiment.rule.init(experiment.net, problem, _key(seed, "init"), params)
+    return _Carry(state, jnp.full((), -1, state.step.dtype))
+
+
+@eqx.filter_jit
+def _start(
+    fixed: Experiment, varying: dict[str, Array], seeds: Array, problem: Problem, params: Params
+) -> _Carry:
+    """The state of every run before its first step."""
+    return jax.vmap(
+        lambda values, seed, problem, params: _start_one(
+            _with(fixed, values), seed, problem, params
+        )
+    )(varying, seeds, problem, params)
+
+
+def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    for probe in experiment.probes:
+        value = probe(state, problem)
+        found |= value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
+    return found
+
+
+@eqx.filter_jit
+def _segment(
+    fixed: Experiment,
+    varying: dict[str, Array],
+    seeds: Array,
+    problem: Problem,
+    carry: _Carry,
+    bounds: Int[Array, "interval 2"],
+) -> tuple[_Carry, dict[str, Array]]:
+    """Steps of each interval [from, to), then the probes; for all runs of the block."""
+
+    def one(values, seed, problem, carry):
+        experiment = _with(fixed, values)
+        key = _key(seed, "training")
+
+        def step(t, carry):
+            state = experiment.rule.step(carry.state, problem, jax.random.fold_in(key, t))
+            total = sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state.params))
+            first = ~jnp.isfinite(total) & (carry.diverged_at < 0)
+            return _Carry(state, jnp.where(first, state.step, carry.diverged_at))
+
+        def interval(carry, bound):
+            carry = jax.lax.fori_loop(bound[0], bound[1], step, carry)
+            return carry, _measure(experiment, carry.state, problem)
+
+        return jax.lax.scan(interval, carry, bounds)
+
+    return jax.vmap(one)(varying, seeds, problem, carry)
+
+
+def _segments(steps: np.ndarray) -> list[np.ndarray]:
+    """Intervals between recorded steps, in equally long segments (the last padded with nothing)."""
+    starts = np.concatenate([[0], steps[:-1]])
+    intervals = np.stack([starts, steps], axis=1).astype(np.int32)
+    length = -(-len(intervals) // _SEGMENTS)
+    missing = -len(intervals) % length
+    padding = np.repeat([[steps[-1], steps[-1]]], missing, axis=0).astype(np.int32)
+    padded = np.concatenate([intervals, padding.reshape(-1, 2)])
+    return list(padded.reshape(-1, length, 2))

@@ -1,0 +1,117 @@
+"""Experiments: data x net x rule x steps x probes x record, as one value."""
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import equinox as eqx
+import tomli_w
+
+from learnscope.data import AbstractData
+from learnscope.errors import BadInput
+from learnscope.lab import serial
+from learnscope.nets import AbstractNet
+from learnscope.papers import PAPERS
+from learnscope.part import AbstractPart, count
+from learnscope.probes import AbstractProbe, Loss
+from learnscope.rules import AbstractRule
+
+
+class Record(AbstractPart):
+    """When probes are read: before the first step, then after every `every` steps and the last."""
+
+    every: int = count(1)
+
+
+class Experiment(AbstractPart):
+    """Everything that defines a run, but its seed.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.SignalNoise(dim=400, train=20, test=1000, signal=1.0, noise=0.5),
+    ...     net=ls.nets.PatchCNN(width=10, activation="relu2", scale=0.01),
+    ...     rule=ls.rules.GradientDescent(rate=0.02),
+    ...     steps=1500,
+    ... )
+    >>> ls.Experiment.from_toml(experiment.to_toml()) == experiment
+    True
+    """
+
+    slots: ClassVar[dict[str, type]] = {
+        "data": AbstractData,
+        "net": AbstractNet,
+        "rule": AbstractRule,
+        "probes": AbstractProbe,
+        "record": Record,
+    }
+
+    data: AbstractData
+    net: AbstractNet
+    rule: AbstractRule
+    steps: int = count()
+    probes: tuple[AbstractProbe, ...] = eqx.field(converter=tuple, default=(Loss(),))
+    record: Record = Record()
+
+    def __check_init__(self):
+        for name, base in self.slots.items():
+            value = getattr(self, name)
+            for part in value if name == "probes" else [value]:
+                if not isinstance(part, base):
+                    raise BadInput(
+                        f"Experiment.{name} = {part!r} is not allowed: it must be a "
+                        f"{base.__name__.removeprefix('Abstract').lower()} of learnscope."
+                    )
+        names = [output for probe in self.probes for output in probe.outputs]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise BadInput(f"Experiment.probes record {', '.join(repeated)} more than once.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: every field of every part, named."""
+        return serial.plain(self, top=True)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Experiment":
+        """The experiment that `to_dict` described."""
+        values: dict[str, Any] = {}
+        known = {field.name for field in dataclasses.fields(cls)}
+        serial.check_names("an experiment", plain, known, {"data", "net", "rule", "steps"})
+        for name, value in plain.items():
+            base = cls.slots.get(name)
+            if base is None:
+                values[name] = value
+            elif name == "probes":
+                if not isinstance(value, list):
+                    raise BadInput("probes must be a list of tables, each with a kind.")
+                values[name] = [serial.part(base, each, "probes") for each in value]
+            else:
+                values[name] = serial.part(base, value, name)
+        return cls(**values)
+
+    def to_toml(self) -> str:
+        return tomli_w.dumps(self.to_dict())
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Experiment":
+        try:
+            return cls.from_dict(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"not a valid TOML text: {error}.") from None
+
+    def to_json(self) -> str:
+        return json.dumps(serial.finite(self.to_dict()), indent=2, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Experiment":
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise BadInput(f"not a valid JSON text: {error}.") from None
+
+    def citation(self) -> str:
+        """BibTeX entries of the papers behind the parts in use."""
+        parts = [self.data, self.net, self.rule, *self.probes]
+        keys = sorted({key for part in parts for key in part.papers})
+        return "\n\n".join(PAPERS[key] for key in keys)

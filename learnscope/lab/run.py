@@ -1,0 +1,142 @@
+"""`run`: an experiment over axes and seeds, as one labelled dataset."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.lab import coordinates as coords
+from learnscope.lab.compilation import compilations
+from learnscope.lab.engine import Block, block_size, compute
+from learnscope.lab.experiment import Experiment
+from learnscope.lab.progress import SweepProgress
+from learnscope.lab.results import Results
+from learnscope.lab.sweep import Axis, Group, Over, axes, groups, labels, seed_list
+
+PRECISIONS = ("float32", "float64")
+
+
+def run(
+    experiment: Experiment,
+    over: Over = None,
+    seeds: int | Iterable[int] = 1,
+    coordinates: str = "auto",
+    precision: str = "float32",
+    progress: bool = True,
+    memory: float = 1e9,
+) -> xr.Dataset:
+    """Run an experiment for every combination of axis values and every seed.
+
+    `over` maps dotted fields to values: numbers become a batch axis of one program, anything else
+    (widths, names, whole rules) a program each; `zipped` fields change together. A seed fixes the
+    data and the initial weights whatever the rule and the position in the sweep, so comparisons
+    are paired. `memory` is the budget in bytes for the runs computed at one time.
+
+    Variables are named after the probes' outputs, dims after the last part of each field; `seed`
+    and `step` come with them, and `diverged_at` says where a run left the finite numbers (NaN:
+    nowhere).
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.SignalNoise(dim=400, train=20, test=50, signal=1.0, noise=0.5),
+    ...     net=ls.nets.PatchCNN(width=10),
+    ...     rule=ls.rules.GradientDescent(rate=0.02),
+    ...     steps=20,
+    ... )
+    >>> ls.run(experiment, over={"data.noise": [0.1, 0.5]}, seeds=3, progress=False).loss.shape
+    (2, 3, 21)
+    """
+    if precision not in PRECISIONS:
+        raise BadInput(
+            f"precision = {precision!r} is not allowed: it must be one of {', '.join(PRECISIONS)}."
+        )
+    if not isinstance(experiment, Experiment):
+        raise BadInput(f"experiment = {experiment!r} is not allowed: it must be an Experiment.")
+    if not memory > 0:
+        raise BadInput(f"memory = {memory!r} is not allowed: it must be above 0 (bytes).")
+    found, listed = axes(over), seed_list(seeds)
+    chosen, parts = _plan(experiment, found, coordinates)
+    before = compilations()
+    results = Results(parts, found, listed, chosen, precision)
+    runs = [len(listed) * group.size for group in parts]
+    steps = sum(n * group.experiment.steps for n, group in zip(runs, parts, strict=True))
+    with SweepProgress(sum(runs), steps, progress) as bar:
+        for group in parts:
+            for place, values in _blocks(group, listed, chosen, precision, memory, bar):
+                results.put(group, place, values)
+    spent = compilations().since(before)
+    return results.dataset().assign_attrs(
+        experiment=experiment_text(experiment),
+        over=json.dumps({path: labels(axis, path) for axis in found for path in axis.fields}),
+        coordinates=chosen,
+        precision=precision,
+        learnscope=version("learnscope"),
+        jax=version("jax"),
+        compilations=spent.count,
+        compile_seconds=round(spent.seconds, 3),
+    )
+
+
+def experiment_text(experiment: Experiment) -> str:
+    """The experiment as TOML, or as it prints if it holds code."""
+    try:
+        return experiment.to_toml()
+    except BadInput:
+        return repr(experiment)
+
+
+def _plan(
+    experiment: Experiment, found: Sequence[Axis], asked: str
+) -> tuple[str, list[Group]]:
+    """Coordinates for the whole sweep, and its groups in them."""
+    dims = coords.dimensions(
+        np.asarray(values) for axis in found for path, values in axis.fields.items()
+        if path == "data.dim"
+    )
+    trial = groups(experiment, found, ambient=False)
+    chosen = coords.choose(asked, [group.experiment for group in trial], dims)
+    return chosen, trial if chosen == "compressed" else groups(experiment, found, ambient=True)
+
+
+def _blocks(
+    group: Group,
+    seeds: Sequence[int],
+    chosen: str,
+    precision: str,
+    memory: float,
+    bar: SweepProgress,
+) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
+    """Where the runs of each block belong, and their values; blocks are computed side by side."""
+    shape = group.shape
+    total = len(seeds) * group.size
+    positions = np.unravel_index(np.arange(total), [*shape.values(), len(seeds)])
+    at = dict(zip([*shape, "seed"], positions, strict=True))
+    threads = os.cpu_count() or 1
+    fitting = block_size(group.experiment, chosen, precision, memory / threads)
+    size = -(-total // -(-total // fitting))
+
+    def work(start: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        # The last block is filled up with its last run, so that all have one shape: one program.
+        ids = np.arange(start, start + size).clip(max=total - 1)
+        varying = {path: values[at[dim][ids]] for path, (dim, values) in group.varying.items()}
+        block = Block(
+            group.experiment, varying, np.asarray(seeds)[at["seed"][ids]], chosen, precision
+        )
+        values = compute(block, bar.advance)
+        kept = min(size, total - start)
+        return (
+            {dim: index[ids[:kept]] for dim, index in at.items()},
+            {name: array[:kept] for name, array in values.items()},
+        )
+
+    starts = range(0, total, size)
+    if len(starts) == 1:
+        yield work(0)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, starts)

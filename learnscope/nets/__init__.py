@@ -1,0 +1,16 @@
+"""What learns."""
+
+from learnscope.nets.activations import ACTIVATIONS
+from learnscope.nets.model import Model
+from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
+from learnscope.nets.patch_cnn import PatchCNN
+
+__all__ = [
+    "ACTIVATIONS",
+    "AbstractInnerProductNet",
+    "AbstractNet",
+    "Model",
+    "Params",
+    "PatchCNN",
+    "inner",
+]

@@ -1,0 +1,48 @@
+"""Activations by name, as the field's papers define them."""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from learnscope.part import Number
+
+Values = Float[Array, "*shape"]
+
+
+def relu(z: Values, power: Number, threshold: Number) -> Values:
+    """max(z, 0)."""
+    return jnp.maximum(z, 0)
+
+
+def relu2(z: Values, power: Number, threshold: Number) -> Values:
+    """max(z, 0)^2 (Meng, Cao, Zou 2023)."""
+    return jnp.maximum(z, 0) ** 2
+
+
+def relu_power(z: Values, power: Number, threshold: Number) -> Values:
+    """max(z, 0)^power for any power >= 1; z <= 0 is kept apart, for its derivative's sake."""
+    positive = z > 0
+    return jnp.where(positive, jnp.where(positive, z, 1) ** power, 0)
+
+
+def huberised(z: Values, power: Number, threshold: Number) -> Values:
+    """0 below 0, z^2 / (2h) up to h = threshold, z - h/2 above (Chatterji et al. 2021)."""
+    h = threshold
+    return jnp.where(z < h, jnp.maximum(z, 0) ** 2 / (2 * h), z - h / 2)
+
+
+def cubic(z: Values, power: Number, threshold: Number) -> Values:
+    """z^3 (Wen, Li 2022)."""
+    return z**3
+
+
+def truncated(z: Values, power: Number, threshold: Number) -> Values:
+    """min(1, max(z, 0)) (Shi, Wei, Liang 2022)."""
+    return jnp.minimum(1, jnp.maximum(z, 0))
+
+
+ACTIVATIONS: dict[str, Callable[[Values, Number, Number], Values]] = {
+    function.__name__: function
+    for function in (relu, relu2, relu_power, huberised, cubic, truncated)
+}

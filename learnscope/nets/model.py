@@ -1,0 +1,34 @@
+"""A user's own Equinox model as a net."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Key
+
+from learnscope.data import Problem
+from learnscope.nets.net import AbstractNet, Params
+
+
+class Model(AbstractNet):
+    """Any Equinox module: `build(key)` makes it, and it is called on one example.
+
+    Its inexact arrays are trained, everything else is kept as built.
+
+    >>> import equinox as eqx, jax, jax.numpy as jnp
+    >>> net = Model(lambda key: eqx.nn.MLP(3, "scalar", 8, 1, key=key))
+    >>> params = net.init(jax.random.key(0), None)
+    >>> net(params, jnp.ones((4, 3))).shape
+    (4,)
+    """
+
+    build: Callable[[Key[Array, ""]], Any] = eqx.field(static=True)
+
+    def init(self, key: Key[Array, ""], problem: Problem | None) -> Params:
+        return eqx.filter(self.build(key), eqx.is_inexact_array)
+
+    def __call__(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
+        # Under jit the weights built here are dead code: only what is not trained is taken.
+        model = eqx.combine(params, self.build(jax.random.key(0)))
+        return jax.vmap(model)(x)

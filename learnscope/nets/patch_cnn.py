@@ -1,0 +1,73 @@
+"""The two-layer patch network of signal-noise theory."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.data import Problem
+from learnscope.nets.activations import ACTIVATIONS
+from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.part import Number, choice, count, number
+
+
+class PatchCNN(AbstractInnerProductNet):
+    r"""Filters applied to every patch, summed with a fixed second layer.
+
+    For two classes $f(W, x) = F_{+1} - F_{-1}$, else outputs $(F_1, \dots, F_K)$, with
+
+    $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle),$$
+
+    $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and it decides
+    outcomes. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
+
+    | symbol | argument |
+    |---|---|
+    | $m$ (a class) | `width` |
+    | $\sigma$ | `activation` |
+    | $\sigma_0$ | `scale` |
+    | $a$ | `second_layer` |
+    | $K$ | `classes` |
+    | $q$ of relu^q | `power` |
+    | $h$ of the huberised relu | `threshold` |
+
+    >>> import jax, learnscope as ls
+    >>> data = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1, noise=1)
+    >>> problem = data.sample(jax.random.key(0))
+    >>> net = PatchCNN(width=5)
+    >>> net(net.init(jax.random.key(1), problem), problem.train.x).shape
+    (4,)
+    """
+
+    width: int = count()
+    activation: str = choice(*ACTIVATIONS, default="relu2")
+    scale: Number = number(0.01, low=0)
+    second_layer: str = choice("mean", "sum", default="mean")
+    classes: int = count(2, low=2)
+    power: Number = number(2.0, low=1)
+    threshold: Number = number(0.5, above=0)
+
+    @property
+    def rows(self) -> int:
+        return self.classes * self.width
+
+    @property
+    def second_layer_scale(self) -> float:
+        """a: what each filter's output is multiplied by."""
+        return 1 / self.width if self.second_layer == "mean" else 1.0
+
+    @property
+    def signs(self) -> Float[Array, " filter"]:
+        """+1 and -1: the sign j of each filter, for two classes."""
+        return jnp.repeat(jnp.array([1.0, -1.0]), self.width)
+
+    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+        rows, _ = problem.frame.gaussian_rows(key, self.rows)
+        return {"filters": self.scale * rows}
+
+    def read(self, params: Params, seen: tuple[Float[Array, "n *patch filter"], ...]) -> Array:
+        activation = ACTIVATIONS[self.activation]
+        each = [activation(z, self.power, self.threshold) for z in seen]
+        total = sum(z if z.ndim == 2 else z.sum(tuple(range(1, z.ndim - 1))) for z in each)
+        if self.classes == 2:
+            return self.second_layer_scale * (total @ self.signs)
+        by_class = total.reshape(*total.shape[:-1], self.classes, self.width)
+        return self.second_layer_scale * by_class.sum(-1)

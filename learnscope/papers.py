@@ -1,0 +1,28 @@
+"""What to cite: the papers behind the parts, as BibTeX."""
+
+PAPERS: dict[str, str] = {
+    "meng2023pegr": """@article{meng2023pegr,
+  title = {Per-Example Gradient Regularization Improves Learning Signals from Noisy Data},
+  author = {Meng, Xuran and Cao, Yuan and Zou, Difan},
+  journal = {arXiv preprint arXiv:2303.17940},
+  year = {2023}
+}""",
+    "cao2022benign": """@inproceedings{cao2022benign,
+  title = {Benign Overfitting in Two-layer Convolutional Neural Networks},
+  author = {Cao, Yuan and Chen, Zixiang and Belkin, Mikhail and Gu, Quanquan},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2022}
+}""",
+    "barrett2021implicit": """@inproceedings{barrett2021implicit,
+  title = {Implicit Gradient Regularization},
+  author = {Barrett, David G. T. and Dherin, Benoit},
+  booktitle = {International Conference on Learning Representations},
+  year = {2021}
+}""",
+    "smith2021origin": """@inproceedings{smith2021origin,
+  title = {On the Origin of Implicit Regularization in Stochastic Gradient Descent},
+  author = {Smith, Samuel L. and Dherin, Benoit and Barrett, David and De, Soham},
+  booktitle = {International Conference on Learning Representations},
+  year = {2021}
+}""",
+}

@@ -1,0 +1,209 @@
+"""Parts: the typed, frozen values that an experiment is built from.
+
+A part is an `equinox.Module`. Its *numbers* (`number`) are pytree leaves, kept as Python floats
+until the engine traces them, so that a sweep over a number is a batch axis of one program. Its
+*counts*, *choices* and *flags* are static: they change shapes or code, and so recompile. Every
+field says what it allows, and a part that exists is valid.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array
+
+from learnscope.errors import BadInput, unknown
+
+Number = float | Array
+
+
+@dataclasses.dataclass(frozen=True)
+class _Allowed:
+    """What a field accepts, and the words for it."""
+
+    kind: str
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+    whole: bool = False
+    names: tuple[str, ...] = ()
+    optional: bool = False
+    infinite: bool = False
+    shape: bool = False
+
+    def words(self) -> str:
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.names)
+        if self.kind == "flag":
+            return "true or false"
+        noun = "a whole number" if self.whole else "a finite number"
+        noun = "a number (or inf)" if self.infinite else noun
+        left = f"{'above' if self.open_low else 'at least'} {self.low:g}"
+        right = f"{'below' if self.open_high else 'at most'} {self.high:g}"
+        limits = [left] * math.isfinite(self.low) + [right] * math.isfinite(self.high)
+        return " ".join([noun, " and ".join(limits)]).strip() + " or none" * self.optional
+
+    def accepts(self, value: object) -> bool:
+        if value is None and self.optional:
+            return True
+        if self.kind == "choice":
+            return value in self.names
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if not math.isfinite(value):
+            return self.infinite and value == math.inf
+        above = value > self.low if self.open_low else value >= self.low
+        below = value < self.high if self.open_high else value <= self.high
+        return above and below and (not self.whole or float(value).is_integer())
+
+
+def _plain(value: Any) -> Any:
+    """Python's own number for whatever scalar came in; other things pass through."""
+    if isinstance(value, str) and value == "inf":
+        return math.inf
+    if isinstance(value, np.generic) or (
+        isinstance(value, np.ndarray | jax.Array)
+        and value.ndim == 0
+        and not isinstance(value, jax.core.Tracer)
+    ):
+        return value.item()
+    return value
+
+
+def _plain_float(value: Any) -> Any:
+    value = _plain(value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _plain_whole(value: Any) -> Any:
+    value = _plain(value)
+    whole = isinstance(value, float) and value.is_integer()
+    return int(value) if whole else value
+
+
+def _default(default: Any) -> dict[str, Any]:
+    return {} if default is dataclasses.MISSING else {"default": default}
+
+
+def number(
+    default: Any = dataclasses.MISSING,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+    below: float | None = None,
+    whole: bool = False,
+    infinite: bool = False,
+    shape: bool = False,
+) -> Any:
+    """A number that can be swept: a traced leaf. `above` and `below` are strict limits.
+
+    `shape` marks a number that sizes arrays in ambient coordinates (the dimension): there it is
+    static, and each value compiles anew.
+    """
+    allowed = _Allowed(
+        "number",
+        low=low if above is None else above,
+        high=high if below is None else below,
+        open_low=above is not None,
+        open_high=below is not None,
+        whole=whole,
+        infinite=infinite,
+        shape=shape,
+    )
+    convert = _plain_whole if whole else _plain_float
+    return eqx.field(converter=convert, metadata={"allowed": allowed}, **_default(default))
+
+
+def count(default: Any = dataclasses.MISSING, *, low: int = 1, optional: bool = False) -> Any:
+    """A whole number that changes shapes or code: static, so each value compiles anew."""
+    allowed = _Allowed("count", low=low, whole=True, optional=optional)
+    return eqx.field(
+        converter=_plain_whole, static=True, metadata={"allowed": allowed}, **_default(default)
+    )
+
+
+def choice(*names: str, default: Any = dataclasses.MISSING) -> Any:
+    """One of a few names: static."""
+    allowed = _Allowed("choice", names=names)
+    return eqx.field(static=True, metadata={"allowed": allowed}, **_default(default))
+
+
+def flag(default: Any = dataclasses.MISSING) -> Any:
+    """Yes or no: static."""
+    return eqx.field(static=True, metadata={"allowed": _Allowed("flag")}, **_default(default))
+
+
+class AbstractPart(eqx.Module):
+    """Base of everything an experiment is made of: validated, printable, storable.
+
+    `papers` names what to cite for a part (keys of `learnscope.papers.PAPERS`).
+    """
+
+    papers: ClassVar[tuple[str, ...]] = ()
+
+    def __check_init__(self):
+        for field in dataclasses.fields(self):
+            allowed = field.metadata.get("allowed")
+            value = getattr(self, field.name)
+            traced = isinstance(value, jax.core.Tracer)
+            if allowed is not None and not traced and not allowed.accepts(value):
+                raise BadInput(
+                    f"{type(self).__name__}.{field.name} = {value!r} is not allowed: "
+                    f"it must be {allowed.words()}."
+                )
+
+    def replace(self, path: str, value: Any) -> Self:
+        """A copy with the field at a dotted path changed, validated like a new part.
+
+        >>> from learnscope.data import SignalNoise
+        >>> SignalNoise(dim=9, train=2, test=2, signal=1, noise=1).replace("noise", 0.5).noise
+        0.5
+        """
+        name, _, rest = path.partition(".")
+        require_field(self, name)
+        inner = getattr(self, name)
+        if rest and isinstance(inner, AbstractPart):
+            value = inner.replace(rest, value)
+        elif rest and isinstance(inner, Mapping):
+            if rest not in inner:
+                raise unknown(f"entry of {type(self).__name__}.{name}", rest, inner)
+            value = {**inner, rest: value}
+        elif rest:
+            raise BadInput(f"{type(self).__name__}.{name} has no field '{rest}': it is {inner!r}.")
+        return dataclasses.replace(self, **{name: value})
+
+
+def require_field(part: AbstractPart, name: str) -> None:
+    """Say so, with the nearest valid name, if a part has no such field."""
+    names = [field.name for field in dataclasses.fields(part)]
+    if name not in names:
+        raise unknown(f"field of {type(part).__name__}", name, names)
+
+
+def allowed_kind(part: AbstractPart, name: str) -> str:
+    """What a field is: number, shape, count, choice, flag, or other."""
+    require_field(part, name)
+    field = next(f for f in dataclasses.fields(part) if f.name == name)
+    allowed = field.metadata.get("allowed")
+    return "other" if allowed is None else "shape" if allowed.shape else allowed.kind
+
+
+def kinds(base: type) -> dict[str, type]:
+    """Every final (non-abstract) class below `base` by name, a user's own included.
+
+    A class defined anew under the same name (as notebooks do) replaces the older one.
+    """
+    found: dict[str, type] = {}
+    for child in base.__subclasses__():
+        found |= kinds(child)
+        if not child.__name__.startswith("Abstract") and not child.__name__.startswith("_"):
+            found[child.__name__] = child
+    return found

@@ -1,0 +1,59 @@
+"""Losses and accuracies."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from learnscope.data import Problem
+from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.rules import State, correct
+
+
+class Loss(AbstractProbe):
+    """Mean training loss L_S(W), without any penalty."""
+
+    outputs: ClassVar = {"loss": Output("training loss", "nat")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return state.losses(state.params, problem.train).mean()
+
+
+class TestLoss(AbstractProbe):
+    """Mean loss on the test examples."""
+
+    __test__: ClassVar = False  # the name is no test of pytest's
+    outputs: ClassVar = {"test_loss": Output("test loss", "nat")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return state.losses(state.params, problem.test).mean()
+
+
+class TrainAccuracy(AbstractProbe):
+    """Share of training examples that are classified right (an output of exactly 0 counts half)."""
+
+    outputs: ClassVar = {"train_accuracy": Output("training accuracy")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return correct(state(problem.train.x), problem.train.y).mean()
+
+
+class TestAccuracy(AbstractProbe):
+    """Share of test examples that are classified right (an output of exactly 0 counts half)."""
+
+    __test__: ClassVar = False
+    outputs: ClassVar = {"test_accuracy": Output("test accuracy")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return correct(state(problem.test.x), problem.test.y).mean()
+
+
+class GradientNorm(AbstractProbe):
+    """Squared norm of the training loss's gradient, ||grad L_S(W)||_F^2."""
+
+    outputs: ClassVar = {"gradient_norm": Output("squared norm of the training gradient")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        gradient = jax.grad(lambda p: state.losses(p, problem.train).mean())(state.params)
+        return sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(gradient))

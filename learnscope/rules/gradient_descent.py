@@ -1,0 +1,35 @@
+"""Gradient descent on the training loss."""
+
+from typing import Any
+
+import jax
+from jaxtyping import Array, Key
+
+from learnscope.data import Problem
+from learnscope.nets import AbstractNet, Params
+from learnscope.part import Number, choice, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.losses import LOSSES
+from learnscope.rules.rule import AbstractGradientRule, State
+
+
+class GradientDescent(AbstractGradientRule):
+    r"""$W \leftarrow W - \eta \nabla L(W)$ on the problem's batch, or any Optax optimiser.
+
+    | symbol | argument |
+    |---|---|
+    | $\eta$ | `rate` |
+    | $\ell$ | `loss` |
+
+    >>> GradientDescent(rate=0.1, optimiser="sgd", options={"momentum": 0.9}).rate
+    0.1
+    """
+
+    rate: Number = number(above=0)
+    loss: str = choice(*LOSSES, default="logistic")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+        batch = problem.batch(key)
+        return jax.grad(lambda params: state.losses(params, batch).mean())(state.params)

@@ -1,0 +1,122 @@
+"""Per-example gradient regularisation (PEGR): a penalty on every example's own gradient."""
+
+from functools import singledispatch
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.data import Problem, Samples
+from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params
+from learnscope.nets.net import inner
+from learnscope.part import Number, choice, flag, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.losses import LOSSES
+from learnscope.rules.rule import AbstractPenalty, State
+
+
+class PerExamplePenalty(AbstractPenalty):
+    r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, closed after a while.
+
+    Meng, Cao, Zou (2023), section 2. With `half=False` the penalty is $\lambda$ instead of
+    $\lambda/2$ times the mean squared norm. It acts in steps $t <$ `until` (0, 1, ...), then is zero.
+
+    The gradient of half a squared norm is a Hessian-vector product, $\nabla \frac12 \|g_i\|^2 =
+    H_i g_i$, which is computed forward over reverse. Any net will do.
+
+    | symbol | argument |
+    |---|---|
+    | $\eta$ | `rate` |
+    | $\lambda$ | `weight` |
+    | $T_1$ | `until` |
+
+    >>> PerExamplePenalty(rate=0.02, weight=0.01, until=800).half
+    True
+    """
+
+    papers: ClassVar = ("smith2021origin", "meng2023pegr")
+
+    rate: Number = number(above=0)
+    weight: Number = number(low=0)
+    until: Number = number(float("inf"), low=0, infinite=True)
+    half: bool = flag(True)
+    loss: str = choice(*LOSSES, default="logistic")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+        batch, weight = problem.batch(key), self.weight_at(state.step)
+        return penalised_gradient(state.net, state.params, batch, state.loss, weight)
+
+
+@singledispatch
+def penalised_gradient(
+    net: AbstractNet, params: Params, batch: Samples, loss: str, weight: Number
+) -> Params:
+    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$ for any net: one example at a time, vmapped."""
+
+    def one(x, y):
+        def example_loss(p):
+            return LOSSES[loss](net(p, jax.tree.map(lambda leaf: leaf[None], x)), y[None])[0]
+
+        own = jax.grad(example_loss)
+        gradient = own(params)
+        _, curvature = jax.jvp(own, (params,), (gradient,))
+        return jax.tree.map(lambda g, h: g + weight * h, gradient, curvature)
+
+    each = jax.vmap(one)(batch.x, batch.y)
+    return jax.tree.map(lambda leaf: leaf.mean(0), each)
+
+
+@penalised_gradient.register
+def _(
+    net: AbstractInnerProductNet, params: Params, batch: Samples, loss: str, weight: Number
+) -> Params:
+    r"""The same through what example i sees of the filters: its pre-activations $z_i = X_i W^T$.
+
+    With $\delta_i = \partial \ell_i / \partial z_i$ and the Gram matrix $K_i = X_i X_i^T$ of the
+    example's own patches, $g_i = \delta_i^T X_i$, a step along $g_i$ moves $z_i$ by $K_i \delta_i$, and
+    $H_i g_i$ is the derivative of $\delta_i$ in that direction, pulled back. No per-example gradient
+    of the size of the filters is ever formed.
+    """
+    others = {name: value for name, value in params.items() if name != "filters"}
+    seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), params["filters"])
+
+    def example_loss(z, rest, y):
+        outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[None], z))
+        return LOSSES[loss](outputs, y[None])[0]
+
+    own = jax.vmap(jax.grad(example_loss, argnums=(0, 1)), in_axes=(0, None, 0))
+    slope, rest_gradient = own(seen, others, batch.y)
+    moved = _gram_product(batch.x, slope)
+
+    def along(z, rest_direction, dz, y):
+        partial = jax.grad(example_loss, argnums=(0, 1))
+        return jax.jvp(lambda a, b: partial(a, b, y), (z, others), (dz, rest_direction))[1]
+
+    bend, rest_bend = jax.vmap(along)(seen, rest_gradient, moved, batch.y)
+    size = batch.size
+    (filters,) = pull(jax.tree.map(lambda g, h: (g + weight * h) / size, slope, bend))
+    rest = jax.tree.map(lambda g, h: (g + weight * h).mean(0), rest_gradient, rest_bend)
+    return {**rest, "filters": filters}
+
+
+def _gram_product(
+    x: Any, slope: tuple[Float[Array, "n *patch filter"], ...]
+) -> tuple[Float[Array, "n *patch filter"], ...]:
+    """K_i delta_i for every example, with patches in groups that may be cut short."""
+    groups = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
+    slopes = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in slope]
+
+    def product(left):
+        total = 0.0
+        for right, delta in zip(groups, slopes, strict=True):
+            width = min(left.shape[-1], right.shape[-1])
+            gram = jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
+            total = total + jnp.einsum("npq,nqf->npf", gram, delta)
+        return total
+
+    return tuple(
+        product(group).reshape(leaf.shape) for group, leaf in zip(groups, slope, strict=True)
+    )

@@ -1,0 +1,109 @@
+"""How it learns: the interface of a rule, and the state that it steps."""
+
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from learnscope.data import Problem, Samples
+from learnscope.nets import AbstractNet, Params
+from learnscope.part import AbstractPart, Number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.losses import LOSSES
+
+
+class State(eqx.Module):
+    """What the next step needs: the net, its parameters, where they started, the rule's memory.
+
+    `start` is what some rules are defined by (linearised, proximal) and what movement is measured
+    from. `memory` is the rule's own: an optimiser's moments, a prediction head, ...
+    """
+
+    net: AbstractNet
+    params: Params
+    start: Params
+    memory: Any
+    step: Int[Array, ""]
+    loss: str = eqx.field(static=True)
+
+    def __call__(self, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
+        """The outputs of the current network."""
+        return self.net(self.params, x)
+
+    def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
+        """The loss of every example at given parameters."""
+        return LOSSES[self.loss](self.net(params, samples.x), samples.y)
+
+    def advance(self, params: Params, memory: Any) -> "State":
+        """The state after a step."""
+        return State(self.net, params, self.start, memory, self.step + 1, self.loss)
+
+
+class AbstractRule(AbstractPart):
+    """`init` makes the first state, `step` the next one; both pure."""
+
+    loss: eqx.AbstractVar[str]
+
+    def init(
+        self, net: AbstractNet, problem: Problem, key: Key[Array, ""], params: Params | None = None
+    ) -> State:
+        """The state before the first step; `params` continues from given parameters."""
+        params = net.init(key, problem) if params is None else params
+        memory = self.prepare(net, params, problem, key)
+        return State(net, params, params, memory, jnp.zeros((), int), self.loss)
+
+    @abstractmethod
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
+        """The rule's memory before the first step."""
+
+    @abstractmethod
+    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        """One step."""
+
+    @property
+    @abstractmethod
+    def basis_dependence(self) -> str | None:
+        """Why the run would depend on the coordinates' basis, or None if it does not."""
+
+
+class AbstractGradientRule(AbstractRule):
+    """A rule that hands a gradient to an Optax optimiser, every step."""
+
+    rate: eqx.AbstractVar[Number]
+    optimiser: eqx.AbstractVar[str | opt.Factory]
+    options: eqx.AbstractVar[dict[str, Any]]
+
+    def __check_init__(self):
+        opt.check_optimiser(type(self).__name__, self.optimiser)
+
+    @abstractmethod
+    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+        """What the optimiser descends along."""
+
+    @property
+    def basis_dependence(self) -> str | None:
+        return opt.basis_dependence(self.optimiser)
+
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
+        return opt.build(self.optimiser, self.rate, self.options).init(params)
+
+    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        transform = opt.build(self.optimiser, self.rate, self.options)
+        gradient = self.gradient(state, problem, key)
+        updates, memory = transform.update(gradient, state.memory, state.params)
+        return state.advance(optax.apply_updates(state.params, updates), memory)
+
+
+class AbstractPenalty(AbstractGradientRule):
+    """A gradient rule with a penalty of some weight that is closed after a while."""
+
+    weight: eqx.AbstractVar[Number]
+    until: eqx.AbstractVar[Number]
+    half: eqx.AbstractVar[bool]
+
+    def weight_at(self, step: Int[Array, ""]) -> Number:
+        """What multiplies half the squared norm at a step: in steps < `until` only."""
+        return jnp.where(step < self.until, self.weight if self.half else 2 * self.weight, 0)
