@@ -7,9 +7,9 @@ WORKERS ?= 2
 BIN := .venv/bin
 BENCHMARKS := $(filter-out benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
 
-# Each worker computes on one thread: pools of as many threads as cores, one a worker, would fight.
-TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false"
+# Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
+# the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
+TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -1,8 +1,24 @@
-"""learnscope: the laboratory for feature-learning theory."""
+"""learnscope: the laboratory for feature-learning theory.
 
-from learnscope import data, nets, probes, rules, theory
-from learnscope.errors import BadInput
-from learnscope.lab import Experiment, Record, run, zipped
+Names are imported when first used, so that the command line answers before JAX is loaded.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from learnscope import data, nets, probes, rules, studies, theory
+    from learnscope.errors import BadInput
+    from learnscope.lab import Experiment, Record, run, zipped
+
+_FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory")
+_NAMES = {
+    "BadInput": "learnscope.errors",
+    "Experiment": "learnscope.lab",
+    "Record": "learnscope.lab",
+    "run": "learnscope.lab",
+    "zipped": "learnscope.lab",
+}
 
 __all__ = [
     "BadInput",
@@ -13,6 +29,19 @@ __all__ = [
     "probes",
     "rules",
     "run",
+    "studies",
     "theory",
     "zipped",
 ]
+
+
+def __getattr__(name: str):
+    if name in _FOLDERS:
+        return import_module(f"learnscope.{name}")
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'learnscope' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

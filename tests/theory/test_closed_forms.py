@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from learnscope.theory import closed_forms, misprints, pegr
+from learnscope.theory import pegr
+from learnscope.theory.pegr import closed_forms, misprints
 
 WIDTH, DIM, COUNT = 6, 40, 8
 RATE, WEIGHT = 0.1, 0.7

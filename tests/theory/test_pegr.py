@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from learnscope.theory import misprints, pegr
+from learnscope.theory import pegr
 from learnscope.theory.condition import Condition, Conditions
+from learnscope.theory.pegr import misprints
 
 PAPER = {"dim": 400, "train": 20, "width": 10, "signal": 1.0}  # Section 4.1
 # Every inequality of Condition 3.1 holds here, at constants of 1 and a factor of 10.

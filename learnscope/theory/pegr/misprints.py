@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.theory.closed_forms import (
+from learnscope.theory.pegr.closed_forms import (
     Pieces,
     along,
     compose,

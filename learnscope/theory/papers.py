@@ -1,0 +1,40 @@
+"""Conditions and predictions for an experiment, from whichever paper is about it."""
+
+from typing import Any
+
+from learnscope.errors import BadInput
+from learnscope.theory.condition import Conditions
+from learnscope.theory.pegr import experiment as pegr
+from learnscope.theory.prediction import Prediction
+
+_THEORIES = (pegr,)
+
+
+def conditions(experiment: Any, **constants: float) -> Conditions:
+    """Every inequality of the theorem's condition, with left side, right side and margin.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.SignalNoise(dim=400, train=20, test=10, signal=1.0, noise=1.0),
+    ...     net=ls.nets.PatchCNN(width=10),
+    ...     rule=ls.rules.PerExamplePenalty(rate=0.02, weight=0.01),
+    ...     steps=10,
+    ... )
+    >>> ls.theory.conditions(experiment).holds
+    False
+    """
+    return _theory(experiment).conditions(experiment, **constants)
+
+
+def predict(experiment: Any, **choices: float) -> Prediction:
+    """What the theorem predicts: times, rates, the side of the boundary."""
+    return _theory(experiment).predict(experiment, **choices)
+
+
+def _theory(experiment: Any) -> Any:
+    for theory in _THEORIES:
+        if theory.applies(experiment):
+            return theory
+    scopes = "; ".join(theory.SCOPE for theory in _THEORIES)
+    kinds = [type(part).__name__ for part in (experiment.data, experiment.net, experiment.rule)]
+    raise BadInput(f"no theory here is about {' x '.join(kinds)}; there is one for {scopes}.")

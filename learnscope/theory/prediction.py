@@ -1,0 +1,28 @@
+"""What a theory predicts for one experiment: named numbers with their meanings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Prediction(dict[str, Any]):
+    """Predicted quantities by name. Prints as a table with what each one means.
+
+    >>> print(Prediction({"closing_time": 1799.0}, {"closing_time": "T1 of Theorem 3.2"}))
+    closing_time  1799  T1 of Theorem 3.2
+    """
+
+    def __init__(self, values: Mapping[str, Any], meanings: Mapping[str, str]):
+        super().__init__(values)
+        self.meanings = dict(meanings)
+
+    def __str__(self) -> str:
+        shown = {
+            name: f"{value:.4g}" if isinstance(value, float) else str(value)
+            for name, value in self.items()
+        }
+        names = max(map(len, shown))
+        values = max(map(len, shown.values()))
+        return "\n".join(
+            f"{name:<{names}}  {value:>{values}}  {self.meanings.get(name, '')}".rstrip()
+            for name, value in shown.items()
+        )
