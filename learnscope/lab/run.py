@@ -27,6 +27,7 @@ def run(
     seeds: int | Iterable[int] = 1,
     coordinates: str = "auto",
     precision: str = "float32",
+    *,
     progress: bool = True,
     memory: float = 1e9,
 ) -> xr.Dataset:

@@ -1,0 +1,143 @@
+"""Experiments and sweeps as text: TOML files, and `field=value` changes of the command line."""
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from learnscope.errors import BadInput, unknown
+from learnscope.lab import serial
+from learnscope.lab.experiment import Experiment
+from learnscope.lab.run import run
+from learnscope.lab.sweep import Axis, field_kind, zipped
+
+_SETTINGS = ("seeds", "coordinates", "precision")
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepFile:
+    """An experiment with what to sweep it over, as a TOML file describes it.
+
+    The experiment's own tables, and beside them `seeds`, `coordinates`, `precision`, a table `over`
+    of dotted fields and lists, and tables `[[zipped]]` of fields that change together:
+
+    >>> text = '''
+    ... steps = 5
+    ... seeds = 2
+    ... data = {kind = "SignalNoise", dim = 50, train = 4, test = 9, signal = 1, noise = 1}
+    ... net = {kind = "PatchCNN", width = 3}
+    ... rule = {kind = "GradientDescent", rate = 0.1}
+    ... over = {"data.noise" = [0.1, 0.5]}
+    ... '''
+    >>> SweepFile.parse(text).run(progress=False).loss.shape
+    (2, 2, 6)
+    """
+
+    experiment: Experiment
+    axes: tuple[Axis, ...] = ()
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "SweepFile":
+        """From a file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise BadInput(f"{path} cannot be read: {reason}.") from None
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the text") -> "SweepFile":
+        """From TOML text."""
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"{name} is not valid TOML: {error}.") from None
+        settings = {key: tables.pop(key) for key in _SETTINGS if key in tables}
+        over, together = tables.pop("over", {}), tables.pop("zipped", [])
+        if not isinstance(over, Mapping):
+            raise BadInput("over must be a table of dotted fields and lists of values.")
+        if not isinstance(together, list) or not all(isinstance(t, Mapping) for t in together):
+            raise BadInput("zipped must be tables, written as [[zipped]].")
+        experiment = Experiment.from_dict(tables)
+        axes = [_axis({path: values}) for path, values in _flat(over).items()]
+        axes += [_axis(_flat(table)) for table in together]
+        return cls(experiment, tuple(axes), settings)
+
+    def change(self, changes: Mapping[str, list[Any]], **settings: Any) -> "SweepFile":
+        """With fields set (one value) or swept (several), and settings other than None."""
+        experiment, axes = self.experiment, list(self.axes)
+        for path, values in changes.items():
+            field_kind(experiment, path)
+            axes = [axis for axis in axes if path not in axis.fields]
+            if len(values) == 1:
+                experiment = experiment.replace(path, values[0])
+            else:
+                axes.append(zipped({path: values}))
+        given = {key: value for key, value in settings.items() if value is not None}
+        return SweepFile(experiment, tuple(axes), self.settings | given)
+
+    def run(self, progress: bool = True) -> xr.Dataset:
+        return run(self.experiment, self.axes, progress=progress, **self.settings)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted paths, however the file nested them: "data.noise" = [...] or [over.data] noise = ..."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _axis(fields: Mapping[str, Any]) -> Axis:
+    """An axis whose values may be tables that describe parts."""
+    built = {}
+    for path, values in fields.items():
+        base = Experiment.slots.get(path)
+        if base is not None and isinstance(values, list):
+            values = [serial.part(base, value, path) for value in values]
+        built[path] = values
+    return zipped(built)
+
+
+def parse_changes(words: Iterable[str]) -> dict[str, list[Any]]:
+    """`data.noise=0.1,0.5` as a field and its values.
+
+    >>> parse_changes(["data.noise=0.1,0.5", "net.activation=relu"])
+    {'data.noise': [0.1, 0.5], 'net.activation': ['relu']}
+    """
+    changes: dict[str, list[Any]] = {}
+    for word in words:
+        path, equals, text = word.partition("=")
+        if not equals or not path or not text:
+            raise BadInput(f"'{word}' is not a change: write field=value, such as data.noise=0.1,0.5.")
+        if path in changes:
+            raise BadInput(f"'{path}' is changed twice.")
+        changes[path] = [_value(piece.strip()) for piece in text.split(",")]
+    return changes
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def check_scale(scale: str, allowed: Iterable[str]) -> str:
+    """The scale, if there is one of that name."""
+    if scale not in allowed:
+        raise unknown("scale", scale, allowed)
+    return scale

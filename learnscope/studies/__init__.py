@@ -1,0 +1,17 @@
+"""The papers: one folder a paper."""
+
+from learnscope.errors import unknown
+from learnscope.studies.pegr import PEGR
+from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
+
+STUDIES: dict[str, Study] = {study.name: study for study in (PEGR,)}
+
+
+def get(name: str) -> Study:
+    """The study of that name."""
+    if name not in STUDIES:
+        raise unknown("study", name, STUDIES)
+    return STUDIES[name]
+
+
+__all__ = ["SCALES", "STUDIES", "Arm", "Figure", "Study", "Sweep", "get"]

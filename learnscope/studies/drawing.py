@@ -1,0 +1,43 @@
+"""What the studies' figures share: a style, and curves with bands over seeds."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the distinction.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Legible at the width of a page, editable as PDF, drawn without a screen."""
+    settings = {
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+        "pdf.fonttype": 42,
+        "savefig.dpi": 160,
+        "figure.constrained_layout.use": True,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
+    """Median over seeds for each value of `hue`, with a band from the 10th to the 90th percentile."""
+    for position, value in enumerate(data[hue].values):
+        one = data.sel({hue: value})
+        low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
+        colour = COLOURS[position % len(COLOURS)]
+        text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)
+        axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
+        axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)

@@ -1,0 +1,139 @@
+"""Studies: a paper's sweeps, figures and claims."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput, unknown
+from learnscope.lab import Experiment, run
+from learnscope.lab.ledger import Claim, Entry, Ledger
+from learnscope.lab.sweep import Axis, field_kind, groups
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+SCALES = ("smoke", "laptop", "paper")
+
+
+@dataclasses.dataclass(frozen=True)
+class Arm:
+    """One thing that is compared: an experiment and the axes it is swept over."""
+
+    label: str
+    experiment: Experiment
+    axes: tuple[Axis, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """Arms over the same axes and seeds, stacked along `dim`. Draws are paired between arms."""
+
+    arms: tuple[Arm, ...]
+    seeds: int | Sequence[int]
+    dim: str = "rule"
+
+    def run(self, precision: str = "float32", progress: bool = True) -> xr.Dataset:
+        """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON."""
+        results = [
+            run(arm.experiment, arm.axes, self.seeds, precision=precision, progress=progress)
+            for arm in self.arms
+        ]
+        shared = set.intersection(*(set(result.coords) for result in results))
+        kept = [result.drop_vars(set(result.coords) - shared) for result in results]
+        labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
+        stacked = xr.concat(kept, labels, coords="different", compat="equals", join="outer")
+        stacked.attrs = {
+            key: value for key, value in results[0].attrs.items() if key not in ("experiment", "over")
+        }
+        for name in ("experiment", "over"):
+            told = {arm.label: r.attrs[name] for arm, r in zip(self.arms, results, strict=True)}
+            stacked.attrs[name] = json.dumps(told)
+        for name in ("compilations", "compile_seconds"):
+            stacked.attrs[name] = round(sum(result.attrs[name] for result in results), 3)
+        return stacked
+
+    def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
+        """Whether fields that get several values are axes already, so that figures still fit."""
+        swept = {path for arm in self.arms for axis in arm.axes for path in axis.fields}
+        return all(len(values) == 1 or path in swept for path, values in changes.items())
+
+    def override(self, changes: Mapping[str, list[Any]], seeds: int | None = None) -> "Sweep":
+        """The sweep with fields set (one value) or swept (several) in every arm that has them."""
+        arms = self.arms
+        for path, values in changes.items():
+            taken = [_has(arm.experiment, path) for arm in arms]
+            if not any(taken):
+                field_kind(arms[0].experiment, path)  # says what is allowed
+            arms = tuple(
+                _override(arm, path, values) if has else arm
+                for arm, has in zip(arms, taken, strict=True)
+            )
+        for arm in arms:
+            groups(arm.experiment, arm.axes, ambient=False)  # validates every value, before any run
+        return dataclasses.replace(self, arms=arms, seeds=self.seeds if seeds is None else seeds)
+
+
+def _has(experiment: Experiment, path: str) -> bool:
+    try:
+        field_kind(experiment, path)
+    except BadInput:
+        return False
+    return True
+
+
+def _override(arm: Arm, path: str, values: list[Any]) -> Arm:
+    experiment, axes = arm.experiment, list(arm.axes)
+    for position, axis in enumerate(axes):
+        if path in axis.fields:
+            axes[position] = _with_values(axis, path, values)
+            return dataclasses.replace(arm, axes=tuple(axes))
+    if len(values) == 1:
+        return dataclasses.replace(arm, experiment=experiment.replace(path, values[0]))
+    added = Axis(path.rpartition(".")[2], {path: values})
+    return dataclasses.replace(arm, axes=(*axes, added))
+
+
+def _with_values(axis: Axis, path: str, values: list[Any]) -> Axis:
+    """New values on an axis. Fields zipped to it follow the nearest value that they were given for;
+    a single value for a field that only follows others is set for all of them."""
+    first = next(iter(axis.fields))
+    if path != first and len(values) == 1:
+        return Axis(axis.dim, {**axis.fields, path: values * axis.size})
+    old = np.asarray(axis.fields[path], float)
+    nearest = [int(np.abs(old - float(value)).argmin()) for value in values]
+    fields = {p: [given[k] for k in nearest] for p, given in axis.fields.items()}
+    return Axis(axis.dim, {**fields, path: values})
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure: what it shows, the sweeps it needs, and how it is drawn from their datasets."""
+
+    title: str
+    needs: tuple[str, ...]
+    draw: Callable[..., "Drawing"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """One paper: sweeps at a scale, figures and claims that refer to them by name."""
+
+    name: str
+    title: str
+    paper: str
+    sweeps: Callable[[str], dict[str, Sweep]]
+    figures: dict[str, Figure]
+    claims: tuple[Claim, ...]
+
+    def figure(self, name: str) -> Figure:
+        if name not in self.figures:
+            raise unknown(f"figure of {self.name}", name, self.figures)
+        return self.figures[name]
+
+    def ledger(self, datasets: Mapping[str, xr.Dataset]) -> Ledger:
+        """All claims with what the datasets at hand say of them."""
+        return Ledger(Entry(self.name, claim, claim.find(datasets)) for claim in self.claims)

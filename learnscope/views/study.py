@@ -1,0 +1,107 @@
+"""Running studies: sweeps, figures, data and ledger into a folder."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from learnscope.errors import BadInput
+from learnscope.lab.files import check_scale
+from learnscope.lab.ledger import Ledger
+from learnscope.lab.run import PRECISIONS
+from learnscope.studies import SCALES, STUDIES, Study, Sweep, get
+from learnscope.views.output import Output
+from learnscope.views.terminal import print_ledger
+
+
+def run_studies(
+    target: str | None,
+    changes: Mapping[str, list[Any]],
+    seeds: int | None,
+    out: str,
+    scale: str,
+    precision: str,
+    quiet: bool = False,
+) -> Ledger | None:
+    """Run `study`, `study.figure` or (None) every study; the ledger, if whole studies were run as
+    they are (a changed experiment is no longer what a claim is about)."""
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    say = console.print
+    check_scale(scale, SCALES)
+    if precision not in PRECISIONS:
+        raise BadInput(f"precision = {precision!r} must be one of {', '.join(PRECISIONS)}.")
+    studies, figures = _choose(target)
+    plans = [_plan(study, figures, changes, seeds, scale) for study in studies]
+    output = Output(out)
+    ledger = Ledger()
+    for study, (sweeps, drawn) in zip(studies, plans, strict=True):
+        say(f"{study.name}: {study.title}")
+        datasets = {}
+        for name, sweep in sweeps.items():
+            started = time.perf_counter()
+            datasets[name] = data = sweep.run(precision, progress=not quiet)
+            seconds = time.perf_counter() - started
+            say(
+                f"  {name}: {data.diverged_at.size} trainings in {seconds:.1f} s, of which "
+                f"{data.attrs['compile_seconds']:.1f} s compiling"
+            )
+            output.dataset(f"{study.name}/{name}", data)
+        for name in drawn:
+            figure = study.figures[name]
+            paths = output.figure(
+                f"{study.name}/{name}", figure.draw(*(datasets[need] for need in figure.needs))
+            )
+            say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+        if not changes and figures is None:
+            ledger.extend(study.ledger(datasets))
+    if not ledger:
+        say(f"Figures and data are in {output.folder}.")
+        return None
+    paths = output.ledger(ledger)
+    print_ledger(ledger, console)
+    say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
+    return ledger
+
+
+def _choose(target: str | None) -> tuple[list[Study], list[str] | None]:
+    if target is None:
+        return list(STUDIES.values()), None
+    name, _, figure = target.partition(".")
+    study = get(name)
+    if not figure:
+        return [study], None
+    study.figure(figure)
+    return [study], [figure]
+
+
+def _plan(
+    study: Study,
+    figures: list[str] | None,
+    changes: Mapping[str, list[Any]],
+    seeds: int | None,
+    scale: str,
+) -> tuple[dict[str, Sweep], list[str]]:
+    """The sweeps to run and the figures that can be drawn from them."""
+    all_sweeps = study.sweeps(scale)
+    wanted = list(study.figures) if figures is None else figures
+    needed = {need for name in wanted for need in study.figures[name].needs}
+    if figures is None:
+        needed |= {need for claim in study.claims for need in claim.needs}
+    chosen = {name: sweep for name, sweep in all_sweeps.items() if name in needed}
+    fitting = {
+        name: sweep.override(changes, seeds)
+        for name, sweep in chosen.items()
+        if sweep.keeps_axes(changes)
+    }
+    drawn = [name for name in wanted if set(study.figures[name].needs) <= set(fitting)]
+    if not drawn:
+        several = [path for path, values in changes.items() if len(values) > 1]
+        raise BadInput(
+            f"{', '.join(several)} can have one value only here: the figures of {study.name} have no "
+            "axis for more; `learnscope sweep FILE.toml` sweeps anything."
+        )
+    used = {need for name in drawn for need in study.figures[name].needs}
+    if figures is None and not changes:
+        used |= set(fitting)
+    return {name: sweep for name, sweep in fitting.items() if name in used}, drawn
