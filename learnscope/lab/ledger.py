@@ -118,7 +118,8 @@ def share(hits: xr.DataArray | np.ndarray | Sequence[bool]) -> str:
     n, k, z = values.size, int(values.sum()), 1.959964
     centre = (k + z**2 / 2) / (n + z**2)
     spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
-    return f"{k}/{n} [{100 * (centre - spread):.0f}-{100 * (centre + spread):.0f} %]"
+    low, high = max(0.0, centre - spread), min(1.0, centre + spread)
+    return f"{k}/{n} [{100 * low:.0f}-{100 * high:.0f} %]"
 
 
 def mean(values: xr.DataArray | np.ndarray | Sequence[float]) -> str:

@@ -7,6 +7,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from learnscope.studies.drawing import COLOURS, curves, style
 from learnscope.studies.pegr import experiments as ex
@@ -14,11 +16,19 @@ from learnscope.studies.study import Figure
 from learnscope.theory import pegr
 
 _READINGS = {
-    "literal": ("literal: 1/m, λ = 0.01", ex.CLOSING),
-    "no_mean": ("no 1/m, λ = 0.01", ex.CLOSING),
-    "working": ("1/m, λ = 2m/(σp²d)", ex.WORKING_CLOSING),
+    "literal": ("literal reading\n1/m, λ = 0.01", ex.CLOSING),
+    "no_mean": ("without 1/m\nλ = 0.01", ex.CLOSING),
+    "working": ("working setting\n1/m, λ = 2m/(σp² d)", ex.WORKING_CLOSING),
 }
 _RULES = ("PEGR", "FGR", "standard")
+
+
+_FLOOR, _FLOOR_NOTE = 1e-6, "below 10⁻⁶ drawn there"
+
+
+def _positive(values: xr.DataArray) -> xr.DataArray:
+    """Fit for a logarithmic axis: a network may have forgotten noise altogether."""
+    return values.clip(min=_FLOOR)
 
 
 def _paper_figure(variable: str, label: str, log: bool, *readings: xr.Dataset) -> Drawing:
@@ -32,8 +42,9 @@ def _paper_figure(variable: str, label: str, log: bool, *readings: xr.Dataset) -
                     axes.axvline(closing, color="0.4", linewidth=0.8, linestyle=":")
                 if log:
                     axes.set_yscale("log")
-                axes.set_title(f"{rule} ({text})")
-            row[0].set_ylabel(label)
+            row[0].set_ylabel(text)
+        for axes, rule in zip(grid[0], _RULES, strict=True):
+            axes.set_title(rule)
         for axes in grid[-1]:
             axes.set_xlabel("step")
         handles, names = grid[0, 0].get_legend_handles_labels()
@@ -54,8 +65,8 @@ def figure2(*readings: xr.Dataset) -> Drawing:
 
 
 def figure3(*readings: xr.Dataset) -> Drawing:
-    positive = [data.assign(n=data.noise_memorisation.clip(min=1e-6)) for data in readings]
-    return _paper_figure("n", "noise memorisation  max ⟨w, ξ⟩", True, *positive)
+    shown = [data.assign(shown=_positive(data.noise_memorisation)) for data in readings]
+    return _paper_figure("shown", f"noise memorisation  max ⟨w, ξ⟩ ({_FLOOR_NOTE})", True, *shown)
 
 
 def figure4(*readings: xr.Dataset) -> Drawing:
@@ -67,14 +78,14 @@ def theorem(data: xr.Dataset) -> Drawing:
     panels = {
         "loss": ("training loss (nat)", False),
         "signal_learning": ("signal learning  max |⟨w, μ⟩|", True),
-        "noise_memorisation": ("noise memorisation  max ⟨w, ξ⟩", True),
+        "noise_memorisation": (f"noise memorisation  max ⟨w, ξ⟩\n({_FLOOR_NOTE})", True),
         "test_accuracy": ("test accuracy", False),
     }
     with style():
         figure, grid = plt.subplots(2, 2, figsize=(9, 6), sharex=True)
         closing = ex.theorem_closing_time()
         for axes, (variable, (label, log)) in zip(grid.flat, panels.items(), strict=True):
-            values = data[variable].clip(min=1e-6) if log else data[variable]
+            values = _positive(data[variable]) if log else data[variable]
             curves(axes, values, "rule")
             for factor in (1, 2):
                 axes.axvline(factor * closing, color="0.4", linewidth=0.8, linestyle=":")
@@ -143,15 +154,20 @@ def success(data: xr.Dataset) -> xr.DataArray:
     return (last.test_accuracy > 0.99) & (last.loss < 0.05)
 
 
-def predicted_side(data: xr.Dataset) -> xr.DataArray:
-    """Where signal outgrows noise by the linearised rates of section 5.1, over the diagram's grid."""
+def predicted_side(data: xr.Dataset) -> xr.Dataset:
+    """By the linearised rates of section 5.1, over the diagram's grid: whether signal outgrows noise,
+    and whether a step throws noise to more than its negative (where linearising means little)."""
 
-    def signal_wins(weight: float, noise: float) -> bool:
+    def side(weight: float, noise: float) -> tuple[bool, bool]:
         rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, noise, ex.RATE, weight, "sum")
         signal = rates.signal_growth - rates.signal_suppression
-        return signal > rates.noise_growth - rates.noise_suppression
+        change = rates.noise_growth - rates.noise_suppression
+        return signal > change, change < -2
 
-    return xr.apply_ufunc(signal_wins, data.weight, data.noise, vectorize=True)
+    signal, overshoots = xr.apply_ufunc(
+        side, data.weight, data.noise, vectorize=True, output_core_dims=[[], []]
+    )
+    return xr.Dataset({"signal": signal, "overshoots": overshoots})
 
 
 def phase(data: xr.Dataset) -> Drawing:
@@ -172,20 +188,25 @@ def phase(data: xr.Dataset) -> Drawing:
             label="λη‖ξ‖⁴/n = 2: a step overshoots",
         )
         plain = pegr.critical_noise(1.0, ex.DIM, ex.TRAIN)
+        outline = [withStroke(linewidth=4, foreground="white")]
         axes.axhline(
-            plain, color="white", linestyle=":", linewidth=2, label="below: no penalty is needed"
+            plain, color="black", linestyle=":", linewidth=2, label="below: no penalty is needed",
+            path_effects=outline,
         )
         axes.set(
             xscale="log", yscale="log", xlabel="penalty weight λ", ylabel="noise level σp",
             xlim=(float(data.weight[0]), float(data.weight[-1])),
             ylim=(float(data.noise[0]), float(data.noise[-1])),
         )
+        axes.yaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1, 2, 3]))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
         axes.set_title(
             "PEGR without 1/m: accuracy > 0.99 and loss < 0.05 after 1500 steps\n"
-            f"{data.sizes['weight']} x {data.sizes['noise']} settings, {data.sizes['seed']} seeds"
+            f"{data.sizes['weight']} x {data.sizes['noise']} settings, {data.sizes['seed']} seeds each"
         )
         figure.colorbar(mesh, label="share of seeds that succeed")
-        figure.legend(loc="outside lower center", ncols=3)
+        figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 

@@ -1,0 +1,5 @@
+"""`python -m learnscope` is the command `learnscope`."""
+
+from learnscope.cli import main
+
+main()
