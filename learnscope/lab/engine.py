@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 from learnscope.data import Frame, Problem, basis
 from learnscope.lab import coordinates as coords
 from learnscope.lab.experiment import Experiment
-from learnscope.nets import AbstractInnerProductNet, Params
+from learnscope.nets import AbstractInnerProductNet, Columns, Params
 from learnscope.rules import State
 
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
@@ -207,6 +207,14 @@ def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str
     return found
 
 
+def _watched(problem: Problem) -> Problem:
+    """The problem as probes see it: compressed test patches are stored by columns, for speed."""
+    if not isinstance(problem.test.x, tuple):
+        return problem
+    columns = tuple(Columns.of(group) for group in problem.test.x)
+    return eqx.tree_at(lambda p: p.test.x, problem, columns)
+
+
 @eqx.filter_jit
 def _segment(
     fixed: Experiment,
@@ -221,6 +229,7 @@ def _segment(
     def one(values, seed, problem, carry):
         experiment = _with(fixed, values)
         key = _key(seed, "training")
+        watched = _watched(problem)
 
         def step(t, carry):
             state = experiment.rule.step(carry.state, problem, jax.random.fold_in(key, t))
@@ -230,7 +239,7 @@ def _segment(
 
         def interval(carry, bound):
             carry = jax.lax.fori_loop(bound[0], bound[1], step, carry)
-            return carry, _measure(experiment, carry.state, problem)
+            return carry, _measure(experiment, carry.state, watched)
 
         return jax.lax.scan(interval, carry, bounds)
 

@@ -2,13 +2,14 @@
 
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.model import Model
-from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
+from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Columns, Params, inner
 from learnscope.nets.patch_cnn import PatchCNN
 
 __all__ = [
     "ACTIVATIONS",
     "AbstractInnerProductNet",
     "AbstractNet",
+    "Columns",
     "Model",
     "Params",
     "PatchCNN",

@@ -2,7 +2,9 @@
 
 from abc import abstractmethod
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem
@@ -41,8 +43,8 @@ class AbstractInnerProductNet(AbstractNet):
         """How many filters there are: coordinates that the initial weights take up."""
 
     @abstractmethod
-    def read(self, params: Params, seen: tuple[Float[Array, "n *patch filter"], ...]) -> Array:
-        """Outputs from the pre-activations of every group of patches."""
+    def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
+        """Outputs (example first) from the pre-activations (filter first) of every patch group."""
 
     def __call__(self, params: Params, x: PyTree[Float[Array, "n *patch dim"]]) -> Array:
         return self.read(params, inner(params["filters"], x))
@@ -52,8 +54,37 @@ class AbstractInnerProductNet(AbstractNet):
         return {**params, "filters": params["filters"] @ onto.T}
 
 
+class Columns(eqx.Module):
+    """Patches stored coordinate by coordinate.
+
+    The engine keeps compressed test sets so: a product with few filters then streams through memory,
+    which halves the time that it takes to evaluate a network on many examples.
+    """
+
+    values: Float[Array, "width *shape"]
+
+    @staticmethod
+    def of(patches: Float[Array, "*shape width"]) -> "Columns":
+        return Columns(jnp.moveaxis(patches, -1, 0))
+
+
 def inner(
-    filters: Float[Array, "filter dim"], x: PyTree[Float[Array, "n *patch width"]]
-) -> tuple[Float[Array, "n *patch filter"], ...]:
-    """<filter, patch> for every group of patches; groups may be cut after their last coordinate."""
-    return tuple(leaf @ filters[:, : leaf.shape[-1]].T for leaf in jax.tree.leaves(x))
+    filters: Float[Array, "filter dim"], x: PyTree[Float[Array, "n *patch width"] | Columns]
+) -> tuple[Float[Array, "filter n *patch"], ...]:
+    """<filter, patch> for every group of patches; groups may be cut after their last coordinate.
+
+    Filters come first: then both this product and its derivative with respect to the filters are
+    plain matrix products, which XLA computes faster than transposed ones.
+    """
+
+    def product(leaf: Float[Array, "n *patch width"] | Columns) -> Float[Array, "filter n *patch"]:
+        if isinstance(leaf, Columns):
+            width, *shape = leaf.values.shape
+            columns = leaf.values.reshape(width, -1)
+        else:
+            *shape, width = leaf.shape
+            columns = leaf.reshape(-1, width).T
+        return (filters[:, :width] @ columns).reshape(-1, *shape)
+
+    groups = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns))
+    return tuple(product(group) for group in groups)

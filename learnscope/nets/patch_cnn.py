@@ -63,11 +63,11 @@ class PatchCNN(AbstractInnerProductNet):
         rows, _ = problem.frame.gaussian_rows(key, self.rows)
         return {"filters": self.scale * rows}
 
-    def read(self, params: Params, seen: tuple[Float[Array, "n *patch filter"], ...]) -> Array:
+    def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
         each = [activation(z, self.power, self.threshold) for z in seen]
-        total = sum(z if z.ndim == 2 else z.sum(tuple(range(1, z.ndim - 1))) for z in each)
+        total = sum(z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in each)
         if self.classes == 2:
-            return self.second_layer_scale * (total @ self.signs)
-        by_class = total.reshape(*total.shape[:-1], self.classes, self.width)
-        return self.second_layer_scale * by_class.sum(-1)
+            return self.second_layer_scale * (self.signs @ total)
+        by_class = total.reshape(self.classes, self.width, -1)
+        return self.second_layer_scale * by_class.sum(1).T

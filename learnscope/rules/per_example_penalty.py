@@ -84,37 +84,40 @@ def _(
     seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), params["filters"])
 
     def example_loss(z, rest, y):
-        outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[None], z))
+        outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[:, None], z))
         return LOSSES[loss](outputs, y[None])[0]
 
-    own = jax.vmap(jax.grad(example_loss, argnums=(0, 1)), in_axes=(0, None, 0))
-    slope, rest_gradient = own(seen, others, batch.y)
+    def own(z, rest, y):
+        return jax.grad(example_loss, argnums=(0, 1))(z, rest, y)
+
+    def along(z, y, dz, drest):
+        return jax.jvp(lambda a, b: own(a, b, y), (z, others), (dz, drest))[1]
+
+    slope, rest_slope = jax.vmap(own, in_axes=(1, None, 0), out_axes=(1, 0))(seen, others, batch.y)
     moved = _gram_product(batch.x, slope)
-
-    def along(z, rest_direction, dz, y):
-        partial = jax.grad(example_loss, argnums=(0, 1))
-        return jax.jvp(lambda a, b: partial(a, b, y), (z, others), (dz, rest_direction))[1]
-
-    bend, rest_bend = jax.vmap(along)(seen, rest_gradient, moved, batch.y)
+    bend, rest_bend = jax.vmap(along, in_axes=(1, 0, 1, 0), out_axes=(1, 0))(
+        seen, batch.y, moved, rest_slope
+    )
     size = batch.size
     (filters,) = pull(jax.tree.map(lambda g, h: (g + weight * h) / size, slope, bend))
-    rest = jax.tree.map(lambda g, h: (g + weight * h).mean(0), rest_gradient, rest_bend)
+    rest = jax.tree.map(lambda g, h: (g + weight * h).mean(0), rest_slope, rest_bend)
     return {**rest, "filters": filters}
 
 
 def _gram_product(
-    x: Any, slope: tuple[Float[Array, "n *patch filter"], ...]
-) -> tuple[Float[Array, "n *patch filter"], ...]:
+    x: Any, slope: tuple[Float[Array, "filter n *patch"], ...]
+) -> tuple[Float[Array, "filter n *patch"], ...]:
     """K_i delta_i for every example, with patches in groups that may be cut short."""
     groups = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
-    slopes = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in slope]
+    slopes = [leaf.reshape(*leaf.shape[:2], -1) for leaf in slope]
 
     def product(left):
         total = 0.0
         for right, delta in zip(groups, slopes, strict=True):
             width = min(left.shape[-1], right.shape[-1])
             gram = jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
-            total = total + jnp.einsum("npq,nqf->npf", gram, delta)
+            # Few patches: a sum of products is faster here than many tiny matrix products.
+            total = total + (gram[None] * delta[:, :, None, :]).sum(-1)
         return total
 
     return tuple(

@@ -179,3 +179,8 @@ def test_fresh_examples_follow_the_directions_in_any_coordinates():
     own = jnp.arange(4)[None] == drawn.y[:, None]
     assert 35 < size[own].mean() < 45  # E|50 z| = 39.9
     assert size[~own].mean() < 0.5  # E|z / 2| = 0.40
+
+
+def test_the_experiment_can_be_stored():
+    assert ls.Experiment.from_toml(EXPERIMENT.to_toml()) == EXPERIMENT
+    assert ls.Experiment.from_json(EXPERIMENT.to_json()) == EXPERIMENT

@@ -233,3 +233,8 @@ def test_a_step_is_what_plain_autodiff_says(how, split, float64):
     moved, expected = both()
     for one, other in zip(jax.tree.leaves(moved), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+def test_the_experiment_can_be_stored():
+    assert ls.Experiment.from_toml(EXPERIMENT.to_toml()) == EXPERIMENT
+    assert ls.Experiment.from_json(EXPERIMENT.to_json()) == EXPERIMENT

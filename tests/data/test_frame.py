@@ -1,0 +1,271 @@
+"""Frames: chi variables, Gaussian rows in compressed coordinates, and rotations.
+
+Statistical tests use fixed seeds and state their false-alarm rate: the chance, over the choice of
+the seed, that one would fail although the law is right.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from learnscope.data import Frame, basis, chi, project
+from learnscope.data import frame as frame_module
+
+DEGREES = (1, 2, 3, 5, 50, 1e3, 1e6, 1e9)
+PRECISIONS = ("float32", "float64")
+
+# Programs of random bits take long to optimise for nothing: each runs once or twice.
+quick = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+@functools.lru_cache
+def chi_draws(degrees, precision, count=20_000):
+    with jax.enable_x64(precision == "float64"):
+        key = jax.random.key(round(degrees) % 1009)
+        drawn = quick(chi)(key, jnp.full(count, degrees, precision))
+        assert drawn.dtype == precision
+        return np.asarray(drawn, np.float64)
+
+
+def chi_p_value(degrees, precision, claimed):
+    """Kolmogorov-Smirnov against the chi law with `claimed` degrees of freedom."""
+    return stats.kstest(chi_draws(degrees, precision), stats.chi(claimed).cdf).pvalue
+
+
+# One false alarm in 1000 choices of seeds for all 16 tests together (Bonferroni).
+CHI_LEVEL = 1e-3 / (len(DEGREES) * len(PRECISIONS))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_chi_has_its_law(degrees, precision):
+    assert chi_p_value(degrees, precision, degrees) > CHI_LEVEL
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_chi_is_told_from_a_seventh_of_its_spread(degrees, precision):
+    # The power of the test above: a chi variable's spread is 0.7, and this moves its mean by 0.1.
+    wrong = degrees + max(1.0, 0.2 * degrees**0.5)
+    assert chi_p_value(degrees, precision, wrong) < CHI_LEVEL
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 5, 1e3, 1e6])
+def test_chi_has_its_moments(degrees):
+    # Five standard errors each: one false alarm in 10^5 for all ten comparisons.
+    drawn, law = chi_draws(degrees, "float64"), stats.chi(degrees)
+    count = len(drawn)
+    assert abs(drawn.mean() - law.mean()) < 5 * law.std() / count**0.5
+    fourth = float(law.stats("k")) + 3
+    assert abs(drawn.var() / law.var() - 1) < 5 * ((fourth - 1) / count) ** 0.5
+
+
+def test_chi_in_single_precision_keeps_its_deviation():
+    # Neighbouring floats are 0.002 apart at sqrt(10^9), and a chi variable's spread is 0.7: of the
+    # some 2000 values within three spreads, most are met. Coarser arithmetic would meet fewer.
+    drawn = np.unique(chi_draws(1e9, "float32"))
+    assert np.diff(drawn).min() == np.spacing(np.float32(31622))
+    assert len(drawn) > 1500
+
+
+# What the comment in frame.py says of rejected proposals.
+
+
+def refusal(degrees):
+    r"""P(a proposal is refused), exactly: 1 - e^b Gamma(a) b^{1/2 - a} / sqrt(2 pi).
+
+    It is the integral of the normal density times the chance to be accepted, with v = (1 + c x)^3
+    in place of x; a = degrees/2 (one more below two degrees) and b = a - 1/3.
+    """
+    a = np.where(degrees < 2, degrees / 2 + 1, degrees / 2)
+    b = a - 1 / 3
+    return 1 - np.exp(b + special.gammaln(a) + (0.5 - a) * np.log(b)) / np.sqrt(2 * np.pi)
+
+
+def test_refusals_are_as_rare_as_the_library_says():
+    degrees = np.arange(1.0, 31.0)
+    exact = refusal(degrees)
+    assert exact.max() < 0.05
+    assert exact[degrees <= 2].max() == exact.max()
+    assert exact[degrees >= 20].max() < 0.005
+    assert (exact**frame_module._PROPOSALS).max() < 1e-13
+
+
+def test_refusals_of_the_library_are_those(float64):
+    # The second proposal, x = 0, is always accepted and then gives sqrt(2b) exactly: a draw equals
+    # that if and only if its first proposal was refused. Five standard errors (one of 30 tests
+    # fails by chance less than once in 50 000 choices of seeds).
+    degrees, count = np.arange(1.0, 31.0), 200_000
+    normal_key, uniform_key = jax.random.split(jax.random.key(5))
+
+    @jax.jit
+    def refused(degrees, key_x, key_u):
+        x = jnp.stack([jax.random.normal(key_x, (count,)), jnp.zeros(count)], axis=-1)
+        u = jax.random.uniform(key_u, (count,))
+        u = jnp.stack([u, jnp.full(count, 0.5), jnp.ones(count)], axis=-1)
+        drawn = frame_module._chi(jnp.full(count, degrees), x, u)
+        b = jnp.where(degrees < 2, degrees / 2 + 1, degrees / 2) - 1 / 3
+        return jnp.mean(drawn == jnp.sqrt(2 * b))
+
+    keys = zip(jax.random.split(normal_key, 30), jax.random.split(uniform_key, 30), strict=True)
+    found = np.array([refused(k, *pair) for k, pair in zip(degrees, keys, strict=True)])
+    exact = refusal(degrees)
+    assert np.all(np.abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / count))
+
+
+# Gaussian rows: 5 of them after 3 axes, in R^60, in 8 coordinates.
+
+DIM, COUNT, AFTER, DRAWS = 60, 5, 3, 4000
+
+
+@quick
+def compressed_rows(keys, dim):
+    def one(key):
+        axes, frame = Frame(dim, AFTER + COUNT).axes(AFTER)
+        drawn, frame = frame.gaussian_rows(key, COUNT)
+        assert frame.used == frame.rank == AFTER + COUNT
+        return jnp.concatenate([axes, drawn])
+
+    return jax.vmap(one)(keys)
+
+
+@functools.lru_cache
+def rows(dim, compressed, precision="float32"):
+    """Rows of many draws: 3 axes, then 5 Gaussian vectors (draw, 8, coordinate)."""
+    if not compressed:
+        normal = np.random.default_rng(18).normal(size=(DRAWS, COUNT, dim))
+        return np.concatenate([np.broadcast_to(np.eye(AFTER, dim), (DRAWS, AFTER, dim)), normal], 1)
+    with jax.enable_x64(precision == "float64"):
+        keys = jax.random.split(jax.random.key(17), DRAWS)
+        return np.asarray(compressed_rows(keys, jnp.asarray(dim, precision)), np.float64)
+
+
+def features(drawn):
+    """Numbers a draw that between them see every part of the joint Gram matrix."""
+    grams = drawn @ np.swapaxes(drawn, 1, 2)
+    own = grams[:, AFTER:, AFTER:]
+    outside = own - grams[:, AFTER:, :AFTER] @ grams[:, :AFTER, AFTER:]
+    values = np.linalg.eigvalsh(own)
+    found = {f"square {i}": own[:, i, i] for i in range(COUNT)}
+    found |= {f"product {i}": own[:, 0, i] for i in range(1, COUNT)}
+    found |= {f"axis {i}": grams[:, 0, AFTER + i] for i in range(COUNT)}
+    found |= {f"outside {i}": outside[:, i, i] for i in range(COUNT)}
+    found |= {"smallest": values[:, 0], "largest": values[:, -1]}
+    found |= {"volume": np.log(values).sum(1), "outside volume": np.linalg.slogdet(outside)[1]}
+    found["triple"] = own[:, 2, 3] * own[:, 3, 4] * own[:, 2, 4]
+    return found
+
+
+def two_sample(dim, precision="float32"):
+    left, right = features(rows(dim, True, precision)), features(rows(DIM, False))
+    return {name: stats.ks_2samp(left[name], right[name]).pvalue for name in left}
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_gaussian_rows_have_the_ambient_law(precision):
+    # 24 two-sample Kolmogorov-Smirnov tests: one false alarm in 1000 in all (Bonferroni).
+    p_values = two_sample(DIM, precision)
+    assert len(p_values) == 24
+    assert min(p_values.values()) > 1e-3 / len(p_values), p_values
+
+
+def test_gaussian_rows_of_another_dimension_are_told_apart():
+    # The power of the test above, for a frame that forgets its three axes.
+    p_values = two_sample(DIM - AFTER)
+    assert min(p_values.values()) < 1e-3 / len(p_values)
+
+
+def test_gaussian_rows_have_a_wishart_gram_matrix():
+    # Exact laws: squares are chi^2(60), outside the three axes chi^2(57), and entries along axes
+    # normal. 12 tests, one false alarm in 1000 in all.
+    found = features(rows(DIM, True))
+    laws = {f"square {i}": stats.chi2(DIM) for i in range(COUNT)}
+    laws |= {f"outside {i}": stats.chi2(DIM - AFTER) for i in range(COUNT)}
+    laws |= {"axis 0": stats.norm(), "axis 4": stats.norm()}
+    p_values = {name: stats.kstest(found[name], law.cdf).pvalue for name, law in laws.items()}
+    assert min(p_values.values()) > 1e-3 / len(p_values), p_values
+
+
+def test_gaussian_rows_have_wishart_moments():
+    # E G = d I, Var G_ii = 2d, Var G_ij = d. Five standard errors for the 15 means and the 15
+    # variances (whose own spread is taken from the draws): one false alarm in 50 000.
+    drawn = rows(DIM, True)[:, AFTER:]
+    grams = (drawn @ np.swapaxes(drawn, 1, 2))[:, *np.triu_indices(COUNT)]
+    same = np.equal(*np.triu_indices(COUNT))
+    mean, variance = DIM * same, DIM * (1.0 + same)
+    assert np.all(np.abs(grams.mean(0) - mean) < 5 * np.sqrt(variance / DRAWS))
+    squares = (grams - mean) ** 2
+    assert np.all(np.abs(squares.mean(0) - variance) < 5 * squares.std(0) / DRAWS**0.5)
+
+
+def test_rows_continue_a_frame():
+    # Every vector is written in the coordinates taken so far and at most one of its own.
+    @quick
+    def draw(key):
+        axes, frame = Frame(1e9, 9).axes(2)
+        first, frame = frame.gaussian_rows(key, 3)
+        second, frame = frame.gaussian_rows(jax.random.fold_in(key, 1), 4)
+        return jnp.concatenate([axes, first, second]), frame
+
+    stacked, frame = draw(jax.random.key(0))
+    assert stacked.shape == (9, 9)
+    assert np.all(np.triu(stacked, 1) == 0)
+    assert np.all(np.diag(stacked)[2:] > 1e4)
+    with pytest.raises(ValueError, match="rank 9 has no room for 1 vectors after 9"):
+        frame.gaussian_rows(jax.random.key(2), 1)
+
+
+def test_rows_at_the_smallest_dimension_have_one_degree_of_freedom_left():
+    # rank = dim: the last vector's own coordinate is |normal|. One false alarm in 1000.
+    def last(key):
+        return Frame(4.0, 4).gaussian_rows(key, 4)[0][3, 3]
+
+    drawn = quick(jax.vmap(last))(jax.random.split(jax.random.key(3), DRAWS))
+    assert stats.kstest(np.asarray(drawn, float), stats.halfnorm.cdf).pvalue > 1e-3
+
+
+def test_ambient_frames_take_nothing_up():
+    frame = Frame.of_dimension(7)
+    drawn, after = frame.gaussian_rows(jax.random.key(0), 20)
+    assert drawn.shape == (20, 7)
+    assert after.used == 0
+    assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
+
+
+# Rotations.
+
+
+def test_a_basis_keeps_all_inner_products(float64):
+    random = np.random.default_rng(0)
+    vectors = jnp.asarray(random.normal(size=(6, 40)))
+    # Dependent rows, as the signal patches of all examples are.
+    dependent = jnp.concatenate([vectors[:1], -2 * vectors[:1], vectors[:1] + vectors[1:2]])
+    onto = basis(vectors, dependent)
+    assert onto.shape == (9, 40)
+    np.testing.assert_allclose(onto @ onto.T, np.eye(9), atol=1e-13)
+    every = jnp.concatenate([vectors, dependent])
+    turned = project(every, onto)
+    np.testing.assert_allclose(turned @ turned.T, every @ every.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(turned @ onto, every, atol=1e-12)
+
+
+def test_a_basis_sees_of_other_vectors_what_the_span_sees(float64):
+    random = np.random.default_rng(1)
+    vectors, other = (jnp.asarray(random.normal(size=(count, 40))) for count in (6, 3))
+    onto = basis(vectors)
+    turned, seen = project(vectors, onto), project(other, onto)
+    np.testing.assert_allclose(turned @ seen.T, vectors @ other.T, rtol=1e-12, atol=1e-12)
+    # ... and no more: what stands outside is lost.
+    assert np.all(jnp.sum(seen**2, axis=1) < 0.5 * jnp.sum(other**2, axis=1))
+
+
+def test_a_basis_of_more_vectors_than_dimensions_is_all_of_space(float64):
+    vectors = jnp.asarray(np.random.default_rng(2).normal(size=(9, 4)))
+    onto = basis(vectors)
+    assert onto.shape == (4, 4)
+    turned = project(vectors, onto)
+    np.testing.assert_allclose(turned @ turned.T, vectors @ vectors.T, atol=1e-12)
