@@ -1,12 +1,14 @@
 """How much faster are figures 1-4 of the PEGR paper than as a PyTorch script?
 
-The whole of them: 3 rules x 4 noise levels x 10 seeds x 1500 steps, with loss, signal, noise and test
-accuracy (1000 test points) every 10 steps. learnscope runs all of it; PyTorch runs one training of each
-rule and is extrapolated to 40 (its cost does not depend on noise or seed). Both use one thread, are
-timed in CPU seconds, interleaved, best of `--repeats`.
+The whole of them: 3 rules x 4 noise levels x 10 seeds x 1500 steps, with loss, signal, noise and
+test accuracy (1000 test points) every 10 steps. learnscope runs all of it; PyTorch runs one
+training of each rule and is extrapolated to 40 (its cost does not depend on noise or seed). Both
+use one thread, are timed in CPU seconds, interleaved, best of `--repeats`.
 
-Two PyTorch scripts are the yardstick. *Straightforward*: the per-example penalty as a loop over examples.
-*Fastest*: the fastest of the three ways in torch_pegr.py at that dimension (the loop itself at 10^4).
+Two PyTorch scripts are the yardstick. *Straightforward*: the per-example penalty as a loop over
+examples.
+*Fastest*: the fastest of the three ways in torch_pegr.py at that dimension (the loop itself at
+10^4).
 
     python benchmarks/pegr_figure.py [--dims 400 10000] [--repeats 3]
 """
@@ -68,7 +70,9 @@ def best(old: dict[str, float], new: dict[str, float]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--dims", type=int, nargs="+", default=[400, 10_000])
     arguments = parser.parse_args()
@@ -92,9 +96,10 @@ def main() -> None:
             total = CELLS * sum(cells.values())
             each = ", ".join(f"{rule} {value:.2f}" for rule, value in cells.items())
             print(
-                f"d = {dim}: PyTorch {name} {total:.0f} CPU s (extrapolated from one training a rule: "
-                f"{each}), learnscope {warm[dim]:.2f} CPU s: ratio {total / warm[dim]:.0f}x without "
-                f"compilation, {total / (warm[dim] + cold - warm[arguments.dims[0]]):.0f}x with it"
+                f"d = {dim}: PyTorch {name} {total:.0f} CPU s (extrapolated from one training a "
+                f"rule: {each}), learnscope {warm[dim]:.2f} CPU s: ratio "
+                f"{total / warm[dim]:.0f}x without compilation, "
+                f"{total / (warm[dim] + cold - warm[arguments.dims[0]]):.0f}x with it"
             )
     print(
         f"learnscope at d = 10^6 over d = {arguments.dims[0]}: "

@@ -1,7 +1,8 @@
 """What does a per-example penalty step cost on a convolutional net, over a plain gradient step?
 
-A small convolutional net (two 5x5 convolutions, two linear layers) on 32 images of 28 x 28, through the same
-`PerExamplePenalty` and `GradientDescent` that train two-layer networks. Interleaved, best of `--repeats`.
+A small convolutional net (two 5x5 convolutions, two linear layers) on 32 images of 28 x 28,
+through the same `PerExamplePenalty` and `GradientDescent` that train two-layer networks.
+Interleaved, best of `--repeats`.
 
     python benchmarks/penalty_step.py
 """
@@ -44,7 +45,9 @@ class SmallConv(eqx.Module):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--batch", type=int, default=32)
     arguments = parser.parse_args()

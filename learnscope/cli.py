@@ -1,4 +1,4 @@
-"""The command line: a thin layer over the library. Nothing heavy is imported before it is needed."""
+"""The command line: a thin layer over the library. Nothing heavy is imported before its time."""
 
 import sys
 import time
@@ -54,7 +54,7 @@ def run(
     precision: Precision = "float32",
     quiet: Quiet = False,
 ) -> None:
-    """Run a study or one of its figures: writes figures, data and, for whole studies, the ledger."""
+    """Run a study or one of its figures: writes figures, data and (whole studies) the ledger."""
     _studies(target, changes, seeds, out, scale, precision, quiet)
 
 

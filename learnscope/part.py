@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import equinox as eqx
 import jax
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
 from learnscope.errors import BadInput, unknown
@@ -71,7 +72,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic) or (
         isinstance(value, np.ndarray | jax.Array)
         and value.ndim == 0
-        and not isinstance(value, jax.core.Tracer)
+        and not isinstance(value, Tracer)
     ):
         return value.item()
     return value
@@ -153,7 +154,7 @@ class AbstractPart(eqx.Module):
         for field in dataclasses.fields(self):
             allowed = field.metadata.get("allowed")
             value = getattr(self, field.name)
-            traced = isinstance(value, jax.core.Tracer)
+            traced = isinstance(value, Tracer)
             if allowed is not None and not traced and not allowed.accepts(value):
                 raise BadInput(
                     f"{type(self).__name__}.{field.name} = {value!r} is not allowed: "

@@ -10,9 +10,9 @@ orthonormal basis of that span, of `rank` coordinates instead of d:
   only a number: d = 400 and d = 10^9 are the same program at the same cost.
 
 In law: let Z be `count` rows of i.i.d. normals in R^d and let k coordinates be taken already by
-earlier vectors. By rotation invariance the components along those k stay i.i.d. normal, and the rest
-is, up to a rotation that no inner product sees, the lower triangle of Bartlett's decomposition: i.i.d.
-normals below the diagonal and chi(d - k - i) on it (i = 0, 1, ...).
+earlier vectors. By rotation invariance the components along those k stay i.i.d. normal, and the
+rest is, up to a rotation that no inner product sees, the lower triangle of Bartlett's
+decomposition: i.i.d. normals below the diagonal and chi(d - k - i) on it (i = 0, 1, ...).
 """
 
 import equinox as eqx
@@ -32,8 +32,8 @@ def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*
 
     Marsaglia and Tsang (2000) write Gamma(a) = b (1 + c x)^3 with b = a - 1/3, c = 1/sqrt(9 b), x
     normal, accepted with log u < x^2/2 + b (1 - v + log v), v = (1 + c x)^3. A chi variable is then
-    sqrt(2b) (1 + c x)^{3/2}: it is formed from its deviation, since at 10^9 degrees its square has a
-    float32 spacing of 64, and v - 1 cancels. Instead of a loop, which would not vectorise, ten
+    sqrt(2b) (1 + c x)^{3/2}: it is formed from its deviation, since at 10^9 degrees its square has
+    a float32 spacing of 64, and v - 1 cancels. Instead of a loop, which would not vectorise, ten
     proposals are made and the first accepted is taken.
 
     >>> import jax, jax.numpy as jnp
@@ -98,7 +98,7 @@ class Frame(eqx.Module):
     def gaussian_rows(
         self, key: Key[Array, ""], count: int
     ) -> tuple[Float[Array, "count rank"], "Frame"]:
-        """`count` standard normal vectors that training may move along, and the frame after them."""
+        """`count` normal vectors that training may move along, and the frame after them."""
         if self.ambient:
             return jax.random.normal(key, (count, self.rank)), self
         after = self._after(count)

@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data.frame import Frame, project
-from learnscope.part import AbstractPart
+from learnscope.part import AbstractPart, Number
 
 
 class Samples(eqx.Module):
@@ -119,6 +119,8 @@ class Problem(eqx.Module):
 
 class AbstractData(AbstractPart):
     """Where inputs come from. `sample` draws a problem; the rest says how it may be compressed."""
+
+    dim: eqx.AbstractVar[Number]
 
     @property
     @abstractmethod

@@ -15,10 +15,11 @@ from learnscope.part import Number, count, flag, number
 class SignalNoise(AbstractData):
     r"""Two patches: $y\mu$ and $\xi$ (Meng, Cao, Zou 2023, Definition 2.1; Cao et al. 2022).
 
-    The label $y$ is $\pm 1$ with equal chances, $\xi \sim N(0, \sigma_p^2 (I - \mu\mu^T/\|\mu\|^2))$.
-    The signal stands in the first patch; a network that treats patches alike cannot tell.
-    With probability `flip` the label that is *trained on* is $-y$ while the patch stays $y\mu$ (Kou et
-    al. 2023); test labels are flipped alike, so that chance of error is at least `flip`.
+    The label $y$ is $\pm 1$ with equal chances, $\xi \sim N(0, \sigma_p^2 (I -
+    \mu\mu^T/\|\mu\|^2))$. The signal stands in the first patch; a network that treats patches
+    alike cannot tell. With probability `flip` the label that is *trained on* is $-y$ while the
+    patch stays $y\mu$ (Kou et al. 2023); test labels are flipped alike, so that chance of error is
+    at least `flip`.
 
     | symbol | argument |
     |---|---|
@@ -65,7 +66,7 @@ class SignalNoise(AbstractData):
         return 1 + self.train
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        frame = Frame.of_dimension(self.dim) if frame is None else frame
+        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
         train_key, test_key, label_key, test_label_key = jax.random.split(key, 4)
         axis, frame = frame.axes(1)
         train_noise, frame = frame.gaussian_rows(train_key, self.train)

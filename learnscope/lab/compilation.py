@@ -36,6 +36,6 @@ def compilations() -> Compilations:
     global _listening
     with _lock:
         if not _listening:
-            jax.monitoring.register_event_duration_secs_listener(_listen)
+            jax.monitoring.register_event_duration_secs_listener(_listen)  # pyright: ignore
             _listening = True
         return dataclasses.replace(_total)

@@ -45,7 +45,7 @@ def choose(asked: str, experiments: Sequence[Experiment], dims: Sequence[float])
     if asked == "ambient":
         return "ambient"
     for experiment in experiments:
-        reason = obstacle(experiment, [*dims, float(experiment.data.dim)] if not dims else dims)
+        reason = obstacle(experiment, dims if dims else [float(experiment.data.dim)])
         if reason is not None:
             if asked == "auto":
                 return "ambient"

@@ -1,8 +1,9 @@
 """How a run runs: one program a group, vmapped over runs, scanned over steps in segments.
 
-A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are traced, so
-that they are a batch axis of one compiled program. They are computed in *blocks* that fit a memory
-budget, and a block in *segments* of the recorded steps, between which progress is shown.
+A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are
+traced, so that they are a batch axis of one compiled program. They are computed in *blocks* that
+fit a memory budget, and a block in *segments* of the recorded steps, between which progress is
+shown.
 """
 
 import dataclasses
@@ -43,6 +44,7 @@ class Block:
 
 
 _Source = dict[str, Any]  # the data model and the net: what a draw depends on
+Varying = Mapping[str, Array | np.ndarray]
 
 
 class _Carry(eqx.Module):
@@ -170,7 +172,7 @@ def _draw_one(source: _Source, seed: Array, how: str, rank: int) -> tuple[Proble
 
 
 def _draw_runs(
-    source: _Source, varying: dict[str, Array], seeds: Array, how: str, rank: int
+    source: _Source, varying: Varying, seeds: Array | np.ndarray, how: str, rank: int
 ) -> tuple[Problem, Params]:
     return jax.vmap(lambda values, seed: _draw_one(_with(source, values), seed, how, rank))(
         varying, seeds
@@ -179,7 +181,8 @@ def _draw_runs(
 
 # Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
 # compiles three times faster. It depends on data and net only, so that all rules share it.
-_draw = eqx.filter_jit(_draw_runs, compiler_options={"xla_backend_optimization_level": 1})
+_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
+_draw = eqx.filter_jit(_draw_runs, **_LEVEL)
 
 
 def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Params) -> _Carry:
@@ -189,7 +192,7 @@ def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Pa
 
 @eqx.filter_jit
 def _start(
-    fixed: Experiment, varying: dict[str, Array], seeds: Array, problem: Problem, params: Params
+    fixed: Experiment, varying: Varying, seeds: Array | np.ndarray, problem: Problem, params: Params
 ) -> _Carry:
     """The state of every run before its first step."""
     return jax.vmap(
@@ -218,11 +221,11 @@ def _watched(problem: Problem) -> Problem:
 @eqx.filter_jit
 def _segment(
     fixed: Experiment,
-    varying: dict[str, Array],
-    seeds: Array,
+    varying: Varying,
+    seeds: Array | np.ndarray,
     problem: Problem,
     carry: _Carry,
-    bounds: Int[Array, "interval 2"],
+    bounds: Int[Array, "interval 2"] | np.ndarray,
 ) -> tuple[_Carry, dict[str, Array]]:
     """Steps of each interval [from, to), then the probes; for all runs of the block."""
 

@@ -86,7 +86,7 @@ class SweepFile:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted paths, however the file nested them: "data.noise" = [...] or [over.data] noise = ..."""
+    """Dotted paths, however the file nests them: "data.noise" = [...] or [over.data] noise = []."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
@@ -117,7 +117,9 @@ def parse_changes(words: Iterable[str]) -> dict[str, list[Any]]:
     for word in words:
         path, equals, text = word.partition("=")
         if not equals or not path or not text:
-            raise BadInput(f"'{word}' is not a change: write field=value, such as data.noise=0.1,0.5.")
+            raise BadInput(
+                f"'{word}' is not a change: write field=value, such as data.noise=0.1,0.5."
+            )
         if path in changes:
             raise BadInput(f"'{path}' is changed twice.")
         changes[path] = [_value(piece.strip()) for piece in text.split(",")]

@@ -39,7 +39,9 @@ class Results:
         }
         self.arrays["diverged_at"] = np.full(lead, np.nan)
 
-    def put(self, group: Group, place: dict[str, np.ndarray], values: dict[str, np.ndarray]) -> None:
+    def put(
+        self, group: Group, place: dict[str, np.ndarray], values: dict[str, np.ndarray]
+    ) -> None:
         """Store runs of a group: `place` gives each run's position on its numeric axes and seed."""
         lead = tuple(place.get(axis.dim, group.place.get(axis.dim)) for axis in self.axes)
         lead = (*lead, place["seed"])

@@ -74,7 +74,7 @@ def run(
     return results.dataset().assign_attrs(
         experiment=experiment_text(experiment),
         over=json.dumps({path: labels(axis, path) for axis in found for path in axis.fields}),
-        coordinates=chosen,
+        coordinates_used=chosen,
         precision=precision,
         learnscope=version("learnscope"),
         jax=version("jax"),
@@ -91,12 +91,12 @@ def experiment_text(experiment: Experiment) -> str:
         return repr(experiment)
 
 
-def _plan(
-    experiment: Experiment, found: Sequence[Axis], asked: str
-) -> tuple[str, list[Group]]:
+def _plan(experiment: Experiment, found: Sequence[Axis], asked: str) -> tuple[str, list[Group]]:
     """Coordinates for the whole sweep, and its groups in them."""
     dims = coords.dimensions(
-        np.asarray(values) for axis in found for path, values in axis.fields.items()
+        np.asarray(values)
+        for axis in found
+        for path, values in axis.fields.items()
         if path == "data.dim"
     )
     trial = groups(experiment, found, ambient=False)

@@ -55,6 +55,7 @@ def axes(over: Over) -> list[Axis]:
     """The axes of a sweep, from a dict, a zipped axis, or a list of either."""
     if over is None:
         return []
+    found: list[Axis]
     if isinstance(over, Axis):
         found = [over]
     elif isinstance(over, Mapping):
@@ -80,7 +81,9 @@ def axes(over: Over) -> list[Axis]:
 
 def _values(path: str, given: Any) -> list[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise BadInput(f"the axis '{path}' = {given!r} is not allowed: it must be a list of values.")
+        raise BadInput(
+            f"the axis '{path}' = {given!r} is not allowed: it must be a list of values."
+        )
     values = [value.item() if isinstance(value, np.generic) else value for value in given]
     if not values:
         raise BadInput(f"the axis '{path}' has no values.")

@@ -1,7 +1,7 @@
 """Activations by name, as the field's papers define them.
 
-They are written with `where`: its derivative is a plain mask, while that of `maximum` also shares out
-ties at zero, which made a whole training step half as slow again.
+They are written with `where`: its derivative is a plain mask, while that of `maximum` also shares
+out ties at zero, which made a whole training step half as slow again.
 """
 
 from collections.abc import Callable

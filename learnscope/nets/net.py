@@ -32,9 +32,9 @@ class AbstractNet(AbstractPart):
 class AbstractInnerProductNet(AbstractNet):
     """A net whose inputs meet the parameters only as <filter, patch>.
 
-    That is what allows compressed coordinates, and cheap per-example gradients: example i sees of the
-    filters only the pre-activations z_i = <w, x_i>, and a step along its own gradient moves them by
-    the Gram matrix of its own patches.
+    That is what allows compressed coordinates, and cheap per-example gradients: example i sees of
+    the filters only the pre-activations z_i = <w, x_i>, and a step along its own gradient moves
+    them by the Gram matrix of its own patches.
     """
 
     @property
@@ -57,8 +57,8 @@ class AbstractInnerProductNet(AbstractNet):
 class Columns(eqx.Module):
     """Patches stored coordinate by coordinate.
 
-    The engine keeps compressed test sets so: a product with few filters then streams through memory,
-    which halves the time that it takes to evaluate a network on many examples.
+    The engine keeps compressed test sets so: a product with few filters then streams through
+    memory, which halves the time that it takes to evaluate a network on many examples.
     """
 
     values: Float[Array, "width *shape"]

@@ -1,5 +1,8 @@
 """The two-layer patch network of signal-noise theory."""
 
+from functools import reduce
+from operator import add
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
@@ -66,7 +69,7 @@ class PatchCNN(AbstractInnerProductNet):
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
         each = [activation(z, self.power, self.threshold) for z in seen]
-        total = sum(z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in each)
+        total = reduce(add, (z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in each))
         if self.classes == 2:
             return self.second_layer_scale * (self.signs @ total)
         by_class = total.reshape(self.classes, self.width, -1)

@@ -1,5 +1,6 @@
 """Losses and accuracies."""
 
+from operator import add
 from typing import ClassVar
 
 import jax
@@ -56,4 +57,4 @@ class GradientNorm(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> Array:
         gradient = jax.grad(lambda p: state.losses(p, problem.train).mean())(state.params)
-        return sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(gradient))
+        return jax.tree.reduce(add, jax.tree.map(lambda leaf: jnp.sum(leaf**2), gradient))

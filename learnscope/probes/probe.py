@@ -2,11 +2,13 @@
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from jaxtyping import Array
 
 from learnscope.data import Problem
+from learnscope.errors import BadInput
 from learnscope.part import AbstractPart
 from learnscope.rules import State
 
@@ -18,6 +20,16 @@ class Output:
     long_name: str
     unit: str = "1"
     dims: tuple[str, ...] = ()
+
+
+def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Array:
+    """A hidden vector of the problem, or word that its data model has none of that name."""
+    if name not in known:
+        have = ", ".join(sorted(known)) or "none"
+        raise BadInput(
+            f"the probe {type(probe).__name__} needs the data model's '{name}', which has {have}."
+        )
+    return known[name]
 
 
 class AbstractProbe(AbstractPart):

@@ -6,7 +6,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from learnscope.data import Problem
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.errors import BadInput
+from learnscope.nets import PatchCNN
+from learnscope.probes.probe import AbstractProbe, Output, hidden
 from learnscope.rules import State
 
 
@@ -17,7 +19,7 @@ class SignalLearning(AbstractProbe):
     outputs: ClassVar = {"signal_learning": Output("signal learning, max |<w, mu>|")}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return jnp.abs(state.params["filters"] @ problem.directions["signal"]).max()
+        return jnp.abs(state.params["filters"] @ hidden(self, problem.directions, "signal")).max()
 
 
 class NoiseMemorisation(AbstractProbe):
@@ -27,7 +29,7 @@ class NoiseMemorisation(AbstractProbe):
     outputs: ClassVar = {"noise_memorisation": Output("noise memorisation, max <w, xi>")}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return (state.params["filters"] @ problem.train.vectors["noise"].T).max()
+        return (state.params["filters"] @ hidden(self, problem.train.vectors, "noise").T).max()
 
 
 class Decomposition(AbstractProbe):
@@ -36,9 +38,9 @@ class Decomposition(AbstractProbe):
     $$w_{j,r} = w_{j,r}^{(0)} + j \gamma_{j,r} \frac{\mu}{\|\mu\|^2} + \sum_i \rho_{j,r,i}
     \frac{\xi_i}{\|\xi_i\|^2},$$
 
-    with $\bar\rho$ where the filter's sign j is the example's label and $\underline\rho$ elsewhere (and
-    zero otherwise). Unique when $\mu$ and the $\xi_i$ are independent; found by least squares, so exact
-    whenever the movement lies in their span.
+    with $\bar\rho$ where the filter's sign j is the example's label and $\underline\rho$ elsewhere
+    (and zero otherwise). Unique when $\mu$ and the $\xi_i$ are independent; found by least
+    squares, so exact whenever the movement lies in their span.
     """
 
     papers: ClassVar = ("meng2023pegr",)
@@ -49,13 +51,16 @@ class Decomposition(AbstractProbe):
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        signal, noise = problem.directions["signal"], problem.train.vectors["noise"]
+        signal = hidden(self, problem.directions, "signal")
+        noise = hidden(self, problem.train.vectors, "noise")
+        if not isinstance(state.net, PatchCNN) or state.net.classes != 2:
+            raise BadInput("the probe Decomposition is defined for a two-class PatchCNN only.")
         rows = jnp.concatenate([signal[None], noise])
         squares = jnp.sum(rows**2, axis=1)
         moved = state.params["filters"] - state.start["filters"]
         gram = rows @ rows.T / jnp.sqrt(squares[:, None] * squares[None])
         shares = jnp.linalg.solve(gram, (rows / jnp.sqrt(squares)[:, None]) @ moved.T).T
-        coefficients = shares * jnp.sqrt(squares)
+        coefficients = shares * jnp.sqrt(squares)[None]
         sign = state.net.signs
         own = sign[:, None] == problem.train.y[None]
         rho = coefficients[:, 1:]

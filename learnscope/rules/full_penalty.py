@@ -3,11 +3,10 @@
 from typing import Any, ClassVar
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import Params
 from learnscope.part import Number, choice, flag, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
@@ -18,7 +17,8 @@ class FullPenalty(AbstractPenalty):
     r"""Gradient descent on $L + \frac{\lambda}{2} \|\nabla L\|^2$, closed after a while.
 
     Barrett and Dherin (2021); Meng, Cao, Zou (2023), section 5.4 (with $\lambda/2$) and section 4.1
-    (with $\lambda$: `half=False`). The gradient of the penalty is $\lambda H g$, forward over reverse.
+    (with $\lambda$: `half=False`). The gradient of the penalty is $\lambda H g$, forward over
+    reverse.
 
     | symbol | argument |
     |---|---|

@@ -6,7 +6,7 @@ import jax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES

@@ -17,10 +17,11 @@ from learnscope.rules.rule import AbstractPenalty, State
 
 
 class PerExamplePenalty(AbstractPenalty):
-    r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, closed after a while.
+    r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, closed in time.
 
     Meng, Cao, Zou (2023), section 2. With `half=False` the penalty is $\lambda$ instead of
-    $\lambda/2$ times the mean squared norm. It acts in steps $t <$ `until` (0, 1, ...), then is zero.
+    $\lambda/2$ times the mean squared norm. It acts in steps $t <$ `until` (0, 1, ...), then is
+    zero.
 
     The gradient of half a squared norm is a Hessian-vector product, $\nabla \frac12 \|g_i\|^2 =
     H_i g_i$, which is computed forward over reverse. Any net will do.
@@ -76,9 +77,9 @@ def _(
     r"""The same through what example i sees of the filters: its pre-activations $z_i = X_i W^T$.
 
     With $\delta_i = \partial \ell_i / \partial z_i$ and the Gram matrix $K_i = X_i X_i^T$ of the
-    example's own patches, $g_i = \delta_i^T X_i$, a step along $g_i$ moves $z_i$ by $K_i \delta_i$, and
-    $H_i g_i$ is the derivative of $\delta_i$ in that direction, pulled back. No per-example gradient
-    of the size of the filters is ever formed.
+    example's own patches, $g_i = \delta_i^T X_i$, a step along $g_i$ moves $z_i$ by $K_i
+    \delta_i$, and $H_i g_i$ is the derivative of $\delta_i$ in that direction, pulled back. No
+    per-example gradient of the size of the filters is ever formed.
     """
     others = {name: value for name, value in params.items() if name != "filters"}
     seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), params["filters"])
@@ -112,7 +113,7 @@ def _gram_product(
     slopes = [leaf.reshape(*leaf.shape[:2], -1) for leaf in slope]
 
     def product(left):
-        total = 0.0
+        total = jnp.zeros(())
         for right, delta in zip(groups, slopes, strict=True):
             width = min(left.shape[-1], right.shape[-1])
             gram = jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the distinction.
+# Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
+# distinction.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
@@ -16,7 +18,7 @@ STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 @contextmanager
 def style() -> Iterator[None]:
     """Legible at the width of a page, editable as PDF, drawn without a screen."""
-    settings = {
+    settings: dict[Any, Any] = {
         "font.size": 9,
         "axes.titlesize": 9,
         "axes.grid": True,
@@ -33,7 +35,7 @@ def style() -> Iterator[None]:
 
 
 def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
-    """Median over seeds for each value of `hue`, with a band from the 10th to the 90th percentile."""
+    """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
     for position, value in enumerate(data[hue].values):
         one = data.sel({hue: value})
         low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))

@@ -47,7 +47,9 @@ class Sweep:
         labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
         stacked = xr.concat(kept, labels, coords="different", compat="equals", join="outer")
         stacked.attrs = {
-            key: value for key, value in results[0].attrs.items() if key not in ("experiment", "over")
+            key: value
+            for key, value in results[0].attrs.items()
+            if key not in ("experiment", "over")
         }
         for name in ("experiment", "over"):
             told = {arm.label: r.attrs[name] for arm, r in zip(self.arms, results, strict=True)}

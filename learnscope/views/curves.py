@@ -18,7 +18,6 @@ def probe_curves(data: xr.Dataset) -> Figure:
     Variables with dims of their own (a filter's, a sample's) are shown by their maximum.
     """
     names = [name for name in data.data_vars if "step" in data[name].dims]
-    own = {dim for name in names for dim in data[name].dims}
     axes_of_sweep = [d for d in data.diverged_at.dims if d != "seed"]
     hue = next((dim for dim in axes_of_sweep if data.sizes[dim] > 1), None)
     if hue is not None and data.sizes[hue] > _MOST_LINES:
@@ -45,11 +44,12 @@ def probe_curves(data: xr.Dataset) -> Figure:
             curves(panel, line, hue or "all", f"{hue} = {{}}" if hue else "{}")
             text = data[name].attrs.get("long_name", name)
             unit = data[name].attrs.get("units", "1")
-            panel.set_ylabel(("max of " if inner else "") + text + (f" ({unit})" if unit != "1" else ""))
+            panel.set_ylabel(
+                ("max of " if inner else "") + text + (f" ({unit})" if unit != "1" else "")
+            )
             panel.set_xlabel("step")
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 3))
         runs = math.prod(data.diverged_at.shape)
-        figure.suptitle(f"median and 10-90 % of {runs} runs, {data.attrs.get('coordinates', '')}")
-        del own
+        figure.suptitle(f"median and 10-90 % of {runs} runs, {data.attrs.get('coordinates_used', '')}")
     return figure

@@ -51,7 +51,9 @@ class Output:
         target = self.folder / name
         with _told(f"{target} cannot be written"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            handle, part = tempfile.mkstemp(dir=target.parent, prefix=".part-", suffix=target.suffix)
+            handle, part = tempfile.mkstemp(
+                dir=target.parent, prefix=".part-", suffix=target.suffix
+            )
             os.close(handle)
             try:
                 write(Path(part))

@@ -95,11 +95,11 @@ def _plan(
         if sweep.keeps_axes(changes)
     }
     drawn = [name for name in wanted if set(study.figures[name].needs) <= set(fitting)]
-    if not drawn:
+    if wanted and not drawn:
         several = [path for path, values in changes.items() if len(values) > 1]
         raise BadInput(
-            f"{', '.join(several)} can have one value only here: the figures of {study.name} have no "
-            "axis for more; `learnscope sweep FILE.toml` sweeps anything."
+            f"{', '.join(several)} can have one value only here: the figures of {study.name} have "
+            "no axis for more; `learnscope sweep FILE.toml` sweeps anything."
         )
     used = {need for name in drawn for need in study.figures[name].needs}
     if figures is None and not changes:

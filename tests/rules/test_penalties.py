@@ -49,21 +49,24 @@ def example_loss(filters, patches, label, *how):
 
 
 def mean_loss(filters, patches, labels, *how):
-    each = [example_loss(filters, x, y, *how) for x, y in zip(patches, labels, strict=True)]
-    return sum(each) / len(each)
+    each = jax.vmap(lambda x, y: example_loss(filters, x, y, *how))(patches, labels)
+    return jnp.mean(each)
 
 
 def per_example_objective(filters, patches, labels, factor, *how):
     """L + factor / n sum_i ||grad l_i||^2, written out."""
-    pairs = list(zip(patches, labels, strict=True))
-    squares = [jnp.sum(jax.grad(example_loss)(filters, x, y, *how) ** 2) for x, y in pairs]
-    return mean_loss(filters, patches, labels, *how) + factor * sum(squares) / len(squares)
+    own = jax.vmap(lambda x, y: jax.grad(example_loss)(filters, x, y, *how))(patches, labels)
+    return mean_loss(filters, patches, labels, *how) + factor * jnp.sum(own**2) / len(labels)
 
 
 def full_objective(filters, patches, labels, factor, *how):
     """L + factor ||grad L||^2, written out."""
     slope = jax.grad(mean_loss)(filters, patches, labels, *how)
     return mean_loss(filters, patches, labels, *how) + factor * jnp.sum(slope**2)
+
+
+def mean_objective(filters, patches, labels, factor, *how):
+    return mean_loss(filters, patches, labels, *how)
 
 
 OBJECTIVES = {"PerExamplePenalty": per_example_objective, "FullPenalty": full_objective}
@@ -116,33 +119,9 @@ def nets(how):
 
 
 def expected(objective, filters, samples, factor, how):
-    patches = [padded(jax.tree.map(lambda leaf, i=i: leaf[i], samples.x)) for i in range(COUNT)]
-    return jax.grad(objective)(filters, patches, list(samples.y), factor, *how)
-
-
-def error(found, right):
-    return float(jnp.abs(found - right).max() / jnp.abs(right).max())
-
-
-LAYOUTS = ("array", "signal", "tuple")
-EVERY = [(name, second, 2) for name in ACTIVATIONS for second in ("mean", "sum")]
-EVERY += [("relu2", "mean", 3), ("huberised", "sum", 3), ("cubic", "mean", 3)]
-
-
-@pytest.mark.parametrize("how", EVERY, ids=lambda how: "-".join(map(str, how)))
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_three_ways_to_the_penalised_gradient(float64, layout, how):
-    filters, samples = draw(layout, how[2])
-    right = expected(per_example_objective, filters, samples, WEIGHT / 2, how)
-    fast, generic = nets(how)
-    own = penalised_gradient(fast, {"filters": filters}, samples, "logistic", WEIGHT)
-    any_net = penalised_gradient(generic, Patches(filters, how), samples, "logistic", WEIGHT)
-    assert penalised_gradient.dispatch(type(fast)) is not penalised_gradient.dispatch(type(generic))
-    assert error(own["filters"], right) < 1e-12
-    assert error(any_net.filters, right) < 1e-12
-    # The penalty is there to be seen.
-    plain = expected(per_example_objective, filters, samples, 0.0, how)
-    assert error(plain, right) > 1e-3
+    """The gradient of an objective, by reverse over reverse differentiation."""
+    patches = jax.vmap(padded)(samples.x)
+    return jax.grad(objective)(filters, patches, samples.y, factor, *how)
 
 
 def gradient_of(rule, net, params, samples, step=0):
@@ -152,23 +131,48 @@ def gradient_of(rule, net, params, samples, step=0):
     return rule.gradient(state, problem, jax.random.key(1))
 
 
-@pytest.mark.parametrize("how", EVERY, ids=lambda how: "-".join(map(str, how)))
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_three_ways_to_the_full_penalty(float64, layout, how):
+def error(found, right):
+    return float(jnp.abs(found - right).max() / jnp.abs(right).max())
+
+
+# Each program runs once: not worth optimising.
+quick = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+CASES = [("array", (name, "mean", 2)) for name in ACTIVATIONS]
+CASES += [("tuple", (name, "sum", 2)) for name in ACTIVATIONS]
+CASES += [("array", ("relu2", "sum", 2)), ("tuple", ("relu2", "mean", 2))]
+CASES += [("array", ("relu2", "mean", 3)), ("tuple", ("huberised", "sum", 3))]
+CASES += [("signal", ("relu2", "mean", 2))]
+
+
+@pytest.mark.parametrize(("layout", "how"), CASES, ids=str)
+def test_three_ways_to_a_penalised_gradient(float64, layout, how):
     filters, samples = draw(layout, how[2])
-    right = expected(full_objective, filters, samples, WEIGHT / 2, how)
     fast, generic = nets(how)
-    rule = ls.rules.FullPenalty(rate=0.1, weight=WEIGHT)
-    own = gradient_of(rule, fast, {"filters": filters}, samples)
-    any_net = gradient_of(rule, generic, Patches(filters, how), samples)
-    assert error(own["filters"], right) < 1e-12
-    assert error(any_net.filters, right) < 1e-12
-    plain = expected(full_objective, filters, samples, 0.0, how)
-    assert error(plain, right) > 1e-3
+    assert penalised_gradient.dispatch(type(fast)) is not penalised_gradient.dispatch(type(generic))
+    rules = {kind: getattr(ls.rules, kind)(rate=0.1, weight=WEIGHT) for kind in OBJECTIVES}
+
+    @quick
+    def ways(filters):
+        found = {"plain": expected(mean_objective, filters, samples, 0.0, how)}
+        for kind, objective in OBJECTIVES.items():
+            own = gradient_of(rules[kind], fast, {"filters": filters}, samples)
+            any_net = gradient_of(rules[kind], generic, Patches(filters, how), samples)
+            right = expected(objective, filters, samples, WEIGHT / 2, how)
+            found[kind] = right, own["filters"], any_net.filters
+        return found
+
+    found = ways(filters)
+    for kind in OBJECTIVES:
+        right, own, any_net = found[kind]
+        assert error(own, right) < 1e-12
+        assert error(any_net, right) < 1e-12
+        # The penalty is there to be seen.
+        assert error(found["plain"], right) > 1e-3
 
 
 class _Weighted(AbstractInnerProductNet):
-    """A net with a trained second layer: the fast path must follow parameters beside the filters."""
+    """A net that also trains its second layer: parameters beside the filters."""
 
     @property
     def rows(self):
@@ -199,36 +203,59 @@ def test_the_fast_path_follows_other_parameters(float64, layout):
             total += (one(i, params) + WEIGHT / 2 * square) / COUNT
         return total
 
-    found = penalised_gradient(net, params, samples, "logistic", WEIGHT)
-    right = jax.grad(objective)(params)
+    found = quick(penalised_gradient, static_argnums=(0, 3))(
+        net, params, samples, "logistic", WEIGHT
+    )
+    right = quick(jax.grad(objective))(params)
     for name in params:
         assert error(found[name], right[name]) < 1e-12
+
+
+@functools.cache
+def penalised(kind, factor):
+    """The gradient of an objective at one point, written out."""
+    filters, samples = draw("array", 2)
+    how = ("relu2", "mean", 2)
+    return quick(lambda f: expected(OBJECTIVES[kind], f, samples, factor, how))(filters)
+
+
+@functools.cache
+def ruled(kind, half):
+    """The gradient of a rule at that point, as a function of `until` and the step."""
+    filters, samples = draw("array", 2)
+    net = nets(("relu2", "mean", 2))[0]
+
+    @quick
+    def gradient(until, step):
+        rule = getattr(ls.rules, kind)(rate=0.1, weight=WEIGHT, until=until, half=half)
+        return gradient_of(rule, net, {"filters": filters}, samples, step)["filters"]
+
+    return gradient
 
 
 @pytest.mark.parametrize("half", [True, False])
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_the_convention_is_half_or_all_of_the_weight(float64, kind, half):
-    how = ("relu2", "mean", 2)
-    filters, samples = draw("array", 2)
-    rule = getattr(ls.rules, kind)(rate=0.1, weight=WEIGHT, half=half)
-    found = gradient_of(rule, nets(how)[0], {"filters": filters}, samples)["filters"]
-    factor = WEIGHT / 2 if half else WEIGHT
-    assert error(found, expected(OBJECTIVES[kind], filters, samples, factor, how)) < 1e-12
+    right = penalised(kind, WEIGHT / 2 if half else WEIGHT)
+    assert error(ruled(kind, half)(jnp.inf, 0), right) < 1e-12
+    assert error(ruled(kind, not half)(jnp.inf, 0), right) > 1e-3
 
 
 @pytest.mark.parametrize(
     ("until", "step", "acts"),
-    [(3, 2, True), (3, 3, False), (2.5, 2, True), (2.5, 3, False), (0, 0, False)]
-    + [(float("inf"), 10**6, True)],
+    [
+        (3.0, 2, True),
+        (3.0, 3, False),
+        (2.5, 2, True),
+        (2.5, 3, False),
+        (0.0, 0, False),
+        (float("inf"), 10**6, True),
+    ],
 )
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_the_penalty_acts_before_until_only(float64, kind, until, step, acts):
-    how = ("relu2", "mean", 2)
-    filters, samples = draw("array", 2)
-    rule = getattr(ls.rules, kind)(rate=0.1, weight=WEIGHT, until=until)
-    found = gradient_of(rule, nets(how)[0], {"filters": filters}, samples, step)["filters"]
-    factor = WEIGHT / 2 if acts else 0.0
-    assert error(found, expected(OBJECTIVES[kind], filters, samples, factor, how)) < 1e-12
+    right = penalised(kind, WEIGHT / 2 if acts else 0.0)
+    assert error(ruled(kind, True)(until, step), right) < 1e-12
 
 
 # Whole trajectories against the NumPy reference.
@@ -333,11 +360,16 @@ def test_a_wrong_step_is_seen(monkeypatch):
 
 @pytest.mark.parametrize("slip", [-1.0, 0.5])
 def test_a_wrong_product_is_seen(float64, monkeypatch, slip):
-    how = ("relu2", "mean", 2)
-    filters, samples = draw("signal", 2)
-    right = expected(per_example_objective, filters, samples, WEIGHT / 2, how)
-    product = module._gram_product
-    scaled = lambda *given: jax.tree.map(lambda leaf: slip * leaf, product(*given))  # noqa: E731
-    monkeypatch.setattr(module, "_gram_product", scaled)
-    found = penalised_gradient(nets(how)[0], {"filters": filters}, samples, "logistic", WEIGHT)
-    assert error(found["filters"], right) > 1e-3
+    filters, samples = draw("array", 2)
+    net, product = nets(("relu2", "mean", 2))[0], module._gram_product
+
+    def wrong(*given):
+        return jax.tree.map(lambda leaf: slip * leaf, product(*given))
+
+    def gradient(filters):
+        return penalised_gradient(net, {"filters": filters}, samples, "logistic", WEIGHT)["filters"]
+
+    right = penalised("PerExamplePenalty", WEIGHT / 2)
+    assert error(quick(gradient)(filters), right) < 1e-12
+    monkeypatch.setattr(module, "_gram_product", wrong)
+    assert error(quick(lambda f: gradient(f))(filters), right) > 1e-3

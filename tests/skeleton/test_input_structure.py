@@ -187,7 +187,7 @@ EXPERIMENT = ls.Experiment(
 def test_the_network_learns_the_parity_that_random_features_cannot():
     rules = [EXPERIMENT.rule, TinyRandomFeatures(rate=0.1)]
     result = ls.run(EXPERIMENT, over={"rule": rules}, seeds=3, progress=False)
-    assert result.attrs["coordinates"] == "compressed"
+    assert result.attrs["coordinates_used"] == "compressed"
     last = result.isel(step=-1)
     network, fixed = (last.sel(rule=name) for name in ("TinyTwoStep", "TinyRandomFeatures"))
     assert (network.test_accuracy > 0.98).all()

@@ -179,7 +179,7 @@ EXPERIMENT = ls.Experiment(
 
 def test_the_head_prevents_collapse():
     result = ls.run(EXPERIMENT, over={"rule.head": ["identity", "none"]}, seeds=2, progress=False)
-    assert result.attrs["coordinates"] == "ambient"
+    assert result.attrs["coordinates_used"] == "ambient"
     with_head, without = (result.sel(head=head) for head in ("identity", "none"))
     np.testing.assert_array_equal(*(run.features.isel(step=0) for run in (with_head, without)))
 

@@ -140,12 +140,17 @@ def _theorem(seeds: int, steps: int) -> Sweep:
     weight = 1 / THEOREM["level"]
     closings = [theorem_closing_time(), theorem_closing_time(share=0.5)]
     arms = [
-        Arm(label, theorem(PerExamplePenalty(THEOREM_RATE, weight, until=closing), steps))
+        Arm(
+            label,
+            theorem(PerExamplePenalty(rate=THEOREM_RATE, weight=weight, until=closing), steps),
+        )
         for label, closing in zip(
             ["PEGR, closed at T1", "PEGR, closed at 2 T1"], closings, strict=True
         )
     ]
-    return Sweep((*arms, Arm("standard", theorem(GradientDescent(THEOREM_RATE), steps))), seeds)
+    return Sweep(
+        (*arms, Arm("standard", theorem(GradientDescent(rate=THEOREM_RATE), steps))), seeds
+    )
 
 
 def _closing(seeds: int, steps: int) -> Sweep:
@@ -155,9 +160,7 @@ def _closing(seeds: int, steps: int) -> Sweep:
         settings = [
             (
                 pegr.theorem_weight(noise, DIM),
-                float(
-                    round(pegr.closing_time(TRAIN, WIDTH, 1.0, scale, RATE, share=share))
-                ),
+                float(round(pegr.closing_time(TRAIN, WIDTH, 1.0, scale, RATE, share=share))),
             )
             for noise, scale in SCALES_OF_WEIGHTS.items()
         ]
@@ -167,7 +170,7 @@ def _closing(seeds: int, steps: int) -> Sweep:
                 "rule.until": [until for _, until in settings],
             }
         )
-        rule = PerExamplePenalty(RATE, WEIGHT, until=CLOSING)
+        rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
         arms.append(Arm(label, section_4_1(rule, "mean", steps), (axis,)))
     return Sweep(tuple(arms), seeds, dim="closing")
 
@@ -177,7 +180,7 @@ def _phase(points: int, seeds: int) -> Sweep:
     weights = np.geomspace(1e-4, 1.0, points).tolist()
     noises = np.geomspace(0.1, 3.0, points).tolist()
     experiment = section_4_1(
-        PerExamplePenalty(RATE, WEIGHT, until=CLOSING), "sum", STEPS, records=1
+        PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING), "sum", STEPS, records=1
     ).replace("probes", (Loss(), TestAccuracy()))
     axes = (zipped({"rule.weight": weights}), zipped({"data.noise": noises}))
     return Sweep((Arm("PEGR", experiment, axes),), seeds)

@@ -155,8 +155,11 @@ def success(data: xr.Dataset) -> xr.DataArray:
 
 
 def predicted_side(data: xr.Dataset) -> xr.Dataset:
-    """By the linearised rates of section 5.1, over the diagram's grid: whether signal outgrows noise,
-    and whether a step throws noise to more than its negative (where linearising means little)."""
+    """What the linearised rates of section 5.1 predict over the diagram's grid.
+
+    Whether signal outgrows noise, and whether a step throws noise to more than its negative, where
+    linearising means little.
+    """
 
     def side(weight: float, noise: float) -> tuple[bool, bool]:
         rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, noise, ex.RATE, weight, "sum")
@@ -184,17 +187,28 @@ def phase(data: xr.Dataset) -> Drawing:
         overshoot = [2 * ex.TRAIN / (ex.RATE * (x**2 * ex.DIM) ** 2) for x in noises]
         axes.plot(critical, noises, color="#D55E00", linewidth=2, label="λ‖ξ‖² = 1: noise dies out")
         axes.plot(
-            overshoot, noises, color="#CC79A7", linewidth=2, linestyle="--",
+            overshoot,
+            noises,
+            color="#CC79A7",
+            linewidth=2,
+            linestyle="--",
             label="λη‖ξ‖⁴/n = 2: a step overshoots",
         )
         plain = pegr.critical_noise(1.0, ex.DIM, ex.TRAIN)
         outline = [withStroke(linewidth=4, foreground="white")]
         axes.axhline(
-            plain, color="black", linestyle=":", linewidth=2, label="below: no penalty is needed",
+            plain,
+            color="black",
+            linestyle=":",
+            linewidth=2,
+            label="below: no penalty is needed",
             path_effects=outline,
         )
         axes.set(
-            xscale="log", yscale="log", xlabel="penalty weight λ", ylabel="noise level σp",
+            xscale="log",
+            yscale="log",
+            xlabel="penalty weight λ",
+            ylabel="noise level σp",
             xlim=(float(data.weight[0]), float(data.weight[-1])),
             ylim=(float(data.noise[0]), float(data.noise[-1])),
         )
@@ -203,7 +217,7 @@ def phase(data: xr.Dataset) -> Drawing:
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_title(
             "PEGR without 1/m: accuracy > 0.99 and loss < 0.05 after 1500 steps\n"
-            f"{data.sizes['weight']} x {data.sizes['noise']} settings, {data.sizes['seed']} seeds each"
+            f"{data.sizes['weight']} x {data.sizes['noise']} settings, {data.sizes['seed']} seeds"
         )
         figure.colorbar(mesh, label="share of seeds that succeed")
         figure.legend(loc="outside lower center", ncols=2)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from learnscope.theory.pegr.symbols import spread
 
 
-
 class Bounds(NamedTuple):
     """Where a quantity must lie."""
 

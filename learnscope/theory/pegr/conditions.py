@@ -6,7 +6,6 @@ from learnscope.theory.condition import Condition, Conditions
 from learnscope.theory.pegr.symbols import ratio
 
 
-
 def condition_3_1(
     dim: float,
     train: int,

@@ -10,7 +10,9 @@ from learnscope.theory import pegr
 from learnscope.theory.condition import Conditions
 from learnscope.theory.prediction import Prediction
 
-SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
+SCOPE = (
+    "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
+)
 
 
 def applies(experiment: Any) -> bool:
@@ -25,15 +27,15 @@ def applies(experiment: Any) -> bool:
     )
 
 
-def conditions(experiment: Any, **constants: float) -> Conditions:
+def conditions(experiment: Any, **constants: Any) -> Conditions:
     """Condition 3.1, and below it what the proofs use without saying (docs/errata.md).
 
-    Another second layer than 1/m is first brought to the paper's (`rescaled`). `constants` are those
-    of `condition_3_1`: alpha, constant, power, much.
+    Another second layer than 1/m is first brought to the paper's (`rescaled`). `constants` are
+    those of `condition_3_1`: alpha, constant, power, much.
     """
     data, rate, weight, scale = _paper_numbers(experiment)
     listed = pegr.condition_3_1(**data, scale=scale, rate=rate, **constants)
-    shared = {k: v for k, v in constants.items() if k in ("much", "constant")}
+    shared: dict[str, Any] = {k: v for k, v in constants.items() if k in ("much", "constant")}
     return Conditions(
         [*listed, *pegr.implicit_conditions(**data, rate=rate, weight=weight, **shared)]
     )
@@ -62,7 +64,9 @@ def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Predicti
                 noise, dim, experiment.net.width, experiment.net.second_layer, _half(experiment)
             ),
             "critical_noise": pegr.critical_noise(signal, dim, train),
-            "closing_time": pegr.closing_time(train, width, **times) if signal * scale else math.inf,
+            "closing_time": pegr.closing_time(train, width, **times)
+            if signal * scale
+            else math.inf,
             "second_stage": pegr.second_stage(dim, train, width, signal, rate, loss, delta)
             if signal
             else math.inf,
@@ -97,7 +101,7 @@ def _paper_numbers(experiment: Any) -> tuple[dict[str, Any], float, float, float
     rate, weight, scale = pegr.rescaled(
         net.width, float(rule.rate), weight, float(net.scale), net.second_layer
     )
-    numbers = {
+    numbers: dict[str, Any] = {
         "dim": float(data.dim),
         "train": data.train,
         "width": net.width,

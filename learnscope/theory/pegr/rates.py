@@ -6,7 +6,6 @@ import math
 from learnscope.theory.pegr.symbols import ratio, second_layer_scale
 
 
-
 @dataclasses.dataclass(frozen=True)
 class Rates:
     """Relative change of an overlap in one early step.

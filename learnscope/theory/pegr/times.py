@@ -5,7 +5,6 @@ import math
 from learnscope.theory.pegr.symbols import logs, spread
 
 
-
 def closing_time(
     train: int,
     width: int,

@@ -1,0 +1,177 @@
+"""Probes of signal and noise against the NumPy reference and the paper's recursions."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.probes import AbstractProbe, Output
+from learnscope.theory.pegr import closed_forms
+from tests.reference import pegr
+
+WIDTH, TRAIN, STEPS = 4, 8, 60
+RATE, WEIGHT = 0.2, 0.2
+
+
+class _Watched(AbstractProbe):
+    """The filters, and the data that they are trained on."""
+
+    outputs = {  # noqa: RUF012
+        "filters": Output("filters", dims=("filter", "coordinate")),
+        "noise": Output("training noise", dims=("sample", "coordinate")),
+        "signal": Output("signal", dims=("coordinate",)),
+        "labels": Output("training labels", dims=("sample",)),
+    }
+
+    def __call__(self, state, problem):
+        return {
+            "filters": state.params["filters"],
+            "noise": problem.train.vectors["noise"],
+            "signal": problem.directions["signal"],
+            "labels": problem.train.y,
+        }
+
+
+RULES = {
+    "gradient_descent": ls.rules.GradientDescent(rate=RATE),
+    "per_example": ls.rules.PerExamplePenalty(rate=RATE, weight=WEIGHT),
+    "per_example_all": ls.rules.PerExamplePenalty(rate=RATE, weight=WEIGHT, half=False),
+}
+# What closed forms call lambda: what multiplies half the squared norm.
+WEIGHTS = {"gradient_descent": 0.0, "per_example": WEIGHT, "per_example_all": 2 * WEIGHT}
+
+
+@functools.cache
+def trained(rule="per_example", coordinates="compressed", orthogonal=True, flip=0.0):
+    """Every probe along a run."""
+    probes = ls.probes
+    experiment = ls.Experiment(
+        data=ls.data.SignalNoise(
+            dim=40, train=TRAIN, test=1, signal=1.5, noise=0.4, orthogonal=orthogonal, flip=flip
+        ),
+        net=ls.nets.PatchCNN(width=WIDTH, scale=0.1, second_layer="mean"),
+        rule=RULES[rule],
+        steps=STEPS,
+        probes=[
+            _Watched(),
+            probes.Loss(),
+            probes.GradientNorm(),
+            probes.SignalLearning(),
+            probes.NoiseMemorisation(),
+            probes.Decomposition(),
+        ],
+    )
+    result = ls.run(experiment, coordinates=coordinates, precision="float64", progress=False)
+    assert result.attrs["coordinates_used"] == coordinates
+    return result.isel(seed=0)
+
+
+def data_of(result):
+    return [result[name].isel(step=0).values for name in ("signal", "noise", "labels")]
+
+
+def largest(difference):
+    return float(np.abs(difference).max())
+
+
+SETTINGS = [
+    {"coordinates": "ambient"},
+    {"coordinates": "compressed"},
+    {"coordinates": "compressed", "orthogonal": False},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_decomposition_is_that_of_the_reference(setting):
+    result = trained(**setting)
+    signal, noise, labels = data_of(result)
+    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == labels[None]
+    worst = 0.0
+    for step in result.step.values:
+        now = result.sel(step=step)
+        gamma, rho = pegr.decomposition(now.filters.values, result.filters.values[0], signal, noise)
+        worst = max(worst, largest(now.gamma.values - gamma))
+        worst = max(worst, largest(now.rho_bar.values - np.where(own, rho, 0)))
+        worst = max(worst, largest(now.rho_underbar.values - np.where(own, 0, rho)))
+    assert worst < 1e-10
+    # There was something to decompose, of each kind.
+    last = result.isel(step=-1)
+    assert min(largest(last[name]) for name in ("gamma", "rho_bar", "rho_underbar")) > 1e-2
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_coefficients_put_the_filters_together_again(setting):
+    result = trained(**setting)
+    signal, noise, _ = data_of(result)
+    last = result.isel(step=-1)
+    rho = last.rho_bar.values + last.rho_underbar.values
+    with jax.enable_x64(True):
+        whole = closed_forms.compose(
+            result.filters.values[0], last.gamma.values, rho, signal, noise
+        )
+    assert largest(whole - last.filters.values) < 1e-10
+
+
+@pytest.mark.parametrize("coordinates", ["ambient", "compressed"])
+@pytest.mark.parametrize("rule", RULES)
+def test_decomposition_follows_the_recursion_of_lemma_5_3(rule, coordinates):
+    result = trained(rule, coordinates)
+    signal, noise, labels = data_of(result)
+    weight, worst = WEIGHTS[rule], 0.0
+    with jax.enable_x64(True):
+        update = jax.jit(closed_forms.coefficient_update)
+        gamma, rho = np.zeros(2 * WIDTH), np.zeros((2 * WIDTH, TRAIN))
+        for step in range(STEPS):
+            filters = result.filters.values[step]
+            gamma, rho = update(gamma, rho, filters, signal, noise, labels, RATE, weight, 1 / WIDTH)
+            after = result.isel(step=step + 1)
+            found = after.rho_bar.values + after.rho_underbar.values
+            worst = max(worst, largest(after.gamma.values - gamma), largest(found - rho))
+    assert worst < 1e-10
+    assert largest(gamma) > 1e-2
+
+
+def test_the_recursion_of_another_weight_is_told_apart():
+    result = trained("per_example", "compressed")
+    signal, noise, labels = data_of(result)
+    start = (np.zeros(2 * WIDTH), np.zeros((2 * WIDTH, TRAIN)), result.filters.values[0])
+    with jax.enable_x64(True):
+        _, rho = closed_forms.coefficient_update(
+            *start, signal, noise, labels, RATE, 2 * WEIGHT, 1 / WIDTH
+        )
+    after = result.isel(step=1)
+    assert largest(after.rho_bar.values + after.rho_underbar.values - rho) > 1e-4
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_other_probes_are_those_of_the_reference(setting):
+    result = trained(**setting)
+    signal, noise, labels = data_of(result)
+    for step in (0, 1, STEPS // 2, STEPS):
+        now = result.sel(step=step)
+        filters = now.filters.values
+        data = (signal, noise, labels, "mean")
+        right = {
+            "loss": pegr.loss(filters, *data),
+            "gradient_norm": pegr.gradient_norm(filters, *data) ** 2,
+            "signal_learning": pegr.signal_learning(filters, signal),
+            "noise_memorisation": pegr.noise_memorisation(filters, noise),
+        }
+        for name, value in right.items():
+            assert abs(float(now[name]) - value) < 1e-12, name
+
+
+def test_flipped_labels_decide_what_is_a_filters_own():
+    # The label that is trained on counts, not the sign of the patch.
+    result = trained("gradient_descent", "compressed", flip=0.4)
+    labels = data_of(result)[2]
+    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == labels[None]
+    last = result.isel(step=-1)
+    assert np.all(last.rho_bar.values[~own] == 0)
+    assert np.all(last.rho_underbar.values[own] == 0)
+    # Gradient descent pulls a filter towards the noise of its own label and away from the other's.
+    assert last.rho_bar.values[own].max() > 1e-2
+    assert last.rho_bar.values[own].min() >= -1e-12
+    assert last.rho_underbar.values[~own].max() <= 1e-12
