@@ -19,7 +19,7 @@ help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
-	$(BIN)/learnscope verify --out learnscope-out
+	$(BIN)/learnscope run --out learnscope-out
 
 test: lint ## install for development, then lint, check types and run the tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS)

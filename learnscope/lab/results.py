@@ -33,9 +33,10 @@ class Results:
             for name, shape in output_shapes(group.experiment, coordinates).items():
                 known = inner.get(name, shape)
                 inner[name] = tuple(np.maximum(known, shape).astype(int).tolist())
+        order = list(self.outputs)
         self.arrays = {
             name: np.full((*lead, len(self.steps), *shape), np.nan, precision)
-            for name, shape in inner.items()
+            for name, shape in sorted(inner.items(), key=lambda item: order.index(item[0]))
         }
         self.arrays["diverged_at"] = np.full(lead, np.nan)
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from learnscope.studies.drawing import curves, style
 
 _MOST_LINES = 6
+_WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
 def probe_curves(data: xr.Dataset) -> Figure:
@@ -23,11 +24,11 @@ def probe_curves(data: xr.Dataset) -> Figure:
     if hue is not None and data.sizes[hue] > _MOST_LINES:
         keep = [round(i * (data.sizes[hue] - 1) / (_MOST_LINES - 1)) for i in range(_MOST_LINES)]
         data = data.isel({hue: keep})
-    columns = min(3, len(names))
+    columns = 2 if len(names) in (2, 4) else min(3, len(names))
     rows = math.ceil(len(names) / columns)
     with style():
         figure, grid = plt.subplots(
-            rows, columns, figsize=(3.4 * columns, 2.9 * rows + 0.6), squeeze=False, sharex=True
+            rows, columns, figsize=(3.4 * columns, 2.9 * rows + 0.6), squeeze=False
         )
         for panel, name in itertools.zip_longest(grid.flat, names):
             if name is None:
@@ -42,6 +43,9 @@ def probe_curves(data: xr.Dataset) -> Figure:
                 values = values.rename(run="seed")
             line = values if hue is not None else values.expand_dims(all=["all runs"])
             curves(panel, line, hue or "all", f"{hue} = {{}}" if hue else "{}")
+            low, high = float(line.min()), float(line.max())
+            if low > 0 and high > _WIDE * low:
+                panel.set_yscale("log")
             text = data[name].attrs.get("long_name", name)
             unit = data[name].attrs.get("units", "1")
             panel.set_ylabel(
@@ -51,5 +55,7 @@ def probe_curves(data: xr.Dataset) -> Figure:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 3))
         runs = math.prod(data.diverged_at.shape)
-        figure.suptitle(f"median and 10-90 % of {runs} runs, {data.attrs.get('coordinates_used', '')}")
+        figure.suptitle(
+            f"median and 10-90 % of {runs} runs, {data.attrs.get('coordinates_used', '')}"
+        )
     return figure

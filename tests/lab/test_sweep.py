@@ -1,0 +1,270 @@
+"""Sweeps: axes, how they split into programs, and what is refused before anything is computed."""
+
+import importlib
+import math
+
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+import learnscope as ls
+from learnscope.lab import sweep
+
+DATA = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1.0, noise=0.5)
+EXPERIMENT = ls.Experiment(
+    data=DATA,
+    net=ls.nets.PatchCNN(width=2),
+    rule=ls.rules.GradientDescent(rate=0.1, options={"momentum": 0.9}),
+    steps=5,
+)
+EACH = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
+FULL = ls.rules.FullPenalty(rate=0.1, weight=0.5)
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(monkeypatch):
+    """Everything here is decided before the first run: if one starts, the check came too late."""
+
+    def started(*_):
+        raise AssertionError("a run was started")
+
+    # The function `run` hides the module of the same name from an ordinary import.
+    monkeypatch.setattr(importlib.import_module("learnscope.lab.run"), "compute", started)
+
+
+def refused(**settings) -> str:
+    with pytest.raises(ls.BadInput) as caught:
+        ls.run(EXPERIMENT, progress=False, **settings)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        ({"data.niose": [1]}, "unknown field of SignalNoise 'niose'; did you mean 'noise'?"),
+        ({"dta.noise": [1]}, "unknown field of Experiment 'dta'; did you mean 'data'?"),
+        ({"noise": [1]}, "unknown field of Experiment 'noise'"),
+        ({"": [1]}, "unknown field of Experiment ''"),
+        ({"data.noise.x": [1]}, "'data.noise.x' is not a field: noise = 0.5 has no fields."),
+        ({"probes.loss": [1]}, "'probes.loss' is not a field"),
+        ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
+        ({"data.noise": []}, "the axis 'data.noise' has no values."),
+        ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),
+        ({"data.noise": "0.5"}, "the axis 'data.noise' = '0.5' is not allowed: it must be a list"),
+        ({"data.noise": {"a": 1}}, "the axis 'data.noise' = {'a': 1} is not allowed"),
+        ({"data.noise": np.array(0.3)}, "the axis 'data.noise' = array(0.3) is not allowed"),
+        ({"data.noise": [0.1, 0.2, 0.1]}, "the axis 'data.noise' has the value 0.1 twice."),
+        ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1.0 twice."),
+        ({"rule": [EACH, EACH]}, "the axis 'rule' has the value PerExamplePenalty("),
+        ({"data.noise": [0.1, math.nan]}, "SignalNoise.noise = nan is not allowed"),
+        ({"data.noise": [0.1, -1]}, "SignalNoise.noise = -1.0 is not allowed"),
+        ({"data.noise": [0.1, "b"]}, "SignalNoise.noise = 'b' is not allowed"),
+        ({"data.noise": [None]}, "SignalNoise.noise = None is not allowed"),
+        ({"data.noise": [True]}, "SignalNoise.noise = True is not allowed"),
+        ({"data.noise": np.ones((1, 2))}, "SignalNoise.noise = array([1., 1.]) is not allowed"),
+        ({"net.width": [2, -1]}, "PatchCNN.width = -1 is not allowed"),
+        ({"net.activation": ["relu", "gelu"]}, "PatchCNN.activation = 'gelu' is not allowed"),
+        ({"steps": [5, 0]}, "Experiment.steps = 0 is not allowed"),
+        ({"rule": ["GradientDescent"]}, "Experiment.rule = 'GradientDescent' is not allowed"),
+        ({"seed": [1]}, "the axis 'seed' is there twice or is reserved"),
+        ({"data.noise": [1.0], "net.noise": [2.0]}, "the axis 'noise' is there twice"),
+        ([{"data.noise": [1.0]}, {"data.noise": [2.0]}], "the axis 'noise' is there twice"),
+        (3, "over = 3 is not allowed: it must map dotted fields to values."),
+        ("data.noise", "over = 'data.noise' is not allowed"),
+        ({3: [1]}, "the axis 3 is not allowed"),
+    ],
+)
+def test_a_bad_axis(over, message):
+    assert refused(over=over).startswith(message)
+
+
+def test_a_field_is_on_one_axis_only():
+    over = [ls.zipped({"data.noise": [1.0, 2.0]}, name="first"), {"data.noise": [3.0]}]
+    assert refused(over=over).startswith("the field 'data.noise' is on two axes")
+
+
+@pytest.mark.parametrize("name", ["loss", "filter", "gamma", "diverged_at"])
+def test_an_axis_is_not_named_like_what_is_recorded(name):
+    watched = EXPERIMENT.replace("probes", [ls.probes.Loss(), ls.probes.Decomposition()])
+    with pytest.raises(ls.BadInput, match=rf"^the axis '{name}' .* name it otherwise"):
+        ls.run(watched, over=ls.zipped({"data.noise": [1.0, 2.0]}, name=name), progress=False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "zipped needs at least one field."),
+        ({"a": [1], "b": [1, 2]}, "zipped fields must have equally many values: a has 1, b has 2."),
+        ({"a": [1, 1], "b": [2, 2]}, "the axis 'a, b' has the value 1, 2 twice."),
+        ({"a": []}, "the axis 'a' has no values."),
+        ([1, 2], "zipped"),
+        ("data.noise", "zipped"),
+    ],
+)
+def test_bad_zips(fields, message):
+    with pytest.raises(ls.BadInput) as caught:
+        ls.zipped(fields)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [0, -1, [], [1, 1], [-1], [2**31], 1.5, "3", "ab", None, True, [0.5], [True], ["1"], [None]],
+)
+def test_bad_seeds(seeds):
+    assert "seeds" in refused(seeds=seeds)
+
+
+@pytest.mark.parametrize("precision", ["float16", "double", None, 32, ["float32"]])
+def test_bad_precision(precision):
+    assert refused(precision=precision) == (
+        f"precision = {precision!r} is not allowed: it must be one of float32, float64."
+    )
+
+
+@pytest.mark.parametrize("coordinates", ["polar", None, 3, ["ambient"]])
+def test_bad_coordinates(coordinates):
+    assert refused(coordinates=coordinates) == (
+        f"coordinates = {coordinates!r} is not allowed: "
+        "it must be one of auto, ambient, rotate, compressed."
+    )
+
+
+@pytest.mark.parametrize("memory", [0, -1, math.nan, "1 GB", None])
+def test_bad_memory(memory):
+    assert refused(memory=memory).startswith(f"memory = {memory!r} is not allowed")
+
+
+@pytest.mark.parametrize("experiment", [3, None, EXPERIMENT.data, "experiment.toml"])
+def test_only_experiments_run(experiment):
+    with pytest.raises(ls.BadInput, match=r"^experiment = .* it must be an Experiment"):
+        ls.run(experiment)
+
+
+# ------------------------------------------------------------------------------ refused coordinates
+
+
+@pytest.mark.parametrize("coordinates", ["compressed", "rotate"])
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rule.optimiser": "adam"}, "the optimiser adam treats coordinates one by one"),
+        ({"rule.optimiser": optax.adam}, "the optimiser adam treats coordinates one by one"),
+        ({"data.dim": 8}, "9 coordinates are needed and the dimension is only 8"),
+        ({"net": ls.nets.Model(lambda key: None)}, "Model sees more of its inputs than inner"),
+    ],
+)
+def test_compression_is_refused_where_it_would_be_wrong(coordinates, changes, reason):
+    experiment = EXPERIMENT.replace("rule.options", {})
+    for path, value in changes.items():
+        experiment = experiment.replace(path, value)
+    with pytest.raises(ls.BadInput) as caught:
+        ls.run(experiment, coordinates=coordinates, progress=False)
+    assert str(caught.value).startswith(f"coordinates = '{coordinates}' is not possible: {reason}")
+    assert str(caught.value).endswith("; use 'ambient' or 'auto'.")
+
+
+def test_one_setting_that_cannot_be_compressed_refuses_the_sweep():
+    assert "the dimension is only 8" in refused(
+        over={"data.dim": [8, 80]}, coordinates="compressed"
+    )
+    plain = EXPERIMENT.replace("rule.options", {})
+    with pytest.raises(ls.BadInput, match="adam"):
+        ls.run(plain, over={"rule.optimiser": ["sgd", "adam"]}, coordinates="compressed")
+
+
+# ------------------------------------------------------------------------------------ how it splits
+
+
+def split(over, experiment=EXPERIMENT, ambient=False):
+    return sweep.groups(experiment, sweep.axes(over), ambient)
+
+
+def test_numbers_are_one_program_and_the_rest_a_program_each():
+    (one,) = split({"data.noise": [0.1, 0.2, 0.3], "rule.rate": [1, 2]})
+    assert one.shape == {"noise": 3, "rate": 2}
+    assert one.size == 6
+    assert [group.place for group in split({"net.width": [2, 3], "data.noise": [1.0]})] == [
+        {"width": 0},
+        {"width": 1},
+    ]
+    assert [group.experiment.net.width for group in split({"net.width": [2, 3]})] == [2, 3]
+    assert len(split({"net.activation": ["relu", "cubic"], "data.orthogonal": [True, False]})) == 4
+
+
+def test_the_dimension_is_traced_when_compressed_only():
+    assert len(split({"data.dim": [50, 10**9]}, ambient=False)) == 1
+    assert len(split({"data.dim": [50, 60]}, ambient=True)) == 2
+
+
+def test_options_of_the_optimiser_are_numbers_too():
+    (one,) = split({"rule.options.momentum": [0.1, 0.9]})
+    assert one.shape == {"momentum": 2}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.array([0.1, 0.2]), np.float32([0.1, 0.2]), jnp.array([0.1, 0.2]), (0.1, 0.2), range(1, 3)],
+)
+def test_values_may_come_in_any_list(values):
+    (one,) = split({"data.noise": values})
+    _, found = one.varying["data.noise"]
+    np.testing.assert_allclose(found, np.asarray(values))
+    listed = sweep.axes({"data.noise": values})[0].fields["data.noise"]
+    assert {type(value) for value in listed} <= {int, float}
+
+
+def test_zipped_fields_are_one_axis():
+    zipped = ls.zipped({"data.noise": [0.5, 1.5], "net.scale": [0.01, 0.001]})
+    (one,) = split(zipped)
+    assert one.shape == {"noise": 2}
+    assert set(one.varying) == {"data.noise", "net.scale"}
+    assert sweep.axes({"setting": zipped})[0].dim == "setting"
+    assert ls.zipped({"data.noise": [1.0]}, name="level").dim == "level"
+    # One field that changes the program makes the whole axis structural.
+    assert len(split(ls.zipped({"data.noise": [0.5, 1.5], "net.width": [2, 3]}))) == 2
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_part_and_its_fields_in_any_order(order):
+    """The part is put in first, whichever axis comes first: or its field would be lost."""
+    over = dict(list({"rule": [EACH, FULL], "rule.half": [True, False]}.items())[::order])
+    found = {
+        (group.place["rule"], group.place["half"]): group.experiment.rule for group in split(over)
+    }
+    for (rule, half), value in found.items():
+        assert value == [EACH, FULL][rule].replace("half", [True, False][half])
+
+
+def test_a_field_that_only_the_swept_parts_have():
+    """The base experiment's rule has no weight; both rules of the axis do."""
+    groups = split({"rule": [EACH, FULL], "rule.weight": [0.1, 0.2, 0.3]})
+    assert [group.shape for group in groups] == [{"weight": 3}, {"weight": 3}]
+    with pytest.raises(ls.BadInput, match="unknown field of GradientDescent 'weight'"):
+        split({"rule": [EACH, EXPERIMENT.rule], "rule.weight": [0.1]})
+
+
+def test_labels_tell_parts_apart():
+    def labels(values):
+        return sweep.labels(sweep.axes({"rule": values})[0], "rule")
+
+    assert labels([EACH, FULL]) == ["PerExamplePenalty", "FullPenalty"]
+    assert labels([EACH, EACH.replace("weight", 0.1), FULL]) == [
+        "PerExamplePenalty(weight=0.5)",
+        "PerExamplePenalty(weight=0.1)",
+        "FullPenalty",
+    ]
+
+
+def test_seeds_from_a_count_or_a_list():
+    assert sweep.seed_list(3) == [0, 1, 2]
+    assert sweep.seed_list(np.int64(2)) == [0, 1]
+    assert sweep.seed_list(np.array([5, 1])) == [5, 1]
+    assert sweep.seed_list(range(2, 4)) == [2, 3]
+    assert sweep.seed_list([2**31 - 1]) == [2**31 - 1]
