@@ -1,12 +1,14 @@
 """How a run runs: one program a group, vmapped over runs, scanned over steps in segments.
 
-A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are
-traced, so that they are a batch axis of one compiled program. They are computed in *blocks* that
-fit a memory budget, and a block in *segments* of the recorded steps, between which progress is
-shown.
+A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are traced,
+so that they are a batch axis of one compiled program. They are computed in *blocks* that fit a
+memory budget, and a block in *segments* of the recorded steps, between which progress is shown.
+Within a block runs are vmapped in *chunks* whose width depends on the experiment alone: rounding in
+XLA depends on the width of a batch, so a run's bits do not depend on how a sweep is cut up.
 """
 
 import dataclasses
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,18 +27,25 @@ from learnscope.rules import State
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
 _ROLES = {"data": 0, "init": 1, "training": 2}
 _SEGMENTS = 10
-_LARGEST_BLOCK = 128
+_WIDEST_CHUNK, _CHUNK_BYTES = 10, 2**26
+_LARGEST_BLOCK = 512
+# Two threads that meet a new program at once would both compile it.
+_compiling = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """Runs to be computed together: pure data, so that any process can compute it."""
+    """Runs to be computed together: pure data, so that any process can compute it.
+
+    There are whole chunks of them: `size` is a multiple of `chunk`.
+    """
 
     experiment: Experiment
     varying: dict[str, np.ndarray]
     seeds: np.ndarray
     coordinates: str
     precision: str
+    chunk: int
 
     @property
     def size(self) -> int:
@@ -72,13 +81,21 @@ def compute(block: Block, advance: Callable[[int], None] = lambda steps: None) -
         seeds = block.seeds.astype(np.uint32)
         rank = _rank(block.experiment, block.coordinates)
         drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
-        problem, params = _draw(_source(fixed), drawn, seeds, block.coordinates, rank)
-        carry = _start(fixed, varying, seeds, problem, params)
         recorded = []
-        for bounds in _segments(recorded_steps(block.experiment)):
-            carry, values = _segment(fixed, varying, seeds, problem, carry, bounds)
+
+        def segment(carry: _Carry, bounds: np.ndarray) -> _Carry:
+            carry, values = _segment(fixed, varying, seeds, problem, carry, bounds, block.chunk)
             recorded.append(jax.device_get(values))
             advance(block.size * int((bounds[:, 1] - bounds[:, 0]).sum()))
+            return carry
+
+        first, *rest = _segments(recorded_steps(block.experiment))
+        with _compiling:
+            source = _source(fixed)
+            problem, params = _draw(source, drawn, seeds, block.coordinates, rank, block.chunk)
+            carry = segment(_start(fixed, varying, seeds, problem, params, block.chunk), first)
+        for bounds in rest:
+            carry = segment(carry, bounds)
         count = len(recorded_steps(block.experiment))
         variables = {
             name: np.concatenate([part[name] for part in recorded], axis=1)[:, :count]
@@ -99,25 +116,33 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
         return problem, carry, eqx.filter_eval_shape(_measure, fixed, carry.state, problem)
 
 
-def output_shapes(experiment: Experiment, coordinates: str) -> dict[str, tuple[int, ...]]:
-    """The shape of every recorded variable at one step of one run."""
-    values = _shapes(experiment, coordinates, "float32")[2]
-    return {name: value.shape for name, value in values.items()}
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """What one run of an experiment takes: the shapes it records at a step, and memory in bytes."""
+
+    outputs: dict[str, tuple[int, ...]]
+    bytes: int
+
+    def chunk(self, memory: float) -> int:
+        """How many runs are vmapped: by the experiment alone, unless even one chunk is too much."""
+        width = min(_WIDEST_CHUNK, _CHUNK_BYTES // self.bytes, int(memory // self.bytes))
+        return max(1, width)
+
+    def block(self, memory: float) -> int:
+        """How many runs, in whole chunks, fit a memory budget."""
+        chunk = self.chunk(memory)
+        return chunk * max(1, min(int(memory // self.bytes), _LARGEST_BLOCK) // chunk)
 
 
-def run_bytes(experiment: Experiment, coordinates: str, precision: str) -> int:
-    """Memory that one run takes: its problem, its state and working copies of it, its records."""
+def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
+    """The size of one run, without computing it."""
+    shapes = _shapes(experiment, coordinates, precision)
     problem, carry, values = (
-        sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
-        for tree in _shapes(experiment, coordinates, precision)
+        sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree)) for tree in shapes
     )
-    return 2 * problem + 6 * carry + values * len(recorded_steps(experiment))
-
-
-def block_size(experiment: Experiment, coordinates: str, precision: str, memory: float) -> int:
-    """How many runs of an experiment fit a memory budget (in bytes)."""
-    fitting = int(memory // run_bytes(experiment, coordinates, precision))
-    return max(1, min(fitting, _LARGEST_BLOCK))
+    outputs = {name: value.shape for name, value in shapes[2].items()}
+    # The problem and its draw, the state with working copies of it, and the records.
+    return Size(outputs, 2 * problem + 6 * carry + values * len(recorded_steps(experiment)))
 
 
 def _traced(experiment: Experiment, dtype: np.dtype, compressed: bool) -> Experiment:
@@ -158,6 +183,14 @@ def _key(seed: Array, role: str) -> Array:
     return jax.random.fold_in(jax.random.key(seed), _ROLES[role])
 
 
+def _test_by_columns(problem: Problem) -> Problem:
+    """Compressed test patches, which no rule learns from, stored as probes read them fastest."""
+    if not isinstance(problem.test.x, tuple):
+        return problem
+    columns = tuple(Columns.of(group) for group in problem.test.x)
+    return eqx.tree_at(lambda p: p.test.x, problem, columns)
+
+
 def _draw_one(source: _Source, seed: Array, how: str, rank: int) -> tuple[Problem, Params]:
     """One problem and its initial parameters, in the chosen coordinates."""
     data, net = source["data"], source["net"]
@@ -168,15 +201,21 @@ def _draw_one(source: _Source, seed: Array, how: str, rank: int) -> tuple[Proble
         assert isinstance(net, AbstractInnerProductNet)
         onto = basis(*problem.span(), params["filters"])
         problem, params = problem.project(onto), net.project(params, onto)
-    return problem, params
+    return _test_by_columns(problem), params
+
+
+def _each_run(one: Callable[..., Any], chunk: int, *runs: Any) -> Any:
+    """A function of one run for all of them, vmapped a chunk at a time."""
+    return jax.lax.map(lambda run: one(*run), runs, batch_size=chunk)
 
 
 def _draw_runs(
-    source: _Source, varying: Varying, seeds: Array | np.ndarray, how: str, rank: int
+    source: _Source, varying: Varying, seeds: Array | np.ndarray, how: str, rank: int, chunk: int
 ) -> tuple[Problem, Params]:
-    return jax.vmap(lambda values, seed: _draw_one(_with(source, values), seed, how, rank))(
-        varying, seeds
-    )
+    def one(values, seed):
+        return _draw_one(_with(source, values), seed, how, rank)
+
+    return _each_run(one, chunk, varying, seeds)
 
 
 # Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
@@ -192,14 +231,19 @@ def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Pa
 
 @eqx.filter_jit
 def _start(
-    fixed: Experiment, varying: Varying, seeds: Array | np.ndarray, problem: Problem, params: Params
+    fixed: Experiment,
+    varying: Varying,
+    seeds: Array | np.ndarray,
+    problem: Problem,
+    params: Params,
+    chunk: int,
 ) -> _Carry:
     """The state of every run before its first step."""
-    return jax.vmap(
-        lambda values, seed, problem, params: _start_one(
-            _with(fixed, values), seed, problem, params
-        )
-    )(varying, seeds, problem, params)
+
+    def one(values, seed, problem, params):
+        return _start_one(_with(fixed, values), seed, problem, params)
+
+    return _each_run(one, chunk, varying, seeds, problem, params)
 
 
 def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str, Array]:
@@ -210,14 +254,6 @@ def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str
     return found
 
 
-def _watched(problem: Problem) -> Problem:
-    """The problem as probes see it: compressed test patches are stored by columns, for speed."""
-    if not isinstance(problem.test.x, tuple):
-        return problem
-    columns = tuple(Columns.of(group) for group in problem.test.x)
-    return eqx.tree_at(lambda p: p.test.x, problem, columns)
-
-
 @eqx.filter_jit
 def _segment(
     fixed: Experiment,
@@ -226,13 +262,13 @@ def _segment(
     problem: Problem,
     carry: _Carry,
     bounds: Int[Array, "interval 2"] | np.ndarray,
+    chunk: int,
 ) -> tuple[_Carry, dict[str, Array]]:
     """Steps of each interval [from, to), then the probes; for all runs of the block."""
 
     def one(values, seed, problem, carry):
         experiment = _with(fixed, values)
         key = _key(seed, "training")
-        watched = _watched(problem)
 
         def step(t, carry):
             state = experiment.rule.step(carry.state, problem, jax.random.fold_in(key, t))
@@ -242,11 +278,11 @@ def _segment(
 
         def interval(carry, bound):
             carry = jax.lax.fori_loop(bound[0], bound[1], step, carry)
-            return carry, _measure(experiment, carry.state, watched)
+            return carry, _measure(experiment, carry.state, problem)
 
         return jax.lax.scan(interval, carry, bounds)
 
-    return jax.vmap(one)(varying, seeds, problem, carry)
+    return _each_run(one, chunk, varying, seeds, problem, carry)
 
 
 def _segments(steps: np.ndarray) -> list[np.ndarray]:

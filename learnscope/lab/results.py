@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from learnscope.lab.engine import output_shapes, recorded_steps
+from learnscope.lab.engine import Size, recorded_steps
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.sweep import Axis, Group, labels
 from learnscope.probes import Output
@@ -19,9 +19,9 @@ class Results:
     def __init__(
         self,
         groups: Sequence[Group],
+        sizes: Sequence[Size],
         axes: Sequence[Axis],
         seeds: Sequence[int],
-        coordinates: str,
         precision: str,
     ):
         self.axes, self.seeds = list(axes), list(seeds)
@@ -29,8 +29,8 @@ class Results:
         self.outputs = _outputs([group.experiment for group in groups])
         lead = (*(axis.size for axis in axes), len(seeds))
         inner: dict[str, tuple[int, ...]] = {}
-        for group in groups:
-            for name, shape in output_shapes(group.experiment, coordinates).items():
+        for size in sizes:
+            for name, shape in size.outputs.items():
                 known = inner.get(name, shape)
                 inner[name] = tuple(np.maximum(known, shape).astype(int).tolist())
         order = list(self.outputs)

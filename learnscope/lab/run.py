@@ -12,7 +12,7 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.lab import coordinates as coords
 from learnscope.lab.compilation import compilations
-from learnscope.lab.engine import Block, block_size, compute
+from learnscope.lab.engine import Block, compute, run_size
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.progress import SweepProgress
 from learnscope.lab.results import Results
@@ -63,12 +63,17 @@ def run(
     found, listed = axes(over), seed_list(seeds)
     chosen, parts = _plan(experiment, found, coordinates)
     before = compilations()
-    results = Results(parts, found, listed, chosen, precision)
+    sizes = [run_size(group.experiment, chosen, precision) for group in parts]
+    results = Results(parts, sizes, found, listed, precision)
     runs = [len(listed) * group.size for group in parts]
     steps = sum(n * group.experiment.steps for n, group in zip(runs, parts, strict=True))
     with SweepProgress(sum(runs), steps, progress) as bar:
-        for group in parts:
-            for place, values in _blocks(group, listed, chosen, precision, memory, bar):
+        for group, size in zip(parts, sizes, strict=True):
+            share = memory / _threads()
+            blocks = _blocks(
+                group, listed, chosen, precision, size.chunk(share), size.block(share), bar
+            )
+            for place, values in blocks:
                 results.put(group, place, values)
     spent = compilations().since(before)
     return results.dataset().assign_attrs(
@@ -104,12 +109,18 @@ def _plan(experiment: Experiment, found: Sequence[Axis], asked: str) -> tuple[st
     return chosen, trial if chosen == "compressed" else groups(experiment, found, ambient=True)
 
 
+def _threads() -> int:
+    """How many blocks are computed side by side: one a core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _blocks(
     group: Group,
     seeds: Sequence[int],
     chosen: str,
     precision: str,
-    memory: float,
+    chunk: int,
+    largest: int,
     bar: SweepProgress,
 ) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
     """Where the runs of each block belong, and their values; blocks are computed side by side."""
@@ -117,17 +128,14 @@ def _blocks(
     total = len(seeds) * group.size
     positions = np.unravel_index(np.arange(total), [*shape.values(), len(seeds)])
     at = dict(zip([*shape, "seed"], positions, strict=True))
-    threads = os.cpu_count() or 1
-    fitting = block_size(group.experiment, chosen, precision, memory / threads)
-    size = -(-total // -(-total // fitting))
+    size = _even(total, chunk, largest)
 
     def work(start: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         # The last block is filled up with its last run, so that all have one shape: one program.
         ids = np.arange(start, start + size).clip(max=total - 1)
         varying = {path: values[at[dim][ids]] for path, (dim, values) in group.varying.items()}
-        block = Block(
-            group.experiment, varying, np.asarray(seeds)[at["seed"][ids]], chosen, precision
-        )
+        chosen_seeds = np.asarray(seeds)[at["seed"][ids]]
+        block = Block(group.experiment, varying, chosen_seeds, chosen, precision, chunk)
         values = compute(block, bar.advance)
         kept = min(size, total - start)
         return (
@@ -139,5 +147,16 @@ def _blocks(
     if len(starts) == 1:
         yield work(0)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    pool = ThreadPoolExecutor(_threads())
+    try:
         yield from pool.map(work, starts)
+    finally:
+        # After Ctrl-C or an error, only what is running is waited for.
+        pool.shutdown(cancel_futures=True)
+
+
+def _even(total: int, chunk: int, largest: int) -> int:
+    """Runs a block: whole chunks, no more than the largest, shared out evenly over the cores."""
+    chunks = -(-total // chunk)
+    blocks = max(-(-chunks * chunk // largest), min(_threads(), chunks))
+    return chunk * -(-chunks // blocks)

@@ -38,6 +38,8 @@ EXAMPLES: dict[str, dict[str, list[AbstractPart]]] = {
             ls.nets.PatchCNN(width=2, activation="relu", scale=0.1, second_layer="sum"),
             ls.nets.PatchCNN(width=2, activation="relu_power", scale=0.1, power=3),
             ls.nets.PatchCNN(width=2, activation="huberised", scale=0.1, threshold=0.2),
+            ls.nets.PatchCNN(width=2, activation="truncated", scale=0.1),
+            ls.nets.PatchCNN(width=2, activation="cubic", scale=0.1),
         ],
         "Model": [ls.nets.Model(flat_mlp)],
     },

@@ -260,6 +260,9 @@ def test_a_net(slot: str, part: Any):
         params, outputs = one
         assert outputs.shape[0] == problem.train.size
         assert all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in jax.tree.leaves(params))
+        # A diverged run must not pass for one that outputs something.
+        lost = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan), params)
+        assert np.isnan(eqx.filter_jit(part)(lost, problem.train.x)).all()
         if isinstance(part, AbstractInnerProductNet):
             assert params["filters"].shape[-1] == problem.frame.rank
             assert part.rows <= params["filters"].shape[0]

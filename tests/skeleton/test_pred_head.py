@@ -211,6 +211,39 @@ def test_batches_are_fresh_and_views_are_halves():
     assert set(shown[0]) == set(shown[1]) == {4}
 
 
+class OwnTarget(AbstractRule):
+    """A rule that draws a second network, as a target that is not a copy would be."""
+
+    loss: str = choice("alignment", default="alignment")
+
+    @property
+    def basis_dependence(self) -> str | None:
+        return None
+
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
+        return net.init(key, problem)
+
+    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        return state.advance(state.params, state.memory)
+
+
+class TargetDistance(AbstractProbe):
+    """How far the rule's own network is from the one that is trained."""
+
+    outputs: ClassVar = {"distance": Output("distance from the target")}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return jnp.abs(state.params["filters"] - state.memory["filters"]).max()
+
+
+def test_what_a_rule_draws_is_independent_of_the_initial_weights():
+    drawn = ls.Experiment(
+        EXPERIMENT.data, EXPERIMENT.net, OwnTarget(), steps=1, probes=[TargetDistance()]
+    )
+    result = ls.run(drawn, seeds=2, progress=False)
+    assert (result.distance > 0.01).all()
+
+
 def test_the_experiment_can_be_stored():
     assert ls.Experiment.from_toml(EXPERIMENT.to_toml()) == EXPERIMENT
     assert ls.Experiment.from_json(EXPERIMENT.to_json()) == EXPERIMENT

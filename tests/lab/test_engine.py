@@ -1,0 +1,399 @@
+"""The engine: paired seeds, blocks, compilations, diverged runs, labels, interrupts."""
+
+import json
+import os
+import signal
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.lab import progress
+from learnscope.lab.compilation import compilations
+from learnscope.probes import AbstractProbe, Output
+
+TRAIN, WIDTH = 6, 3
+DESCENT = ls.rules.GradientDescent(rate=0.3)
+PENALTY = ls.rules.PerExamplePenalty(rate=0.3, weight=0.05)
+FULL = ls.rules.FullPenalty(rate=0.3, weight=0.05)
+
+
+class _Drawn(AbstractProbe):
+    """What a seed fixes: the filters (at step 0) and the data."""
+
+    outputs = {  # noqa: RUF012
+        "filters": Output("filters", dims=("filter", "coordinate")),
+        "noise_vectors": Output("training noise", dims=("sample", "coordinate")),
+        "labels": Output("training labels", dims=("sample",)),
+    }
+
+    def __call__(self, state, problem):
+        return {
+            "filters": state.params["filters"],
+            "noise_vectors": problem.train.vectors["noise"],
+            "labels": problem.train.y,
+        }
+
+
+class _Finite(AbstractProbe):
+    outputs = {"finite": Output("whether all parameters are finite")}  # noqa: RUF012
+
+    def __call__(self, state, problem):
+        return jnp.isfinite(state.params["filters"]).all().astype(float)
+
+
+def experiment(rule=DESCENT, steps=20, every=5, probes=None, data=None, net=None):
+    setting = {"dim": 100, "train": TRAIN, "test": 10, "signal": 1.0, "noise": 0.3}
+    return ls.Experiment(
+        data=ls.data.SignalNoise(**setting | (data or {})),
+        net=ls.nets.PatchCNN(**{"width": WIDTH, "scale": 0.05} | (net or {})),
+        rule=rule,
+        steps=steps,
+        probes=[ls.probes.Loss(), ls.probes.SignalLearning()] if probes is None else probes,
+        record=ls.Record(every=every),
+    )
+
+
+def run(*given, **more):
+    return ls.run(*given, progress=False, **more)
+
+
+def compiled(*given, **more):
+    """How many programs a run compiled, and the run."""
+    before = compilations()
+    result = run(*given, **more)
+    return compilations().since(before).count, result
+
+
+def assert_same(left, right):
+    """Equal to the last bit."""
+    assert set(left) == set(right)
+    for name in left:
+        np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=name)
+
+
+# Seeds.
+
+
+@pytest.mark.parametrize("coordinates", ["compressed", "ambient"])
+def test_a_seed_fixes_the_draw(coordinates):
+    setting = experiment(probes=[_Drawn()], steps=1)
+    how = {"coordinates": coordinates}
+    rules = run(setting, {"rule": [DESCENT, PENALTY, FULL]}, seeds=3, **how).isel(step=0)
+    alone = run(setting, seeds=[2], **how).isel(step=0)
+    swept = run(setting, {"rule.rate": [0.1, 0.2], "data.flip": [0.0, 0.5]}, seeds=[5, 2], **how)
+    swept = swept.isel(step=0, rate=1, flip=0)
+    for name in ("filters", "noise_vectors", "labels"):
+        for rule in range(3):
+            assert_same(rules[[name]].isel(rule=rule, seed=[2]), alone[[name]])
+        assert_same(swept[[name]].isel(seed=[1]), alone[[name]])
+    # Another seed is another draw, of both.
+    for name in ("filters", "noise_vectors"):
+        first, other = (rules[name].isel(rule=0, seed=seed).values for seed in (0, 1))
+        assert np.abs(first - other).max() > 0.01
+    # Numbers of the data model and the net act on the same draw.
+    scaled = run(setting, {"data.noise": [0.3, 0.6], "net.scale": [0.05, 0.1]}, seeds=[2], **how)
+    scaled = scaled.isel(step=0, seed=0)
+    doubled = scaled.isel(noise=1, scale=1)
+    assert_same(scaled.isel(noise=0, scale=0), alone.isel(seed=0))
+    np.testing.assert_allclose(doubled.filters, 2 * alone.filters.isel(seed=0), rtol=1e-6)
+    np.testing.assert_allclose(doubled.noise_vectors, 2 * alone.noise_vectors[0], rtol=1e-6)
+
+
+def test_mini_batches_are_paired_too():
+    # Two rules that do the same must see the same batches.
+    setting = experiment(data={"batch": 2})
+    nothing = ls.rules.PerExamplePenalty(rate=0.3, weight=0.5, until=0)
+    result = run(setting, {"rule": [DESCENT, nothing]}, seeds=2, precision="float64")
+    left, right = (result.isel(rule=place, step=slice(1, None)) for place in (0, 1))
+    for name in ("loss", "signal_learning"):
+        np.testing.assert_allclose(left[name], right[name], rtol=1e-12)
+    assert not np.array_equal(result.loss.isel(seed=0), result.loss.isel(seed=1))
+
+
+def test_seeds_may_be_listed():
+    result = run(experiment(), seeds=(seed for seed in (7, 3)))
+    assert result.seed.values.tolist() == [7, 3]
+    assert_same(result, run(experiment(), seeds=[3, 7]).sel(seed=[7, 3]))
+
+
+@pytest.mark.parametrize("seeds", [0, [], [1, 1], [-1], [2**31]])
+def test_bad_seeds_are_refused(seeds):
+    with pytest.raises(ls.BadInput, match="seeds"):
+        run(experiment(), seeds=seeds)
+
+
+# Blocks.
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "precision", "rule"),
+    [
+        ("compressed", "float32", PENALTY),
+        ("compressed", "float64", FULL),
+        ("ambient", "float32", DESCENT),
+        ("rotate", "float32", DESCENT),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_results_do_not_depend_on_blocks(coordinates, precision, rule):
+    """To the last bit: in one block, in blocks as small as can be, and in a smaller sweep."""
+    setting = experiment(rule, steps=40, probes=[ls.probes.Loss(), ls.probes.GradientNorm()])
+    how = {"coordinates": coordinates, "precision": precision}
+    over = {"data.noise": [0.2, 0.3, 0.4]}
+    whole = run(setting, over, seeds=7, memory=1e12, **how)
+    assert_same(run(setting, over, seeds=7, memory=1.0, **how), whole)
+    part = run(setting, {"data.noise": [0.4]}, seeds=[6, 2], **how)
+    assert_same(part, whole.sel(noise=[0.4], seed=[6, 2]))
+
+
+def test_the_memory_budget_is_kept():
+    setting = experiment(data={"test": 500}, probes=[ls.probes.Loss()])
+    sizes = []
+
+    def watch(self, steps):
+        sizes.append(steps)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress.SweepProgress, "advance", watch)
+        for memory in (1.0, 1e12):
+            run(setting, {"data.noise": np.linspace(0.1, 1, 40)}, memory=memory)
+            # Segments of few steps come one after the other: runs in a block = largest / steps.
+            sizes.append(None)
+    small = [size for size in sizes[: sizes.index(None)] if size]
+    large = [size for size in sizes[sizes.index(None) :] if size]
+    assert max(small) < max(large)
+    # All steps of all runs are told of (filled-up blocks may tell of a few more).
+    assert sum(small) >= 40 * 20
+    assert sum(large) >= 40 * 20
+
+
+@pytest.mark.parametrize("memory", [0, -1.0, float("nan")])
+def test_a_budget_of_nothing_is_refused(memory):
+    with pytest.raises(ls.BadInput, match="memory"):
+        run(experiment(), memory=memory)
+
+
+# Compilations.
+
+
+def test_four_and_four_hundred_values_compile_equally_often():
+    counts = []
+    for values, test in ((4, 11), (400, 12)):
+        setting = experiment(data={"test": test})
+        found, result = compiled(setting, {"data.noise": np.linspace(0.1, 1.0, values)})
+        assert result.sizes["noise"] == values
+        assert found == result.attrs["compilations"]
+        counts.append(found)
+    assert counts[0] == counts[1] > 0
+
+
+def test_the_same_run_again_compiles_nothing():
+    setting = experiment(data={"test": 13})
+    over = {"rule.rate": [0.1, 0.2], "data.noise": [0.1, 0.2]}
+    first, result = compiled(setting, over, seeds=3)
+    again, same = compiled(setting, over, seeds=3)
+    assert first > 0
+    assert again == same.attrs["compilations"] == 0
+    assert_same(result, same)
+    # Nor do other values on the same axes.
+    other = {"rule.rate": [0.4, 0.5], "data.noise": [0.7, 0.8]}
+    assert compiled(setting, other, seeds=range(5, 8))[0] == 0
+
+
+def test_a_structural_axis_compiles_each_of_its_values():
+    one, _ = compiled(experiment(steps=14), {"net.width": [4]})
+    three, result = compiled(experiment(steps=14), {"net.width": [5, 6, 7]})
+    assert one > 0
+    assert three == 3 * one
+    assert result.width.values.tolist() == [5, 6, 7]
+
+
+# Axes.
+
+
+def test_groups_of_other_shapes_leave_blanks():
+    setting = experiment(probes=[ls.probes.Loss(), ls.probes.Decomposition()])
+    over = {"data.noise": [0.2, 0.4], "net.width": [2, 3], "steps": [10, 20]}
+    result = run(setting, over, seeds=2)
+    assert result.rho_bar.dims == ("noise", "width", "steps", "seed", "step", "filter", "sample")
+    assert result.step.values.tolist() == [0, 5, 10, 15, 20]
+    narrow, wide = (result.gamma.sel(width=width, steps=20) for width in (2, 3))
+    assert narrow.isel(filter=slice(4)).notnull().all()
+    assert narrow.isel(filter=slice(4, None)).isnull().all()
+    assert wide.notnull().all()
+    short = result.loss.sel(steps=10)
+    assert short.sel(step=slice(0, 10)).notnull().all()
+    assert short.sel(step=slice(11, 20)).isnull().all()
+    alone = run(setting.replace("net.width", 2).replace("data.noise", 0.4), seeds=2)
+    found = result.sel(noise=0.4, width=2, steps=20).isel(filter=slice(4))
+    for name in alone:
+        np.testing.assert_allclose(found[name], alone[name], rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+def test_zipped_fields_change_together():
+    pairs = {"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]}
+    result = run(experiment(), [ls.zipped(pairs), {"rule.rate": [0.1, 0.2]}], seeds=2)
+    assert result.loss.dims == ("noise", "rate", "seed", "step")
+    assert result["net.scale"].dims == ("noise",)
+    assert result["net.scale"].values.tolist() == [0.02, 0.2]
+    for place, (noise, scale) in enumerate(zip(*pairs.values(), strict=True)):
+        alone = experiment().replace("data.noise", noise).replace("net.scale", scale)
+        alone = run(alone.replace("rule.rate", 0.2), seeds=2)
+        found = result.isel(noise=place, rate=1)
+        np.testing.assert_allclose(found.loss, alone.loss, rtol=1e-5)
+    # Zipped with a field that changes shapes, both are programs of their own.
+    mixed = ls.zipped({"net.width": [2, 3], "rule.rate": [0.1, 0.2]}, name="size")
+    assert run(experiment(), mixed).loss.dims == ("size", "seed", "step")
+
+
+def test_recorded_steps_need_not_divide():
+    sparse = run(experiment(steps=23, every=10), seeds=2, precision="float64")
+    dense = run(experiment(steps=23, every=1), seeds=2, precision="float64")
+    assert sparse.step.values.tolist() == [0, 10, 20, 23]
+    assert dense.step.values.tolist() == list(range(24))
+    for name in ("loss", "signal_learning"):
+        np.testing.assert_allclose(sparse[name], dense[name].sel(step=sparse.step), rtol=1e-12)
+    rare = run(experiment(steps=3, every=10))
+    assert rare.step.values.tolist() == [0, 3]
+
+
+# Diverged runs.
+
+
+@pytest.mark.parametrize("coordinates", ["compressed", "ambient"])
+def test_diverged_runs_are_flagged_at_their_first_step(coordinates):
+    setting = experiment(steps=12, every=1, probes=[_Finite(), ls.probes.Loss()])
+    rates = [0.3, 1e3, 1e8, 1e30]
+    result = run(setting, {"rule.rate": rates}, seeds=3, coordinates=coordinates)
+    finite = result.finite == 1
+    expected = finite.argmin("step").where(~finite.all("step"))
+    xr.testing.assert_equal(result.diverged_at, expected.astype(float))
+    # The largest rates diverge sooner, the smallest not at all; all are there.
+    assert result.diverged_at.sel(rate=0.3).isnull().all()
+    assert result.diverged_at.sel(rate=1e30).notnull().all()
+    late = float(result.diverged_at.sel(rate=1e8).min())
+    assert 1 <= float(result.diverged_at.sel(rate=1e30).max()) < late
+    assert result.loss.sizes["rate"] == 4
+    assert result.loss.sel(rate=0.3).notnull().all()
+    # Who shares a block with them is not disturbed.
+    calm = run(setting, {"rule.rate": [0.3]}, seeds=3, coordinates=coordinates)
+    np.testing.assert_allclose(result.loss.sel(rate=[0.3]), calm.loss, rtol=1e-6)
+
+
+def test_divergence_between_recorded_steps_is_dated_exactly():
+    over = {"rule.rate": [1e3, 1e8, 1e30]}
+    dense = run(experiment(steps=12, every=1), over, seeds=2)
+    sparse = run(experiment(steps=12, every=12), over, seeds=2)
+    assert dense.diverged_at.notnull().any()
+    xr.testing.assert_equal(sparse.diverged_at, dense.diverged_at)
+
+
+# Labels.
+
+
+def test_everything_is_labelled():
+    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
+    setting = experiment(probes=probes)
+    result = run(setting, {"data.noise": [0.1, 0.2], "rule": [DESCENT, PENALTY]}, seeds=2)
+    assert result.loss.dims == ("noise", "rule", "seed", "step")
+    assert result.rho_bar.dims == ("noise", "rule", "seed", "step", "filter", "sample")
+    assert result.diverged_at.dims == ("noise", "rule", "seed")
+    assert result.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
+    assert result.noise.attrs["field"] == "data.noise"
+    assert result.loss.attrs == {"long_name": "training loss", "units": "nat"}
+    assert result.step.attrs["units"] == "step"
+    for name in result:
+        assert result[name].attrs["long_name"], name
+        assert result[name].attrs["units"], name
+    attributes = result.attrs
+    assert ls.Experiment.from_toml(attributes["experiment"]) == setting
+    assert json.loads(attributes["over"]) == {
+        "data.noise": [0.1, 0.2],
+        "rule": ["GradientDescent", "PerExamplePenalty"],
+    }
+    assert attributes["coordinates_used"] == "compressed"
+    assert attributes["precision"] == "float32"
+    assert attributes["learnscope"]
+    assert attributes["jax"]
+    assert attributes["compile_seconds"] >= 0
+
+
+def test_parts_of_one_kind_are_told_apart_by_what_differs():
+    rules = [PENALTY, ls.rules.PerExamplePenalty(rate=0.3, weight=0.1), DESCENT]
+    assert run(experiment(), {"rule": rules}).rule.values.tolist() == [
+        "PerExamplePenalty(weight=0.05)",
+        "PerExamplePenalty(weight=0.1)",
+        "GradientDescent",
+    ]
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """A dataset with every kind of axis, and runs that diverged."""
+    pairs = ls.zipped({"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]})
+    over = [pairs, {"rule": [DESCENT, PENALTY], "rule.rate": [0.1, 1e30]}]
+    probes = [ls.probes.Loss(), ls.probes.Decomposition()]
+    return run(experiment(probes=probes), over, seeds=2)
+
+
+def test_results_survive_netcdf(labelled, tmp_path):
+    labelled.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    xr.testing.assert_identical(xr.load_dataset(tmp_path / "run.nc", engine="h5netcdf"), labelled)
+
+
+def test_results_survive_zarr(labelled, tmp_path):
+    # Format 2: format 3 has no settled way yet to store texts, and zarr warns of it.
+    labelled.to_zarr(tmp_path / "run.zarr", zarr_format=2)
+    xr.testing.assert_identical(xr.open_zarr(tmp_path / "run.zarr", chunks=None).load(), labelled)
+
+
+# Precision.
+
+
+def test_double_precision_is_double():
+    single, double = (run(experiment(), precision=name) for name in ("float32", "float64"))
+    assert single.loss.dtype == np.float32
+    assert double.loss.dtype == np.float64
+    rounded = double.loss.values.astype(np.float32).astype(np.float64)
+    assert not np.array_equal(rounded, double.loss.values)
+    with pytest.raises(ls.BadInput, match="'float16' is not allowed: it must be one of float32"):
+        run(experiment(), precision="float16")
+
+
+# Interrupts.
+
+
+@pytest.mark.parametrize("memory", [1e12, 1.0], ids=["one block", "many blocks"])
+def test_an_interrupt_is_not_swallowed(monkeypatch, memory):
+    setting, over = experiment(steps=50, every=1), {"data.noise": np.linspace(0.1, 1, 64)}
+    calls = []
+
+    def interrupt(self, steps):
+        calls.append(steps)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(setting, over, memory=memory)
+    # At most one segment of each block that had been begun.
+    assert 1 <= len(calls) <= 2 * (os.cpu_count() or 1) + 1
+
+
+@pytest.mark.parametrize("memory", [1e12, 1.0], ids=["one block", "many blocks"])
+def test_ctrl_c_ends_a_sweep(monkeypatch, memory):
+    setting, over = experiment(steps=50, every=1), {"data.noise": np.linspace(0.1, 1, 640)}
+    calls = []
+
+    def interrupt(self, steps):
+        calls.append(steps)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(setting, over, memory=memory)
+    # 640 runs in blocks of at most 128, each of 10 segments or more: most were never begun.
+    assert len(calls) < 50
