@@ -11,7 +11,7 @@ class SweepProgress:
     """Counts steps of all runs; shown on standard error if asked for and there is a terminal."""
 
     def __init__(self, trainings: int, steps: int, show: bool):
-        self._steps, self._trainings = steps, trainings
+        self._steps, self._trainings, self._cancelled = steps, trainings, False
         self._done, self._start, self._lock = 0, time.perf_counter(), threading.Lock()
         console = Console(stderr=True)
         self._bar = Progress(
@@ -35,8 +35,14 @@ class SweepProgress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def cancel(self) -> None:
+        """Have the next `advance`, of whichever thread, end its work."""
+        self._cancelled = True
+
     def advance(self, steps: int) -> None:
         """Tell of steps taken, of all runs together. Safe to call from several threads."""
+        if self._cancelled:
+            raise InterruptedError("the sweep was cancelled")
         with self._lock:
             self._done += steps
             seconds = max(time.perf_counter() - self._start, 1e-9)

@@ -150,8 +150,10 @@ def _blocks(
     pool = ThreadPoolExecutor(_threads())
     try:
         yield from pool.map(work, starts)
+    except BaseException:
+        bar.cancel()  # blocks that are running end with their segment
+        raise
     finally:
-        # After Ctrl-C or an error, only what is running is waited for.
         pool.shutdown(cancel_futures=True)
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -92,7 +93,16 @@ def _values(path: str, given: Any) -> list[Any]:
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """Seeds from a count or an iterable."""
-    listed = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    try:
+        listed = (
+            [operator.index(seed) for seed in seeds]
+            if isinstance(seeds, Iterable)
+            else list(range(operator.index(seeds)))
+        )
+    except TypeError:
+        raise BadInput(
+            f"seeds = {seeds!r} is not allowed: it must be a count or a list of whole numbers."
+        ) from None
     if not listed:
         raise BadInput(f"seeds = {seeds!r} is not allowed: there must be at least one.")
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
