@@ -51,6 +51,7 @@ class SignalNoise(AbstractData):
     batch: int | None = count(None, optional=True)
 
     def __check_init__(self):
+        super().__check_init__()  # fields by themselves, before limits between them
         if self.batch is not None and self.batch > self.train:
             raise BadInput(
                 f"SignalNoise.batch = {self.batch} is not allowed: it must be at most "

@@ -25,6 +25,10 @@ class Record(AbstractPart):
     every: int = count(1)
 
 
+def _as_tuple(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list | tuple) else given
+
+
 class Experiment(AbstractPart):
     """Everything that defines a run, but its seed.
 
@@ -51,18 +55,22 @@ class Experiment(AbstractPart):
     net: AbstractNet
     rule: AbstractRule
     steps: int = count()
-    probes: tuple[AbstractProbe, ...] = eqx.field(converter=tuple, default=(Loss(),))
+    probes: tuple[AbstractProbe, ...] = eqx.field(converter=_as_tuple, default=(Loss(),))
     record: Record = Record()
 
     def __check_init__(self):
         for name, base in self.slots.items():
             value = getattr(self, name)
-            for part in value if name == "probes" else [value]:
+            for part in value if isinstance(value, tuple) else [value]:
                 if not isinstance(part, base):
                     raise BadInput(
                         f"Experiment.{name} = {part!r} is not allowed: it must be a "
                         f"{base.__name__.removeprefix('Abstract').lower()} of learnscope."
                     )
+        if not isinstance(self.probes, tuple):
+            raise BadInput(
+                f"Experiment.probes = {self.probes!r} is not allowed: it must be a list."
+            )
         names = [output for probe in self.probes for output in probe.outputs]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -75,6 +83,8 @@ class Experiment(AbstractPart):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Experiment":
         """The experiment that `to_dict` described."""
+        if not isinstance(plain, Mapping):
+            raise BadInput(f"an experiment must be a table of its parts, not {plain!r}.")
         values: dict[str, Any] = {}
         known = {field.name for field in dataclasses.fields(cls)}
         serial.check_names("an experiment", plain, known, {"data", "net", "rule", "steps"})

@@ -16,7 +16,7 @@ from learnscope.lab.engine import Block, compute, run_size
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.progress import SweepProgress
 from learnscope.lab.results import Results
-from learnscope.lab.sweep import Axis, Group, Over, axes, groups, labels, seed_list
+from learnscope.lab.sweep import Axis, Group, Over, axes, check_names, groups, labels, seed_list
 
 PRECISIONS = ("float32", "float64")
 
@@ -58,10 +58,11 @@ def run(
         )
     if not isinstance(experiment, Experiment):
         raise BadInput(f"experiment = {experiment!r} is not allowed: it must be an Experiment.")
-    if not memory > 0:
+    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
         raise BadInput(f"memory = {memory!r} is not allowed: it must be above 0 (bytes).")
     found, listed = axes(over), seed_list(seeds)
     chosen, parts = _plan(experiment, found, coordinates)
+    check_names(found, experiment)
     before = compilations()
     sizes = [run_size(group.experiment, chosen, precision) for group in parts]
     results = Results(parts, sizes, found, listed, precision)

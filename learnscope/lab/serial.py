@@ -51,7 +51,7 @@ def part(base: type, table: Any, where: str) -> Any:
         kind = fields.pop("kind", None)
         if kind is None:
             raise BadInput(f"{where} has no kind; it must be one of {', '.join(sorted(known))}.")
-        if kind not in known:
+        if not isinstance(kind, str) or kind not in known:
             raise unknown(f"{where} kind", kind, known)
         base = known[kind]
     names = {f.name: f for f in dataclasses.fields(base)}

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from learnscope.errors import BadInput
@@ -35,6 +36,8 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
     >>> zipped({"data.noise": [0.5, 1.5], "net.scale": [0.01, 0.001]}).dim
     'noise'
     """
+    if not isinstance(fields, Mapping):
+        raise BadInput(f"zipped needs a table of fields and their values, not {fields!r}.")
     values = {path: _values(path, given) for path, given in fields.items()}
     if not values:
         raise BadInput("zipped needs at least one field.")
@@ -77,11 +80,20 @@ def axes(over: Over) -> list[Axis]:
                 f"the axis '{dim}' is there twice or is reserved; "
                 f"name it otherwise with zipped({{...}}, name=...)."
             )
+    paths = [path for axis in found for path in axis.fields]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise BadInput(f"the field '{path}' is on two axes.")
     return found
 
 
 def _values(path: str, given: Any) -> list[Any]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    if not isinstance(path, str):
+        raise BadInput(f"the axis {path!r} is not allowed: it must be a dotted field.")
+    if isinstance(given, np.ndarray | jax.Array) and given.ndim > 0:
+        given = np.asarray(given).tolist() if given.ndim == 1 else list(given)
+    listed = isinstance(given, Iterable) and not isinstance(given, np.ndarray | jax.Array)
+    if isinstance(given, str | bytes | Mapping) or not listed:
         raise BadInput(
             f"the axis '{path}' = {given!r} is not allowed: it must be a list of values."
         )
@@ -89,6 +101,18 @@ def _values(path: str, given: Any) -> list[Any]:
     if not values:
         raise BadInput(f"the axis '{path}' has no values.")
     return values
+
+
+def check_names(found: Sequence[Axis], experiment: Experiment) -> None:
+    """Say so if an axis is named like something that the experiment records."""
+    outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
+    taken = {"diverged_at", *outputs, *(dim for out in outputs.values() for dim in out.dims)}
+    for axis in found:
+        if axis.dim in taken:
+            raise BadInput(
+                f"the axis '{axis.dim}' is named like something that is recorded; "
+                "name it otherwise with zipped({...}, name=...)."
+            )
 
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
@@ -135,14 +159,13 @@ class Group:
 
 def groups(experiment: Experiment, found: Sequence[Axis], ambient: bool) -> list[Group]:
     """Split a sweep into programs. Every value is validated as its part's constructor would."""
-    numeric = [axis for axis in found if _is_numeric(experiment, axis, ambient)]
+    # Whole parts come first: a field may belong to a part that is swept itself.
+    example = _placed(experiment, [(axis, 0) for axis in found if "." not in "".join(axis.fields)])
+    numeric = [axis for axis in found if _is_numeric(example, axis, ambient)]
     structural = [axis for axis in found if axis not in numeric]
     result = []
     for place in itertools.product(*(range(axis.size) for axis in structural)):
-        base = experiment
-        for axis, position in zip(structural, place, strict=True):
-            for path, values in axis.fields.items():
-                base = base.replace(path, values[position])
+        base = _placed(experiment, list(zip(structural, place, strict=True)))
         for axis in numeric:
             for position in range(axis.size):
                 for path, values in axis.fields.items():
@@ -155,6 +178,18 @@ def groups(experiment: Experiment, found: Sequence[Axis], ambient: bool) -> list
         dims = [axis.dim for axis in structural]
         result.append(Group(base, dict(zip(dims, place, strict=True)), varying))
     return result
+
+
+def _placed(experiment: Experiment, settings: Sequence[tuple[Axis, int]]) -> Experiment:
+    """The experiment at a position of some axes, whole parts before their fields."""
+    changes = [
+        (path, values[position])
+        for axis, position in settings
+        for path, values in axis.fields.items()
+    ]
+    for path, value in sorted(changes, key=lambda change: change[0].count(".")):
+        experiment = experiment.replace(path, value)
+    return experiment
 
 
 def _is_numeric(experiment: Experiment, axis: Axis, ambient: bool) -> bool:

@@ -1,7 +1,8 @@
 """Activations by name, as the field's papers define them.
 
 They are written with `where`: its derivative is a plain mask, while that of `maximum` also shares
-out ties at zero, which made a whole training step half as slow again.
+out ties at zero, which made a whole training step half as slow again. The masks ask for z <= 0,
+which is false for NaN: what is not a number stays not a number.
 """
 
 from collections.abc import Callable
@@ -16,24 +17,24 @@ Values = Float[Array, "*shape"]
 
 def relu(z: Values, power: Number, threshold: Number) -> Values:
     """max(z, 0)."""
-    return jnp.where(z > 0, z, 0)
+    return jnp.where(z <= 0, 0, z)
 
 
 def relu2(z: Values, power: Number, threshold: Number) -> Values:
     """max(z, 0)^2 (Meng, Cao, Zou 2023)."""
-    return jnp.where(z > 0, z * z, 0)
+    return jnp.where(z <= 0, 0, z * z)
 
 
 def relu_power(z: Values, power: Number, threshold: Number) -> Values:
     """max(z, 0)^power for any power >= 1; z <= 0 is kept apart, for its derivative's sake."""
-    positive = z > 0
-    return jnp.where(positive, jnp.where(positive, z, 1) ** power, 0)
+    negative = z <= 0
+    return jnp.where(negative, 0, jnp.where(negative, 1, z) ** power)
 
 
 def huberised(z: Values, power: Number, threshold: Number) -> Values:
     """0 below 0, z^2 / (2h) up to h = threshold, z - h/2 above (Chatterji et al. 2021)."""
     h = threshold
-    return jnp.where(z < h, jnp.where(z > 0, z * z, 0) / (2 * h), z - h / 2)
+    return jnp.where(z < h, jnp.where(z <= 0, 0, z * z) / (2 * h), z - h / 2)
 
 
 def cubic(z: Values, power: Number, threshold: Number) -> Values:
@@ -43,7 +44,7 @@ def cubic(z: Values, power: Number, threshold: Number) -> Values:
 
 def truncated(z: Values, power: Number, threshold: Number) -> Values:
     """min(1, max(z, 0)) (Shi, Wei, Liang 2022)."""
-    return jnp.where(z > 0, jnp.where(z < 1, z, 1), 0)
+    return jnp.where(z <= 0, 0, jnp.where(z >= 1, 1, z))
 
 
 ACTIVATIONS: dict[str, Callable[[Values, Number, Number], Values]] = {

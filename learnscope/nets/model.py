@@ -8,6 +8,7 @@ import jax
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
+from learnscope.errors import BadInput
 from learnscope.nets.net import AbstractNet, Params
 
 
@@ -24,6 +25,13 @@ class Model(AbstractNet):
     """
 
     build: Callable[[Key[Array, ""]], Any] = eqx.field(static=True)
+
+    def __check_init__(self):
+        if not callable(self.build):
+            raise BadInput(
+                f"Model.build = {self.build!r} is not allowed: it must be a function of a key that "
+                "returns an Equinox module."
+            )
 
     def init(self, key: Key[Array, ""], problem: Problem | None) -> Params:
         return eqx.filter(self.build(key), eqx.is_inexact_array)

@@ -22,23 +22,45 @@ def optimiser_field() -> Any:
 
 def options_field() -> Any:
     """Further arguments of the optimiser, e.g. `{"momentum": 0.9}`; numbers can be swept."""
-    return eqx.field(default_factory=dict, converter=dict)
+    return eqx.field(
+        default_factory=dict, converter=lambda given: dict(given) if _is_table(given) else given
+    )
 
 
-def check_optimiser(owner: str, optimiser: str | Factory) -> None:
-    """Say so if optax has no such optimiser."""
-    if isinstance(optimiser, str):
-        candidate = getattr(optax, optimiser, None)
-        if not callable(candidate) or optimiser.startswith("_"):
-            raise BadInput(
-                f"{owner}.optimiser = {optimiser!r} is not allowed: it must be the name of an "
-                "optimiser in optax (such as sgd, adam, adamw) or a function of the rate."
-            )
-    elif not callable(optimiser):
+def _is_table(given: Any) -> bool:
+    return isinstance(given, Mapping)
+
+
+def check_optimiser(owner: str, optimiser: Any, options: Any) -> None:
+    """Say so if optax has no such optimiser, or it takes no such options."""
+    named = isinstance(optimiser, str) and optimiser.isidentifier() and optimiser[0] != "_"
+    if not (named and hasattr(optax, optimiser)) and not callable(optimiser):
+        raise _no_optimiser(owner, optimiser)
+    if not _is_table(options) or any(value != value for value in options.values()):
         raise BadInput(
-            f"{owner}.optimiser = {optimiser!r} is not allowed: it must be the name of an "
-            "optimiser in optax or a function of the rate."
+            f"{owner}.options = {options!r} is not allowed: it must be a table of numbers."
         )
+    if not _makes_transform(optimiser, options):
+        if not _makes_transform(optimiser, {}):
+            raise _no_optimiser(owner, optimiser)
+        raise BadInput(
+            f"{owner}.options = {options!r} is not allowed: the optimiser {optimiser} does not take "
+            "them."
+        )
+
+
+def _makes_transform(optimiser: Any, options: Mapping[str, Any]) -> bool:
+    try:
+        return isinstance(build(optimiser, 0.1, options), optax.GradientTransformation)
+    except Exception:
+        return False
+
+
+def _no_optimiser(owner: str, optimiser: Any) -> BadInput:
+    return BadInput(
+        f"{owner}.optimiser = {optimiser!r} is not allowed: it must be the name of an optimiser in "
+        "optax (such as sgd, adam, adamw) or a function of the rate."
+    )
 
 
 def build(

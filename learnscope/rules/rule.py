@@ -77,7 +77,7 @@ class AbstractGradientRule(AbstractRule):
     options: eqx.AbstractVar[dict[str, Any]]
 
     def __check_init__(self):
-        opt.check_optimiser(type(self).__name__, self.optimiser)
+        opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
 
     @abstractmethod
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:

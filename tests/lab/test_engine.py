@@ -12,7 +12,7 @@ import xarray as xr
 import learnscope as ls
 from learnscope.lab import progress
 from learnscope.lab.compilation import compilations
-from learnscope.lab.engine import run_size
+from learnscope.lab.engine import recorded_steps, run_size
 from learnscope.probes import AbstractProbe, Output
 
 TRAIN, WIDTH = 6, 3
@@ -83,37 +83,31 @@ def test_a_seed_fixes_the_draw(coordinates):
     setting = experiment(probes=[_Drawn()], steps=1)
     how = {"coordinates": coordinates}
     rules = run(setting, {"rule": [DESCENT, PENALTY, FULL]}, seeds=3, **how).isel(step=0)
-    alone = rules.isel(rule=0, seed=[2])
-    swept = run(setting, {"rule.rate": [0.1, 0.2], "data.flip": [0.0, 0.5]}, seeds=[5, 2], **how)
-    swept = swept.isel(step=0, rate=1, flip=0, seed=[1])
-    for name in ("filters", "noise_vectors", "labels"):
-        for rule in (1, 2):
-            assert_same(rules[[name]].isel(rule=rule, seed=[2]), alone[[name]])
-        assert_same(swept[[name]], alone[[name]])
+    alone = rules.isel(rule=0, seed=2)
+    for rule in (1, 2):
+        assert_same(rules.isel(rule=rule, seed=2), alone)
+    # Other axes, another place in the sweep, other seeds beside it.
+    over = {"rule.rate": [0.1, 0.2], "data.noise": [0.3, 0.6], "net.scale": [0.05, 0.1]}
+    swept = run(setting, over, seeds=[5, 2], **how).isel(step=0, rate=1, seed=1)
+    once, twice = swept.isel(noise=0, scale=0), swept.isel(noise=1, scale=1)
+    assert_same(once, alone)
+    # Numbers of the data model and the net act on the same draw.
+    np.testing.assert_allclose(twice.filters, 2 * once.filters, rtol=1e-6)
+    np.testing.assert_allclose(twice.noise_vectors, 2 * once.noise_vectors, rtol=1e-6)
     # Another seed is another draw, of both.
     for name in ("filters", "noise_vectors"):
         first, other = (rules[name].isel(rule=0, seed=seed).values for seed in (0, 1))
         assert np.abs(first - other).max() > 0.01
 
 
-def test_numbers_act_on_the_same_draw():
-    setting = experiment(probes=[_Drawn()], steps=1)
-    over = {"data.noise": [0.3, 0.6], "net.scale": [0.05, 0.1]}
-    result = run(setting, over, seeds=[2]).isel(step=0)
-    once, twice = result.isel(noise=0, scale=0), result.isel(noise=1, scale=1)
-    np.testing.assert_allclose(twice.filters, 2 * once.filters, rtol=1e-6)
-    np.testing.assert_allclose(twice.noise_vectors, 2 * once.noise_vectors, rtol=1e-6)
-    assert_same(once, run(setting, seeds=[2]).isel(step=0))
-
-
 def test_mini_batches_are_paired_too():
     # Two rules that do the same must see the same batches.
     setting = experiment(data={"batch": 2})
     nothing = ls.rules.PerExamplePenalty(rate=0.3, weight=0.5, until=0)
-    result = run(setting, {"rule": [DESCENT, nothing]}, seeds=2, precision="float64")
-    left, right = (result.isel(rule=place, step=slice(1, None)) for place in (0, 1))
+    result = run(setting, {"rule": [DESCENT, nothing]}, seeds=2)
+    left, right = (result.isel(rule=place) for place in (0, 1))
     for name in ("loss", "signal_learning"):
-        np.testing.assert_allclose(left[name], right[name], rtol=1e-12)
+        np.testing.assert_allclose(left[name], right[name], rtol=1e-4)
     assert not np.array_equal(result.loss.isel(seed=0), result.loss.isel(seed=1))
 
 
@@ -136,9 +130,7 @@ def test_bad_seeds_are_refused(seeds):
     ("coordinates", "precision", "rule"),
     [
         ("compressed", "float32", PENALTY),
-        ("compressed", "float64", FULL),
-        ("ambient", "float32", DESCENT),
-        ("rotate", "float32", DESCENT),
+        ("ambient", "float32", FULL),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -192,22 +184,16 @@ def test_four_and_four_hundred_values_compile_equally_often():
 def test_the_same_run_again_compiles_nothing():
     setting = experiment(data={"test": 13})
     over = {"rule.rate": [0.1, 0.2], "data.noise": [0.1, 0.2]}
-    first, result = compiled(setting, over, seeds=3)
-    again, same = compiled(setting, over, seeds=3)
+    first, result = compiled(setting, over, seeds=2)
+    again, same = compiled(setting, over, seeds=2)
     assert first > 0
     assert again == same.attrs["compilations"] == 0
     assert_same(result, same)
-    # Nor do other values on the same axes.
+    # Nor do other values on the same axes, or other seeds.
     other = {"rule.rate": [0.4, 0.5], "data.noise": [0.7, 0.8]}
-    assert compiled(setting, other, seeds=range(5, 8))[0] == 0
-
-
-def test_a_structural_axis_compiles_each_of_its_values():
-    one, _ = compiled(experiment(steps=14), {"net.width": [4]})
-    two, result = compiled(experiment(steps=14), {"net.width": [5, 6]})
-    assert one > 0
-    assert two == 2 * one
-    assert result.width.values.tolist() == [5, 6]
+    assert compiled(setting, other, seeds=[5, 6])[0] == 0
+    # What changes the program compiles for each of its values, but for the draw, which all share.
+    assert compiled(setting, {"rule": [PENALTY, FULL], **over}, seeds=2)[0] == 2 * (first - 1)
 
 
 # Axes.
@@ -215,49 +201,44 @@ def test_a_structural_axis_compiles_each_of_its_values():
 
 def test_groups_of_other_shapes_leave_blanks():
     setting = experiment(probes=[ls.probes.Loss(), _Drawn()])
-    over = {"data.noise": [0.2, 0.4], "net.width": [2, 3], "steps": [10, 20]}
-    result = run(setting, over, seeds=2, coordinates="ambient")
-    dims = ("noise", "width", "steps", "seed", "step", "filter", "coordinate")
-    assert result.filters.dims == dims
+    shapes = ls.zipped({"net.width": [2, 3], "steps": [10, 20]}, name="shape")
+    result = run(setting, [{"data.noise": [0.2, 0.4]}, shapes], seeds=2, coordinates="ambient")
+    assert result.filters.dims == ("noise", "shape", "seed", "step", "filter", "coordinate")
+    assert result["shape"].values.tolist() == [2, 3]
+    assert result["steps"].dims == ("shape",)
     assert result.step.values.tolist() == [0, 5, 10, 15, 20]
-    narrow, wide = (result.filters.sel(width=width, steps=20) for width in (2, 3))
-    assert narrow.isel(filter=slice(4)).notnull().all()
-    assert narrow.isel(filter=slice(4, None)).isnull().all()
-    assert wide.notnull().all()
-    short = result.loss.sel(steps=10)
-    assert short.sel(step=slice(0, 10)).notnull().all()
-    assert short.sel(step=slice(11, 20)).isnull().all()
+    small, large = (result.isel(shape=place) for place in (0, 1))
+    assert small.filters.isel(filter=slice(4), step=slice(3)).notnull().all()
+    assert small.filters.isel(filter=slice(4, None)).isnull().all()
+    assert small.loss.isel(step=slice(3)).notnull().all()
+    assert small.loss.isel(step=slice(3, None)).isnull().all()
+    assert large.filters.notnull().all()
+    assert large.loss.notnull().all()
     # Every group is in its place.
-    alone = run(setting.replace("net.width", 2), {"data.noise": [0.4]}, 2, coordinates="ambient")
-    found = result.sel(noise=[0.4], width=2, steps=20).isel(filter=slice(4))
-    assert_same(found, alone)
+    alone = run(setting, {"data.noise": [0.4]}, seeds=2, coordinates="ambient")
+    assert_same(large.sel(noise=[0.4]), alone)
 
 
 def test_zipped_fields_change_together():
     pairs = {"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]}
-    result = run(experiment(), [ls.zipped(pairs), {"rule.rate": [0.1, 0.2]}], seeds=2)
+    result = run(experiment(), [ls.zipped(pairs), {"rule.rate": [0.1, 0.2]}])
     assert result.loss.dims == ("noise", "rate", "seed", "step")
     assert result["net.scale"].dims == ("noise",)
     assert result["net.scale"].values.tolist() == [0.02, 0.2]
-    grid = run(experiment(), dict(pairs, **{"rule.rate": [0.1, 0.2]}), seeds=2)
+    grid = run(experiment(), dict(pairs, **{"rule.rate": [0.1, 0.2]}))
     for place in (0, 1):
         assert_same(result.isel(noise=place), grid.isel(noise=place, scale=place))
-    # Zipped with a field that changes shapes, both are programs of their own.
-    mixed = ls.zipped({"net.width": [2, 3], "rule.rate": [0.1, 0.2]}, name="size")
-    found = run(experiment(), mixed)
-    assert found.loss.dims == ("size", "seed", "step")
-    assert found["rule.rate"].values.tolist() == [0.1, 0.2]
 
 
 def test_recorded_steps_need_not_divide():
-    sparse = run(experiment(steps=23, every=10), seeds=2, precision="float64")
-    dense = run(experiment(steps=23, every=1), seeds=2, precision="float64")
+    sparse = run(experiment(steps=23, every=10), seeds=2)
+    dense = run(experiment(steps=23, every=1), seeds=2)
     assert sparse.step.values.tolist() == [0, 10, 20, 23]
     assert dense.step.values.tolist() == list(range(24))
     for name in ("loss", "signal_learning"):
-        np.testing.assert_allclose(sparse[name], dense[name].sel(step=sparse.step), rtol=1e-12)
-    rare = run(experiment(steps=3, every=10))
-    assert rare.step.values.tolist() == [0, 3]
+        np.testing.assert_allclose(sparse[name], dense[name].sel(step=sparse.step), rtol=1e-5)
+    assert recorded_steps(experiment(steps=3, every=10)).tolist() == [0, 3]
+    assert recorded_steps(experiment(steps=30, every=10)).tolist() == [0, 10, 20, 30]
 
 
 # Diverged runs.
@@ -288,49 +269,42 @@ def test_diverged_runs_are_flagged_at_their_first_step(coordinates):
 # Labels.
 
 
-def test_everything_is_labelled():
-    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
-    setting = experiment(probes=probes)
-    result = run(setting, {"data.noise": [0.1, 0.2], "rule": [DESCENT, PENALTY]}, seeds=2)
-    assert result.loss.dims == ("noise", "rule", "seed", "step")
-    assert result.rho_bar.dims == ("noise", "rule", "seed", "step", "filter", "sample")
-    assert result.diverged_at.dims == ("noise", "rule", "seed")
-    assert result.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
-    assert result.noise.attrs["field"] == "data.noise"
-    assert result.loss.attrs == {"long_name": "training loss", "units": "nat"}
-    assert result.step.attrs["units"] == "step"
-    for name in result:
-        assert result[name].attrs["long_name"], name
-        assert result[name].attrs["units"], name
-    attributes = result.attrs
-    assert ls.Experiment.from_toml(attributes["experiment"]) == setting
-    assert json.loads(attributes["over"]) == {
-        "data.noise": [0.1, 0.2],
-        "rule": ["GradientDescent", "PerExamplePenalty"],
-    }
-    assert attributes["coordinates_used"] == "compressed"
-    assert attributes["precision"] == "float32"
-    assert attributes["learnscope"]
-    assert attributes["jax"]
-    assert attributes["compile_seconds"] >= 0
-
-
-def test_parts_of_one_kind_are_told_apart_by_what_differs():
-    rules = [PENALTY, ls.rules.PerExamplePenalty(rate=0.3, weight=0.1), DESCENT]
-    assert run(experiment(), {"rule": rules}).rule.values.tolist() == [
-        "PerExamplePenalty(weight=0.05)",
-        "PerExamplePenalty(weight=0.1)",
-        "GradientDescent",
-    ]
-
-
 @pytest.fixture(scope="module")
 def labelled():
     """A dataset with every kind of axis, and runs that diverged."""
     pairs = ls.zipped({"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]})
     over = [pairs, {"rule": [DESCENT, PENALTY], "rule.rate": [0.1, 1e30]}]
-    probes = [ls.probes.Loss(), ls.probes.Decomposition()]
+    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
     return run(experiment(probes=probes), over, seeds=2)
+
+
+def test_everything_is_labelled(labelled):
+    lead = ("noise", "rule", "rate", "seed")
+    assert labelled.loss.dims == (*lead, "step")
+    assert labelled.rho_bar.dims == (*lead, "step", "filter", "sample")
+    assert labelled.diverged_at.dims == lead
+    assert labelled.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
+    assert labelled.noise.attrs["field"] == "data.noise"
+    assert labelled.loss.attrs == {"long_name": "training loss", "units": "nat"}
+    assert labelled.step.attrs["units"] == "step"
+    for name in labelled:
+        assert labelled[name].attrs["long_name"], name
+        assert labelled[name].attrs["units"], name
+    attributes = labelled.attrs
+    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
+    assert ls.Experiment.from_toml(attributes["experiment"]) == experiment(probes=probes)
+    assert json.loads(attributes["over"]) == {
+        "data.noise": [0.1, 0.4],
+        "net.scale": [0.02, 0.2],
+        "rule": ["GradientDescent", "PerExamplePenalty"],
+        "rule.rate": [0.1, 1e30],
+    }
+    assert attributes["coordinates_used"] == "compressed"
+    assert attributes["precision"] == "float32"
+    assert attributes["learnscope"]
+    assert attributes["jax"]
+    assert attributes["compilations"] > 0
+    assert attributes["compile_seconds"] >= 0
 
 
 def test_results_survive_netcdf(labelled, tmp_path):

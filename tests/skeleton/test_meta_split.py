@@ -181,19 +181,19 @@ EXPERIMENT = ls.Experiment(
         signal=1.0, task_signal=0.3, noise=0.27,
     ),
     net=ls.nets.PatchCNN(width=10, activation="huberised", scale=0.05, second_layer="sum"),
-    rule=TinyFomaml(rate=0.1, inner_rate=2.0),
-    steps=600,
+    rule=TinyFomaml(rate=0.4, inner_rate=2.0),
+    steps=150,
     probes=[
         ls.probes.TestLoss(), ls.probes.TestAccuracy(), AdaptedLoss(inner_rate=2.0),
         SharedFeature(),
     ],
-    record=ls.Record(every=100),
+    record=ls.Record(every=50),
 )  # fmt: skip
 SPLITS = ["train-train", "train-validation"]
 
 
 def test_the_split_is_what_generalises():
-    result = ls.run(EXPERIMENT, over={"rule.split": SPLITS}, seeds=3, progress=False)
+    result = ls.run(EXPERIMENT, over={"rule.split": SPLITS}, seeds=10, progress=False)
     assert result.attrs["coordinates_used"] == "compressed"
     first, last = result.isel(step=0), result.isel(step=-1)
     # The same seeds draw the same tasks and weights whatever the split.
@@ -205,7 +205,7 @@ def test_the_split_is_what_generalises():
     assert apart.test_loss < 0.4
     assert apart.test_accuracy > 0.9
     assert apart.adapted_test_loss.sizes == {"task": 50}
-    assert apart.adapted_test_loss.mean() < 0.2
+    assert apart.adapted_test_loss.mean() < 0.2 < 0.6 < same.adapted_test_loss.mean()
     assert apart.shared_feature > 3 * same.shared_feature
 
 

@@ -167,32 +167,34 @@ class Neurons(AbstractProbe):
 
 EXPERIMENT = ls.Experiment(
     data=TinyStrongWeak(
-        dim=20, patches=8, feature_patches=2, strong=3.0, weak=2.0, noise=1.0, batch=128, test=500
+        dim=12, patches=8, feature_patches=2, strong=3.0, weak=2.0, noise=1.0, batch=64, test=500
     ),
     net=TinyEncoder(),
-    rule=TinyNonContrastive(rate=0.05, head_rate=0.05),
-    steps=1500,
+    rule=TinyNonContrastive(rate=0.1, head_rate=0.1),
+    steps=700,
     probes=[HeadOffDiagonal(), Neurons()],
     record=ls.Record(every=50),
 )
 
 
 def test_the_head_prevents_collapse():
-    result = ls.run(EXPERIMENT, over={"rule.head": ["identity", "none"]}, seeds=2, progress=False)
+    """In nearly all draws: with batches as small as these, one of ten does collapse."""
+    result = ls.run(EXPERIMENT, over={"rule.head": ["identity", "none"]}, seeds=10, progress=False)
     assert result.attrs["coordinates_used"] == "ambient"
     with_head, without = (result.sel(head=head) for head in ("identity", "none"))
     np.testing.assert_array_equal(*(run.features.isel(step=0) for run in (with_head, without)))
+    last = result.isel(step=-1)
+    learnt = abs(last.features).argmax("feature")
+    strong, weak = learnt.isel(neuron=0) == 0, learnt.isel(neuron=1) == 1
 
     assert (without.head_off_diagonal == 0).all()
-    assert (abs(without.correlation.isel(step=-1)) > 0.99).all()
-    assert (abs(without.features.isel(step=-1)).argmax("feature") == 0).all()
+    assert (abs(last.correlation.sel(head="none")) > 0.99).all()
+    assert (strong & ~weak).sel(head="none").all()
 
-    assert (with_head.head_off_diagonal.max("step") > 0.1).all()
-    assert (with_head.head_off_diagonal.isel(step=-1) < 0.02).all()
-    assert (abs(with_head.correlation.isel(step=-1)) < 0.3).all()
-    learnt = abs(with_head.features.isel(step=-1)).argmax("feature")
-    assert (learnt.isel(neuron=0) == 0).all()
-    assert (learnt.isel(neuron=1) == 1).all()
+    assert (with_head.head_off_diagonal.max("step") > 0.2).all()
+    assert (last.head_off_diagonal.sel(head="identity") < 0.05).sum() >= 8
+    assert (abs(last.correlation.sel(head="identity")) < 0.3).sum() >= 8
+    assert (strong & weak).sel(head="identity").sum() >= 8
 
 
 def test_batches_are_fresh_and_views_are_halves():
@@ -203,7 +205,7 @@ def test_batches_are_fresh_and_views_are_halves():
         return batches, half_masked(jax.random.key(3), batches[0].x)
 
     (one, same, other), views = draw()
-    assert one.x.shape == (128, 8, 20)
+    assert one.x.shape == (64, 8, 12)
     np.testing.assert_array_equal(one.x, same.x)
     assert not np.any(np.all(one.x == other.x, axis=(1, 2)))
     np.testing.assert_array_equal(views[0] + views[1], one.x)
