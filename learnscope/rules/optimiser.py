@@ -44,8 +44,8 @@ def check_optimiser(owner: str, optimiser: Any, options: Any) -> None:
         if not _makes_transform(optimiser, {}):
             raise _no_optimiser(owner, optimiser)
         raise BadInput(
-            f"{owner}.options = {options!r} is not allowed: the optimiser {optimiser} does not take "
-            "them."
+            f"{owner}.options = {options!r} is not allowed: "
+            f"the optimiser {optimiser} does not take them."
         )
 
 

@@ -195,6 +195,6 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "no_mean": _reading("sum", seeds, STEPS, CLOSING),
         "working": _working(seeds, WORKING_STEPS, WORKING_CLOSING),
         "closing": _closing(seeds, 15000),
-        "theorem": _theorem(2 if scale == "smoke" else 5, THEOREM_STEPS),
+        "theorem": _theorem(seeds, THEOREM_STEPS),
         "phase": _phase(points, phase_seeds),
     }
