@@ -112,13 +112,29 @@ def _theorem_level() -> float:
     return float(ex.THEOREM["level"]) / math.sqrt(ex.THEOREM["dim"])
 
 
+def _within_time(finding: Finding, data: xr.Dataset) -> Finding:
+    """A time limit that has not passed refutes nothing: what differs before it has not been run."""
+    allowed = pegr.convergence_time(
+        ex.THEOREM["dim"],
+        int(ex.THEOREM["train"]),
+        int(ex.THEOREM["width"]),
+        1.0,
+        _theorem_level(),
+        ex.THEOREM_SCALE,
+        ex.THEOREM_RATE,
+        EPSILON,
+    )
+    if finding.verdict != "differs" or int(data.step[-1]) >= allowed:
+        return finding
+    why = f"not yet after {int(data.step[-1])} steps, and the theorem allows {allowed:.1g}"
+    return Finding(finding.measured, "not run", why)
+
+
 def reaches(data: xr.Dataset, rule: str) -> Finding:
     """Loss and squared gradient norm are both below epsilon at some recorded step."""
     arm = data.sel(rule=rule)
     both = ((arm.loss <= EPSILON) & (arm.gradient_norm <= EPSILON)).any("step")
-    reason = f"loss or gradient stays above ε in {arm.sizes['seed'] - int(both.sum())} seeds, "
-    reason += "though the theorem allows far more steps than are run"
-    finding = _judge({f"both ≤ {EPSILON}": both}, reason)
+    finding = _within_time(_judge({f"both ≤ {EPSILON}": both}), arm)
     first = arm.step.where((arm.loss <= EPSILON) & (arm.gradient_norm <= EPSILON)).min("step")
     when = f", first at step {float(first.median()):.0f} (median)" if bool(both.any()) else ""
     return Finding(finding.measured + when, finding.verdict, finding.why)
@@ -126,8 +142,7 @@ def reaches(data: xr.Dataset, rule: str) -> Finding:
 
 def error_vanishes(data: xr.Dataset, rule: str) -> Finding:
     accuracy = _last(data).test_accuracy.sel(rule=rule)
-    reason = "at closing the signal was too small, and noise outgrew it"
-    finding = _judge({"error ≤ 0.01": accuracy >= NEAR_ONE}, reason)
+    finding = _within_time(_judge({"error ≤ 0.01": accuracy >= NEAR_ONE}), data)
     return Finding(f"error {mean(1 - accuracy)}; {finding.measured}", finding.verdict, finding.why)
 
 
@@ -267,12 +282,23 @@ def criterion(data: xr.Dataset) -> Finding:
     )
 
 
-def _with_suppression(check: Callable[..., Finding], reading: str, data: xr.Dataset) -> Finding:
-    """A finding which, where it differs, recalls what the criterion of section 5.1 says of it."""
+def _explained(
+    check: Callable[..., Finding], reading: str, penalty: bool, data: xr.Dataset
+) -> Finding:
+    """A finding which, where it differs, recalls what the linearised rates of section 5.1 say.
+
+    For a claim on the `penalty`, its suppression of noise over the growth of noise; for one on all
+    rules, how far signal can grow.
+    """
     finding = check(data)
     if finding.verdict != "differs" or reading == "working":
         return finding
     layer, name = ("mean", "λ‖ξ‖²/m") if reading == "literal" else ("sum", "λ‖ξ‖²")
+    if not penalty:
+        rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, 0.1, ex.RATE, 0.0, layer)
+        growth = math.exp(ex.STEPS * math.log1p(rates.signal_growth))
+        told = f"signal grows by a factor of {growth:.2g} in {ex.STEPS} steps at most"
+        return Finding(finding.measured, finding.verdict, f"{finding.why}; {told}")
     ratios = [
         pegr.suppression_ratio(ex.WEIGHT, noise, ex.DIM, ex.WIDTH, layer) for noise in ex.NOISES
     ]
@@ -287,7 +313,7 @@ def _figure_claims(reading: str) -> list[Claim]:
     closing = ex.WORKING_CLOSING if reading == "working" else ex.CLOSING
 
     def claim(id: str, statement: str, where: str, reported: str, check: Callable) -> Claim:
-        told = partial(_with_suppression, check, reading)
+        told = partial(_explained, check, reading, statement.startswith("PEGR"))
         return Claim(f"{id}.{reading}", statement, where, reported, setting, need, told)
 
     return [
