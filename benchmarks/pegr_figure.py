@@ -17,6 +17,8 @@ import argparse
 import os
 import time
 
+if hasattr(os, "sched_setaffinity"):  # one core for both, and so one thread
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

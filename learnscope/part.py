@@ -123,9 +123,15 @@ def number(
     return eqx.field(converter=convert, metadata={"allowed": allowed}, **_default(default))
 
 
-def count(default: Any = dataclasses.MISSING, *, low: int = 1, optional: bool = False) -> Any:
+def count(
+    default: Any = dataclasses.MISSING,
+    *,
+    low: int = 1,
+    high: float = math.inf,
+    optional: bool = False,
+) -> Any:
     """A whole number that changes shapes or code: static, so each value compiles anew."""
-    allowed = _Allowed("count", low=low, whole=True, optional=optional)
+    allowed = _Allowed("count", low=low, high=high, whole=True, optional=optional)
     return eqx.field(
         converter=_plain_whole, static=True, metadata={"allowed": allowed}, **_default(default)
     )

@@ -25,7 +25,7 @@ from learnscope.nets import AbstractInnerProductNet, Columns, Params
 from learnscope.rules import State
 
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
-_ROLES = {"data": 0, "init": 1, "training": 2}
+_ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
 _SEGMENTS = 10
 _WIDEST_CHUNK, _CHUNK_BYTES = 10, 2**26
 _LARGEST_BLOCK = 512
@@ -111,7 +111,8 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
         fixed = _traced(experiment, np.dtype(precision), coordinates == "compressed")
         rank = _rank(experiment, coordinates)
         source, seed = _source(fixed), np.uint32(0)
-        problem, params = eqx.filter_eval_shape(_draw_one, source, seed, coordinates, rank)
+        # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
+        problem, params = jax.eval_shape(lambda: _draw_one(source, seed, coordinates, rank))
         carry = eqx.filter_eval_shape(_start_one, fixed, seed, problem, params)
         return problem, carry, eqx.filter_eval_shape(_measure, fixed, carry.state, problem)
 
@@ -191,7 +192,7 @@ def _test_by_columns(problem: Problem) -> Problem:
     return eqx.tree_at(lambda p: p.test.x, problem, columns)
 
 
-def _draw_one(source: _Source, seed: Array, how: str, rank: int) -> tuple[Problem, Params]:
+def _draw_one(source: _Source, seed: Any, how: str, rank: int) -> tuple[Problem, Params]:
     """One problem and its initial parameters, in the chosen coordinates."""
     data, net = source["data"], source["net"]
     frame = Frame(data.dim, rank) if how == "compressed" else None
@@ -225,7 +226,7 @@ _draw = eqx.filter_jit(_draw_runs, **_LEVEL)
 
 
 def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Params) -> _Carry:
-    state = experiment.rule.init(experiment.net, problem, _key(seed, "init"), params)
+    state = experiment.rule.init(experiment.net, problem, _key(seed, "memory"), params)
     return _Carry(state, jnp.full((), -1, state.step.dtype))
 
 
@@ -271,7 +272,9 @@ def _segment(
         key = _key(seed, "training")
 
         def step(t, carry):
-            state = experiment.rule.step(carry.state, problem, jax.random.fold_in(key, t))
+            # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
+            state = dataclasses.replace(carry.state, step=t.astype(carry.state.step.dtype))
+            state = experiment.rule.step(state, problem, jax.random.fold_in(key, t))
             total = sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state.params))
             first = ~jnp.isfinite(total) & (carry.diverged_at < 0)
             return _Carry(state, jnp.where(first, state.step, carry.diverged_at))

@@ -54,7 +54,7 @@ class Experiment(AbstractPart):
     data: AbstractData
     net: AbstractNet
     rule: AbstractRule
-    steps: int = count()
+    steps: int = count(high=2**31 - 2)
     probes: tuple[AbstractProbe, ...] = eqx.field(converter=_as_tuple, default=(Loss(),))
     record: Record = Record()
 
@@ -64,8 +64,8 @@ class Experiment(AbstractPart):
             for part in value if isinstance(value, tuple) else [value]:
                 if not isinstance(part, base):
                     raise BadInput(
-                        f"Experiment.{name} = {part!r} is not allowed: it must be a "
-                        f"{base.__name__.removeprefix('Abstract').lower()} of learnscope."
+                        f"Experiment.{name} = {part!r} is not allowed: "
+                        f"it must be a {base.__name__} of learnscope."
                     )
         if not isinstance(self.probes, tuple):
             raise BadInput(

@@ -12,7 +12,7 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.lab import coordinates as coords
 from learnscope.lab.compilation import compilations
-from learnscope.lab.engine import Block, compute, run_size
+from learnscope.lab.engine import Block, Size, compute, run_size
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.progress import SweepProgress
 from learnscope.lab.results import Results
@@ -65,6 +65,7 @@ def run(
     check_names(found, experiment)
     before = compilations()
     sizes = [run_size(group.experiment, chosen, precision) for group in parts]
+    _check_room(sizes, chosen)
     results = Results(parts, sizes, found, listed, precision)
     runs = [len(listed) * group.size for group in parts]
     steps = sum(n * group.experiment.steps for n, group in zip(runs, parts, strict=True))
@@ -87,6 +88,19 @@ def run(
         compilations=spent.count,
         compile_seconds=round(spent.seconds, 3),
     )
+
+
+def _check_room(sizes: Sequence[Size], chosen: str) -> None:
+    """Say so, before anything is computed, if one run cannot fit this machine."""
+    if not hasattr(os, "sysconf"):
+        return
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    needed = max(size.bytes for size in sizes)
+    if needed > room:
+        raise BadInput(
+            f"one run needs about {needed / 1e9:.3g} GB in {chosen} coordinates, "
+            f"and this machine has {room / 1e9:.3g} GB."
+        )
 
 
 def experiment_text(experiment: Experiment) -> str:

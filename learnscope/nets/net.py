@@ -2,12 +2,11 @@
 
 from abc import abstractmethod
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem
+from learnscope.data.problem import Columns
 from learnscope.part import AbstractPart
 
 Params = PyTree[Float[Array, "..."]]
@@ -52,20 +51,6 @@ class AbstractInnerProductNet(AbstractNet):
     def project(self, params: Params, onto: Float[Array, "rank dim"]) -> Params:
         """The same parameters in the coordinates of a basis."""
         return {**params, "filters": params["filters"] @ onto.T}
-
-
-class Columns(eqx.Module):
-    """Patches stored coordinate by coordinate.
-
-    The engine keeps compressed test sets so: a product with few filters then streams through
-    memory, which halves the time that it takes to evaluate a network on many examples.
-    """
-
-    values: Float[Array, "width *shape"]
-
-    @staticmethod
-    def of(patches: Float[Array, "*shape width"]) -> "Columns":
-        return Columns(jnp.moveaxis(patches, -1, 0))
 
 
 def inner(

@@ -3,9 +3,8 @@
 from typing import Any, ClassVar
 
 import jax
-from jaxtyping import Array, Key
 
-from learnscope.data import Problem
+from learnscope.data import Samples
 from learnscope.nets import Params
 from learnscope.part import Number, choice, flag, number
 from learnscope.rules import optimiser as opt
@@ -40,9 +39,7 @@ class FullPenalty(AbstractPenalty):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
-        batch = problem.batch(key)
-        weight = self.weight_at(state.step)
+    def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
         slope = jax.grad(lambda params: state.losses(params, batch).mean())
         gradient = slope(state.params)
         _, curvature = jax.jvp(slope, (state.params,), (gradient,))

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
@@ -31,5 +30,4 @@ class GradientDescent(AbstractGradientRule):
     options: dict[str, Any] = opt.options_field()
 
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
-        batch = problem.batch(key)
-        return jax.grad(lambda params: state.losses(params, batch).mean())(state.params)
+        return state.gradient(problem.batch(key))

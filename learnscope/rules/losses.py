@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from learnscope.errors import BadInput
+
 Outputs = Float[Array, "n ..."]
 Each = Float[Array, " n"]
 
@@ -14,18 +16,31 @@ def logistic(outputs: Outputs, labels: Array) -> Each:
     """log(1 + exp(-y f)) for one output an example, cross-entropy for one a class."""
     if outputs.ndim == labels.ndim:
         return jnp.logaddexp(0.0, -labels * outputs)
+    _need_classes(labels)
     chosen = jnp.take_along_axis(outputs, labels[..., None].astype(int), axis=-1)[..., 0]
     return jax.nn.logsumexp(outputs, axis=-1) - chosen
 
 
 def hinge(outputs: Outputs, labels: Array) -> Each:
     """max(0, 1 - y f)."""
+    _need_one_output(outputs, labels)
     return jnp.maximum(0.0, 1 - labels * outputs)
 
 
 def squared(outputs: Outputs, labels: Array) -> Each:
     """(f - y)^2 / 2."""
+    _need_one_output(outputs, labels)
     return (outputs - labels) ** 2 / 2
+
+
+def _need_classes(labels: Array) -> None:
+    if not jnp.issubdtype(labels.dtype, jnp.integer):
+        raise BadInput("labels +1 and -1 need a net with one output (classes=2), not one a class.")
+
+
+def _need_one_output(outputs: Outputs, labels: Array) -> None:
+    if outputs.ndim != labels.ndim:
+        raise BadInput("the losses hinge and squared need a net with one output an example.")
 
 
 LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
@@ -37,5 +52,6 @@ def correct(outputs: Outputs, labels: Array) -> Each:
     """1 where the prediction is right, 0 where it is wrong, 1/2 where an output is exactly 0."""
     if outputs.ndim == labels.ndim:
         return (1 + jnp.sign(labels * outputs)) / 2
+    _need_classes(labels)
     hit = jnp.argmax(outputs, axis=-1) == labels.astype(int)
     return jnp.where(jnp.isnan(outputs).any(-1), jnp.nan, hit)

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
-from learnscope.data import Problem, Samples
+from learnscope.data import Samples
 from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params
 from learnscope.nets.net import inner
 from learnscope.part import Number, choice, flag, number
@@ -46,8 +46,7 @@ class PerExamplePenalty(AbstractPenalty):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
-        batch, weight = problem.batch(key), self.weight_at(state.step)
+    def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
         return penalised_gradient(state.net, state.params, batch, state.loss, weight)
 
 

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
@@ -36,6 +37,10 @@ class State(eqx.Module):
     def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
         """The loss of every example at given parameters."""
         return LOSSES[self.loss](self.net(params, samples.x), samples.y)
+
+    def gradient(self, samples: Samples) -> Params:
+        """The gradient of the mean loss of some examples."""
+        return jax.grad(lambda params: self.losses(params, samples).mean())(self.params)
 
     def advance(self, params: Params, memory: Any) -> "State":
         """The state after a step."""
@@ -104,6 +109,16 @@ class AbstractPenalty(AbstractGradientRule):
     until: eqx.AbstractVar[Number]
     half: eqx.AbstractVar[bool]
 
-    def weight_at(self, step: Int[Array, ""]) -> Number:
-        """What multiplies half the squared norm at a step: in steps < `until` only."""
-        return jnp.where(step < self.until, self.weight if self.half else 2 * self.weight, 0)
+    @abstractmethod
+    def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
+        """The gradient of the loss and of `weight` times half the squared norm."""
+
+    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+        """With the penalty in steps < `until`, without it afterwards (and then at no cost)."""
+        batch = problem.batch(key)
+        weight = self.weight if self.half else 2 * self.weight
+        return jax.lax.cond(
+            state.step < self.until,
+            lambda: self.penalised(state, batch, weight),
+            lambda: state.gradient(batch),
+        )
