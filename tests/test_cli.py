@@ -202,7 +202,7 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize("words", BAD_CALLS, ids=" ".join)
 def test_bad_calls_get_one_sentence(call, tmp_path, words):
-    code, out, err = call(*words)
+    code, _, err = call(*words)
     assert code == 2
     assert err.count("\n") == 1
     assert BAD_CALLS[words] in err

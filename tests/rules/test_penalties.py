@@ -13,7 +13,7 @@ import learnscope as ls
 from learnscope.data import Frame, Problem, Samples
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.probes import AbstractProbe, Output
-from learnscope.rules import AbstractPenalty, penalised_gradient
+from learnscope.rules import penalised_gradient
 from learnscope.rules import per_example_penalty as module
 from tests.reference import pegr
 
@@ -328,20 +328,21 @@ def test_trajectories_are_those_of_the_reference(kind, half, second_layer):
 # cached by what they depend on, and `steps` is part of that: 150 is used under mutations only.
 
 
-def flipped(weight_at):
+def flipped(penalised):
     """The penalty with the wrong sign."""
-    return lambda self, step: -weight_at(self, step)
+    return lambda self, state, batch, weight: penalised(self, state, batch, -weight)
 
 
-def halved(weight_at):
+def halved(penalised):
     """The penalty's gradient without the factor 2 of a square's derivative."""
-    return lambda self, step: weight_at(self, step) / 2
+    return lambda self, state, batch, weight: penalised(self, state, batch, weight / 2)
 
 
 @pytest.mark.parametrize("mutation", [flipped, halved])
 @pytest.mark.parametrize(("kind", "half"), [("per_example", True), ("full", False)])
 def test_a_wrong_penalty_is_seen(monkeypatch, kind, half, mutation):
-    monkeypatch.setattr(AbstractPenalty, "weight_at", mutation(AbstractPenalty.weight_at))
+    for rule in (ls.rules.PerExamplePenalty, ls.rules.FullPenalty):
+        monkeypatch.setattr(rule, "penalised", mutation(rule.penalised))
     steps = 150 if mutation is flipped else 140
     found, right = trained(kind, half, "sum", steps)
     assert largest(found - right) > 1e-3
