@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from learnscope.errors import BadInput
 from learnscope.lab.experiment import Experiment
+from learnscope.lab.sweep import Group
 from learnscope.nets import AbstractInnerProductNet
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
@@ -32,7 +31,7 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
     return None
 
 
-def choose(asked: str, experiments: Sequence[Experiment], dims: Sequence[float]) -> str:
+def choose(asked: str, groups: Sequence[Group]) -> str:
     """The coordinates for a whole sweep: `ambient`, `rotate` or `compressed`.
 
     One choice for all of it, since a seed's draw is the same only in the same coordinates, and
@@ -44,20 +43,14 @@ def choose(asked: str, experiments: Sequence[Experiment], dims: Sequence[float])
         )
     if asked == "ambient":
         return "ambient"
-    for experiment in experiments:
-        reason = obstacle(experiment, dims if dims else [float(experiment.data.dim)])
+    for group in groups:
+        _, dims = group.varying.get("data.dim", ("", [float(group.experiment.data.dim)]))
+        reason = obstacle(group.experiment, dims)
         if reason is not None:
             if asked == "auto":
                 return "ambient"
             raise BadInput(
                 f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
             )
-    in_law = all(each.data.compression == "gaussian_rows" for each in experiments)
-    if asked == "rotate" or not in_law:
-        return "rotate"
-    return "compressed"
-
-
-def dimensions(axis_values: Iterable[np.ndarray]) -> list[float]:
-    """All dimensions that a sweep visits."""
-    return [float(value) for values in axis_values for value in values]
+    in_law = all(group.experiment.data.compression == "gaussian_rows" for group in groups)
+    return "compressed" if in_law and asked != "rotate" else "rotate"

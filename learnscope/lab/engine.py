@@ -124,15 +124,15 @@ class Size:
     outputs: dict[str, tuple[int, ...]]
     bytes: int
 
-    def chunk(self, memory: float) -> int:
-        """How many runs are vmapped: by the experiment alone, unless even one chunk is too much."""
-        width = min(_WIDEST_CHUNK, _CHUNK_BYTES // self.bytes, int(memory // self.bytes))
-        return max(1, width)
+    @property
+    def chunk(self) -> int:
+        """How many runs are vmapped: by the experiment alone."""
+        return max(1, min(_WIDEST_CHUNK, _CHUNK_BYTES // self.bytes))
 
     def block(self, memory: float) -> int:
         """How many runs, in whole chunks, fit a memory budget."""
-        chunk = self.chunk(memory)
-        return chunk * max(1, min(int(memory // self.bytes), _LARGEST_BLOCK) // chunk)
+        fitting = min(int(memory // self.bytes), _LARGEST_BLOCK)
+        return self.chunk * max(1, fitting // self.chunk)
 
 
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
@@ -275,8 +275,9 @@ def _segment(
             # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
             state = dataclasses.replace(carry.state, step=t.astype(carry.state.step.dtype))
             state = experiment.rule.step(state, problem, jax.random.fold_in(key, t))
-            total = sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state.params))
-            first = ~jnp.isfinite(total) & (carry.diverged_at < 0)
+            leaves = jax.tree.leaves(state.params)
+            finite = jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in leaves]))
+            first = ~finite & (carry.diverged_at < 0)
             return _Carry(state, jnp.where(first, state.step, carry.diverged_at))
 
         def interval(carry, bound):

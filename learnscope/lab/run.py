@@ -72,9 +72,7 @@ def run(
     with SweepProgress(sum(runs), steps, progress) as bar:
         for group, size in zip(parts, sizes, strict=True):
             share = memory / _threads()
-            blocks = _blocks(
-                group, listed, chosen, precision, size.chunk(share), size.block(share), bar
-            )
+            blocks = _blocks(group, listed, chosen, precision, size.chunk, size.block(share), bar)
             for place, values in blocks:
                 results.put(group, place, values)
     spent = compilations().since(before)
@@ -113,14 +111,8 @@ def experiment_text(experiment: Experiment) -> str:
 
 def _plan(experiment: Experiment, found: Sequence[Axis], asked: str) -> tuple[str, list[Group]]:
     """Coordinates for the whole sweep, and its groups in them."""
-    dims = coords.dimensions(
-        np.asarray(values)
-        for axis in found
-        for path, values in axis.fields.items()
-        if path == "data.dim"
-    )
     trial = groups(experiment, found, ambient=False)
-    chosen = coords.choose(asked, [group.experiment for group in trial], dims)
+    chosen = coords.choose(asked, trial)
     return chosen, trial if chosen == "compressed" else groups(experiment, found, ambient=True)
 
 
@@ -151,8 +143,8 @@ def _blocks(
         varying = {path: values[at[dim][ids]] for path, (dim, values) in group.varying.items()}
         chosen_seeds = np.asarray(seeds)[at["seed"][ids]]
         block = Block(group.experiment, varying, chosen_seeds, chosen, precision, chunk)
-        values = compute(block, bar.advance)
         kept = min(size, total - start)
+        values = compute(block, lambda steps: bar.advance(steps * kept // size))
         return (
             {dim: index[ids[:kept]] for dim, index in at.items()},
             {name: array[:kept] for name, array in values.items()},

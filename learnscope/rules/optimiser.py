@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
+import jax
+import numpy as np
 import optax
 
 from learnscope.errors import BadInput
@@ -12,7 +14,7 @@ from learnscope.part import Number
 Factory = Callable[..., optax.GradientTransformation]
 
 # Updates that turn with the coordinates: rotating the gradient rotates the step.
-ROTATION_EQUIVARIANT = ("sgd", "polyak_sgd", "normalized_sgd")
+ROTATION_EQUIVARIANT = ("sgd",)
 
 
 def optimiser_field() -> Any:
@@ -50,10 +52,14 @@ def check_optimiser(owner: str, optimiser: Any, options: Any) -> None:
 
 
 def _makes_transform(optimiser: Any, options: Mapping[str, Any]) -> bool:
+    """Whether it builds, and updates from a gradient alone (lbfgs and others need the loss too)."""
     try:
-        return isinstance(build(optimiser, 0.1, options), optax.GradientTransformation)
+        transform = build(optimiser, 0.1, options)
+        weights = jax.ShapeDtypeStruct((1,), np.float32)
+        jax.eval_shape(lambda x: transform.update(x, transform.init(x), x), weights)
     except Exception:
         return False
+    return isinstance(transform, optax.GradientTransformation)
 
 
 def _no_optimiser(owner: str, optimiser: Any) -> BadInput:
