@@ -36,7 +36,8 @@ def run(
     `over` maps dotted fields to values: numbers become a batch axis of one program, anything else
     (widths, names, whole rules) a program each; `zipped` fields change together. A seed fixes the
     data and the initial weights whatever the rule and the position in the sweep, so comparisons
-    are paired. `memory` is the budget in bytes for the runs computed at one time.
+    are paired. `memory` is the budget in bytes for the runs computed at one time; at least a chunk
+    a core is, which is one run, or several small ones of 64 MB together.
 
     Variables are named after the probes' outputs, dims after the last part of each field; `seed`
     and `step` come with them, and `diverged_at` says where a run left the finite numbers (NaN:

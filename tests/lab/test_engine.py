@@ -139,7 +139,7 @@ def test_results_do_not_depend_on_blocks(coordinates, precision, rule):
     over = {"data.noise": [0.2, 0.3, 0.4, 0.5]}
     whole = run(setting, over, seeds=7, **how)
     size = run_size(setting, coordinates, precision)
-    least = size.bytes * size.chunk(1e12) * (os.cpu_count() or 1)
+    least = size.bytes * size.chunk * (os.cpu_count() or 1)
     assert size.block(least) < 28
     assert_same(run(setting, over, seeds=7, memory=least, **how), whole)
     for noise, seeds in (([0.4], [6, 2]), ([0.5, 0.3], [0]), ([0.4], range(1, 4))):
@@ -149,11 +149,13 @@ def test_results_do_not_depend_on_blocks(coordinates, precision, rule):
 
 def test_blocks_fit_the_memory_budget():
     size = run_size(experiment(), "compressed", "float32")
-    assert size.block(1.0) == size.chunk(1.0) == 1
-    for runs in (1, 3, 30, 300):
+    # A chunk is the least that is computed: its width must not depend on the budget.
+    assert size.block(1.0) == size.chunk == 10
+    assert size.chunk * size.bytes <= 2**26
+    for runs in (10, 30, 300):
         assert size.block(runs * size.bytes) <= runs
     # ... and grow with it.
-    assert size.block(300 * size.bytes) > size.block(30 * size.bytes) > size.block(3 * size.bytes)
+    assert size.block(300 * size.bytes) > size.block(30 * size.bytes) > size.block(10 * size.bytes)
     # A test set a hundred times as large takes more of it.
     larger = run_size(experiment(data={"test": 1000}), "compressed", "float32")
     assert larger.bytes > 20 * size.bytes
@@ -338,7 +340,7 @@ def blocks(number):
     """A sweep of one block or of many, with the memory that makes it so."""
     setting = experiment(steps=49, every=5)
     size = run_size(setting, "compressed", "float32")
-    chunk = size.chunk(1e12)
+    chunk = size.chunk
     memory = size.bytes * chunk * (os.cpu_count() or 1)
     return setting, {"data.noise": np.linspace(0.1, 1, number * chunk)}, memory
 
