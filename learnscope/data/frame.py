@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from learnscope.data import random
 from learnscope.part import Number
 
 # Each proposal of `chi` is refused with probability below 0.05 (at one or two degrees of freedom;
@@ -100,11 +101,11 @@ class Frame(eqx.Module):
     ) -> tuple[Float[Array, "count rank"], "Frame"]:
         """`count` normal vectors that training may move along, and the frame after them."""
         if self.ambient:
-            return jax.random.normal(key, (count, self.rank)), self
+            return random.normal(key, (count, self.rank)), self
         after = self._after(count)
         # One draw of each kind for everything: random bits are most of a program's compile time.
         normal_key, uniform_key = jax.random.split(key)
-        normal = jax.random.normal(normal_key, (count, after.used + _PROPOSALS))
+        normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
         uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
         degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
         diagonal = _chi(degrees, normal[:, after.used :], uniform)
@@ -117,7 +118,7 @@ class Frame(eqx.Module):
 
         Their components outside the frame meet no weight, so `rank` coordinates say it all.
         """
-        return jax.random.normal(key, (count, self.rank))
+        return random.normal(key, (count, self.rank))
 
     def _after(self, count: int) -> "Frame":
         if self.used + count > self.rank:

@@ -2,6 +2,7 @@
 
 from learnscope.lab.experiment import Experiment, Record
 from learnscope.lab.run import run
+from learnscope.lab.store import load
 from learnscope.lab.sweep import zipped
 
-__all__ = ["Experiment", "Record", "run", "zipped"]
+__all__ = ["Experiment", "Record", "load", "run", "zipped"]

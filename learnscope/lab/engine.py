@@ -1,12 +1,14 @@
 """How a run runs: one program a group, vmapped over runs, scanned over steps in segments.
 
 A *run* is one experiment at one seed. The runs of a group differ only in numbers, which are traced,
-so that they are a batch axis of one compiled program. They are computed in *blocks* that fit a
-memory budget, and a block in *segments* of the recorded steps, between which progress is shown.
-Within a block runs are vmapped in *chunks* whose width depends on the experiment alone: rounding in
+so that they are a batch axis of one compiled program. A *block* of runs is what a thread or a
+cluster's worker computes: in *pieces* that fit a memory budget, one program each, and a piece in
+*segments* of the recorded steps, between which progress is told and a checkpoint may be kept.
+Within a piece runs are vmapped in *chunks* whose width depends on the experiment alone: rounding in
 XLA depends on the width of a batch, so a run's bits do not depend on how a sweep is cut up.
 """
 
+import contextlib
 import dataclasses
 import threading
 from collections.abc import Callable, Mapping
@@ -20,24 +22,30 @@ from jaxtyping import Array, Int
 
 from learnscope.data import Frame, Problem, basis
 from learnscope.lab import coordinates as coords
+from learnscope.lab.checkpoint import Checkpoint, Kept
 from learnscope.lab.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Columns, Params
 from learnscope.rules import State
 
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
 _ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
-_SEGMENTS = 10
 _WIDEST_CHUNK, _CHUNK_BYTES = 10, 2**26
-_LARGEST_BLOCK = 512
+# Freed buffers of this size are used again by the next piece; larger ones cost a page fault each.
+_PIECE_BYTES = 2**25
+# Bytes of state and training data that a step passes over, times steps: about what a core does in
+# a tenth of a second, and in a few seconds.
+_SEGMENT_WORK, _MOST_SEGMENTS = 3e8, 50
+_BLOCK_WORK, _BLOCK_BYTES, _BLOCK_RUNS = 1e10, 2**24, 512
 # Two threads that meet a new program at once would both compile it.
 _compiling = threading.Lock()
+_compiled: set[str] = set()
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
     """Runs to be computed together: pure data, so that any process can compute it.
 
-    There are whole chunks of them: `size` is a multiple of `chunk`.
+    `piece` of them make one program (a multiple of `chunk`); the last piece is filled up.
     """
 
     experiment: Experiment
@@ -46,10 +54,25 @@ class Block:
     coordinates: str
     precision: str
     chunk: int
+    piece: int
+    segments: int
 
     @property
     def size(self) -> int:
         return len(self.seeds)
+
+    @property
+    def program(self) -> str:
+        """What is compiled for it: the same for blocks that share a program."""
+        return "|".join(
+            map(repr, (self.experiment, sorted(self.varying), self.coordinates, self.precision,
+                       self.chunk, self.piece, self.segments))
+        )  # fmt: skip
+
+    def take(self, ids: np.ndarray) -> "Block":
+        """Some of its runs."""
+        varying = {path: values[ids] for path, values in self.varying.items()}
+        return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
 
 
 _Source = dict[str, Any]  # the data model and the net: what a draw depends on
@@ -69,11 +92,45 @@ def recorded_steps(experiment: Experiment) -> np.ndarray:
     return steps if steps[-1] == experiment.steps else np.append(steps, experiment.steps)
 
 
-def compute(block: Block, advance: Callable[[int], None] = lambda steps: None) -> dict[str, Any]:
+def compute(
+    block: Block,
+    advance: Callable[[float], None] = lambda runs: None,
+    checkpoint: Checkpoint | None = None,
+) -> dict[str, np.ndarray]:
     """All recorded variables of a block, as NumPy arrays (run, step, ...), and `diverged_at`.
 
-    `advance` is told after each segment how many steps (of all runs together) it took.
+    `advance` is told after each segment how many runs (or what part of one) it came to. With a
+    `checkpoint`, long runs continue from the last segment that was kept.
     """
+    kept = None if checkpoint is None else checkpoint.load()
+    done = [] if kept is None else kept.done
+    program = block.program
+    for start in range(block.piece * len(done), block.size, block.piece):
+        # The last piece is filled up with its last run, so that all have one shape: one program.
+        ids = np.arange(start, start + block.piece).clip(max=block.size - 1)
+        share = min(block.piece, block.size - start)
+
+        def keep(segment: int, carry: Any, recorded: list) -> None:
+            if checkpoint is not None:
+                checkpoint.offer(done, segment, carry, recorded)
+
+        def told(part: float, runs: int = share) -> None:
+            advance(runs * part)
+
+        values = _piece(block.take(ids), program, told, kept, keep)
+        done.append({name: array[:share] for name, array in values.items()})
+        kept = None
+    return {name: np.concatenate([piece[name] for piece in done]) for name in done[0]}
+
+
+def _piece(
+    block: Block,
+    program: str,
+    advance: Callable[[float], None],
+    kept: Kept | None,
+    keep: Callable[[int, Any, list], None],
+) -> dict[str, np.ndarray]:
+    """All recorded variables of one piece; `advance` is told the part of it that was done."""
     with jax.enable_x64(block.precision == "float64"):
         dtype = np.dtype(block.precision)
         fixed = _traced(block.experiment, dtype, block.coordinates == "compressed")
@@ -81,24 +138,31 @@ def compute(block: Block, advance: Callable[[int], None] = lambda steps: None) -
         seeds = block.seeds.astype(np.uint32)
         rank = _rank(block.experiment, block.coordinates)
         drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
-        recorded = []
+        segments, recorded_at = _segments(block.experiment, block.segments)
+        first, recorded = 0, []
 
-        def segment(carry: _Carry, bounds: np.ndarray) -> _Carry:
+        def segment(number: int, carry: _Carry) -> _Carry:
+            bounds = segments[number]
             carry, values = _segment(fixed, varying, seeds, problem, carry, bounds, block.chunk)
             recorded.append(jax.device_get(values))
-            advance(block.size * int((bounds[:, 1] - bounds[:, 0]).sum()))
+            advance(1 / len(segments))
+            if number + 1 < len(segments):
+                keep(number + 1, carry, recorded)
             return carry
 
-        first, *rest = _segments(recorded_steps(block.experiment))
-        with _compiling:
+        with _compiling if program not in _compiled else contextlib.nullcontext():
             source = _source(fixed)
             problem, params = _draw(source, drawn, seeds, block.coordinates, rank, block.chunk)
-            carry = segment(_start(fixed, varying, seeds, problem, params, block.chunk), first)
-        for bounds in rest:
-            carry = segment(carry, bounds)
-        count = len(recorded_steps(block.experiment))
+            carry = _start(fixed, varying, seeds, problem, params, block.chunk)
+            if kept is not None:
+                first, carry, recorded = kept.segment, kept.into(carry), kept.recorded
+                advance(first / len(segments))
+            carry = segment(first, carry)
+            _compiled.add(program)
+        for number in range(first + 1, len(segments)):
+            carry = segment(number, carry)
         variables = {
-            name: np.concatenate([part[name] for part in recorded], axis=1)[:, :count]
+            name: np.concatenate([part[name] for part in recorded], axis=1)[:, recorded_at]
             for name in recorded[0]
         }
         diverged = np.asarray(carry.diverged_at)
@@ -119,31 +183,53 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What one run of an experiment takes: the shapes it records at a step, and memory in bytes."""
+    """What one run of an experiment takes.
+
+    The shapes it records at a step; memory while it runs and of what it records, in bytes; and its
+    work: steps times the bytes that a step passes over.
+    """
 
     outputs: dict[str, tuple[int, ...]]
     bytes: int
+    recorded: int
+    work: float
 
     @property
     def chunk(self) -> int:
         """How many runs are vmapped: by the experiment alone."""
         return max(1, min(_WIDEST_CHUNK, _CHUNK_BYTES // self.bytes))
 
-    def block(self, memory: float) -> int:
-        """How many runs, in whole chunks, fit a memory budget."""
-        fitting = min(int(memory // self.bytes), _LARGEST_BLOCK)
-        return self.chunk * max(1, fitting // self.chunk)
+    @property
+    def segments(self) -> int:
+        """In how many segments it is computed: by the experiment alone."""
+        return int(np.clip(self.work * self.chunk // _SEGMENT_WORK, 1, _MOST_SEGMENTS))
+
+    @property
+    def block(self) -> int:
+        """The most runs that are computed, stored or lost together: a few seconds' worth."""
+        return int(
+            max(1, min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, _BLOCK_WORK // self.work))
+        )
+
+    def piece(self, runs: int, memory: float) -> int:
+        """How many of so many runs make one program: whole chunks that fit a memory budget."""
+        fitting = int(min(_PIECE_BYTES, memory) // self.bytes // self.chunk)
+        return self.chunk * max(1, min(fitting, -(-runs // self.chunk)))
 
 
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     """The size of one run, without computing it."""
-    shapes = _shapes(experiment, coordinates, precision)
-    problem, carry, values = (
-        sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree)) for tree in shapes
-    )
-    outputs = {name: value.shape for name, value in shapes[2].items()}
+    problem, carry, values = _shapes(experiment, coordinates, precision)
+    recorded = _bytes(values) * len(recorded_steps(experiment))
     # The problem and its draw, the state with working copies of it, and the records.
-    return Size(outputs, 2 * problem + 6 * carry + values * len(recorded_steps(experiment)))
+    total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
+    work = max(1, experiment.steps) * (_bytes(problem.train) + 2 * _bytes(carry))
+    outputs = {name: value.shape for name, value in values.items()}
+    return Size(outputs, max(1, total), max(1, recorded), max(1.0, work))
+
+
+def _bytes(tree: Any) -> int:
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
 
 
 def _traced(experiment: Experiment, dtype: np.dtype, compressed: bool) -> Experiment:
@@ -289,12 +375,20 @@ def _segment(
     return _each_run(one, chunk, varying, seeds, problem, carry)
 
 
-def _segments(steps: np.ndarray) -> list[np.ndarray]:
-    """Intervals between recorded steps, in equally long segments (the last padded with nothing)."""
+def _segments(experiment: Experiment, wanted: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Intervals of steps in equally long segments, and which intervals end at a recorded step.
+
+    If fewer steps are recorded than there are to be segments, probes are read more often than that.
+    """
+    steps = recorded_steps(experiment)
+    pieces = -(-wanted // max(1, len(steps) - 1))
     starts = np.concatenate([[0], steps[:-1]])
-    intervals = np.stack([starts, steps], axis=1).astype(np.int32)
-    length = -(-len(intervals) // _SEGMENTS)
+    cuts = [np.linspace(a, b, (pieces if b > a else 1) + 1).astype(np.int32)
+            for a, b in zip(starts, steps, strict=True)]  # fmt: skip
+    intervals = np.concatenate([np.stack([cut[:-1], cut[1:]], axis=1) for cut in cuts])
+    recorded_at = np.cumsum([len(cut) - 1 for cut in cuts]) - 1
+    length = -(-len(intervals) // wanted)
     missing = -len(intervals) % length
     padding = np.repeat([[steps[-1], steps[-1]]], missing, axis=0).astype(np.int32)
     padded = np.concatenate([intervals, padding.reshape(-1, 2)])
-    return list(padded.reshape(-1, length, 2))
+    return list(padded.reshape(-1, length, 2)), recorded_at

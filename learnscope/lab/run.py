@@ -1,24 +1,30 @@
 """`run`: an experiment over axes and seeds, as one labelled dataset."""
 
-import json
+import dataclasses
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput
-from learnscope.lab import coordinates as coords
+from learnscope.lab import cache
+from learnscope.lab.checkpoint import Checkpoint
+from learnscope.lab.cluster import Workers, workers
 from learnscope.lab.compilation import compilations
-from learnscope.lab.engine import Block, Size, compute, run_size
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.progress import SweepProgress
-from learnscope.lab.results import Results
-from learnscope.lab.sweep import Axis, Group, Over, axes, check_names, groups, labels, seed_list
-
-PRECISIONS = ("float32", "float64")
+from learnscope.lab.filling import InStore
+from learnscope.lab.plan import Box, Plan
+from learnscope.lab.progress import SweepProgress, duration
+from learnscope.lab.results import AbstractResults, InMemory
+from learnscope.lab.store import Folder
+from learnscope.lab.sweep import Over
+from learnscope.lab.work import Done, why_of, work
 
 
 def run(
@@ -27,8 +33,10 @@ def run(
     seeds: int | Iterable[int] = 1,
     coordinates: str = "auto",
     precision: str = "float32",
-    *,
+    store: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
     progress: bool = True,
+    *,
     memory: float = 1e9,
 ) -> xr.Dataset:
     """Run an experiment for every combination of axis values and every seed.
@@ -36,8 +44,16 @@ def run(
     `over` maps dotted fields to values: numbers become a batch axis of one program, anything else
     (widths, names, whole rules) a program each; `zipped` fields change together. A seed fixes the
     data and the initial weights whatever the rule and the position in the sweep, so comparisons
-    are paired. `memory` is the budget in bytes for the runs computed at one time; at least a chunk
-    a core is, which is one run, or several small ones of 64 MB together.
+    are paired.
+
+    With a `store` (a results folder or a URL) every block of runs is kept as it is done, and the
+    dataset reads its values when they are asked for. A sweep that was killed continues, one that is
+    there is not run again, and one with more values or seeds runs only those. `cluster` is a
+    number of worker processes, the address of a Dask scheduler or a `dask.distributed.Client`;
+    None is this process, with a thread a core. Neither changes a digit.
+
+    `memory` is the budget in bytes for the runs that this process (or each worker) computes at one
+    time; at least a chunk a core is, which is one run, or several small ones of 64 MB together.
 
     Variables are named after the probes' outputs, dims after the last part of each field; `seed`
     and `step` come with them, and `diverged_at` says where a run left the finite numbers (NaN:
@@ -53,120 +69,202 @@ def run(
     >>> ls.run(experiment, over={"data.noise": [0.1, 0.5]}, seeds=3, progress=False).loss.shape
     (2, 3, 21)
     """
-    if precision not in PRECISIONS:
-        raise BadInput(
-            f"precision = {precision!r} is not allowed: it must be one of {', '.join(PRECISIONS)}."
-        )
-    if not isinstance(experiment, Experiment):
-        raise BadInput(f"experiment = {experiment!r} is not allowed: it must be an Experiment.")
+    return run_and_report(
+        experiment, over, seeds, coordinates, precision, store, cluster, progress, memory=memory
+    )[0]
+
+
+@dataclasses.dataclass
+class Report:
+    """What a call of `run` did: for people, and for the manifest of a stored sweep."""
+
+    trainings: int = 0
+    computed: int = 0
+    reused: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    compilations: int = 0
+    store: str | None = None
+
+    @staticmethod
+    def of(reports: "Iterable[Report]") -> "Report":
+        """Several as one."""
+        total = Report()
+        for each in reports:
+            for name in ("trainings", "computed", "reused", "seconds", "compile_seconds",
+                         "compilations"):  # fmt: skip
+                setattr(total, name, getattr(total, name) + getattr(each, name))
+        return total
+
+    def __str__(self) -> str:
+        there = self.trainings - self.computed
+        told = [f"{self.computed} trainings in {duration(self.seconds)}"]
+        if self.computed:
+            told[0] += f" ({self.computed / max(self.seconds, 1e-9):.3g} a second)"
+            told.append(f"of which {self.compile_seconds:.1f} s compiling")
+        if there:
+            told.append(f"{there} were stored before")
+        return ", ".join(told)
+
+
+def run_and_report(
+    experiment: Experiment,
+    over: Over = None,
+    seeds: int | Iterable[int] = 1,
+    coordinates: str = "auto",
+    precision: str = "float32",
+    store: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
+    progress: bool = True,
+    *,
+    memory: float = 1e9,
+) -> tuple[xr.Dataset, Report]:
+    """`run`, and a report of what it took."""
     if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
         raise BadInput(f"memory = {memory!r} is not allowed: it must be above 0 (bytes).")
-    found, listed = axes(over), seed_list(seeds)
-    chosen, parts = _plan(experiment, found, coordinates)
-    check_names(found, experiment)
-    before = compilations()
-    sizes = [run_size(group.experiment, chosen, precision) for group in parts]
-    _check_room(sizes, chosen)
-    results = Results(parts, sizes, found, listed, precision)
-    runs = [len(listed) * group.size for group in parts]
-    steps = sum(n * group.experiment.steps for n, group in zip(runs, parts, strict=True))
-    with SweepProgress(sum(runs), steps, progress) as bar:
-        for group, size in zip(parts, sizes, strict=True):
-            share = memory / _threads()
-            blocks = _blocks(group, listed, chosen, precision, size.chunk, size.block(share), bar)
-            for place, values in blocks:
-                results.put(group, place, values)
-    spent = compilations().since(before)
-    return results.dataset().assign_attrs(
-        experiment=experiment_text(experiment),
-        over=json.dumps({path: labels(axis, path) for axis in found for path in axis.fields}),
-        coordinates_used=chosen,
-        precision=precision,
-        learnscope=version("learnscope"),
-        jax=version("jax"),
-        compilations=spent.count,
-        compile_seconds=round(spent.seconds, 3),
-    )
+    cache.enable()
+    started, before = time.perf_counter(), compilations()
+    plan = Plan.of(experiment, over, seeds, coordinates, precision)
+    results = InMemory(plan) if store is None else InStore(Folder(store), plan)
+    report = Report(plan.runs, store=results.name if isinstance(results, InStore) else None)
+    missing = results.missing()
+    if missing:
+        begun = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            with workers(cluster) as pool:
+                _fill(results, missing, pool, memory, report, progress)
+        finally:
+            spent = compilations().since(before)
+            report.seconds = time.perf_counter() - started
+            report.compilations += spent.count
+            report.compile_seconds += spent.seconds
+            if isinstance(results, InStore):
+                facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
+                results.log({key: v for key, v in facts.items() if key != "store"})
+    return results.dataset(), report
 
 
-def _check_room(sizes: Sequence[Size], chosen: str) -> None:
-    """Say so, before anything is computed, if one run cannot fit this machine."""
-    if not hasattr(os, "sysconf"):
-        return
-    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    needed = max(size.bytes for size in sizes)
-    if needed > room:
-        raise BadInput(
-            f"one run needs about {needed / 1e9:.3g} GB in {chosen} coordinates, "
-            f"and this machine has {room / 1e9:.3g} GB."
-        )
+def _fill(
+    results: AbstractResults,
+    missing: list[Box],
+    pool: Workers,
+    memory: float,
+    report: Report,
+    show: bool,
+) -> None:
+    """Compute the missing boxes, side by side, and put each in its place as soon as it is there."""
+    plan, failures = results.plan, []
+    stored = isinstance(results, InStore)
+    share = memory / pool.count if pool.here else memory
+    there = plan.runs - sum(box.runs for box in missing)
+    report.reused = there
+    with SweepProgress(plan.runs, there, show) as bar:
+        tasks = _tasks(results, missing, pool, share, bar, report)
+        running: dict[Future[Done], tuple[Box, dict | None]] = {}
+        try:
+            for future, box, known in itertools.islice(tasks, 2 * pool.count):
+                running[future] = (box, known)
+            while running:
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    box, known = running.pop(future)
+                    done = _outcome(future)
+                    if done.values is None:
+                        failures.append((box, done))
+                        if not stored:
+                            raise _failed(plan, failures, stored)
+                        continue
+                    _put(results, box, known, done)
+                    new = box.runs if known is None else int((~known["known"]).sum())
+                    report.computed += new
+                    if not pool.here:
+                        report.compile_seconds += done.compile_seconds
+                        report.compilations += done.compilations
+                        bar.advance(new)
+                    for submitted, box, known in itertools.islice(tasks, 1):
+                        running[submitted] = (box, known)
+        except BaseException:
+            bar.cancel()  # threads end with their segment
+            for future in running:
+                future.cancel()
+            raise
+    if failures:
+        raise _failed(plan, failures, stored)
 
 
-def experiment_text(experiment: Experiment) -> str:
-    """The experiment as TOML, or as it prints if it holds code."""
-    try:
-        return experiment.to_toml()
-    except BadInput:
-        return repr(experiment)
-
-
-def _plan(experiment: Experiment, found: Sequence[Axis], asked: str) -> tuple[str, list[Group]]:
-    """Coordinates for the whole sweep, and its groups in them."""
-    trial = groups(experiment, found, ambient=False)
-    chosen = coords.choose(asked, trial)
-    return chosen, trial if chosen == "compressed" else groups(experiment, found, ambient=True)
-
-
-def _threads() -> int:
-    """How many blocks are computed side by side: one a core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _blocks(
-    group: Group,
-    seeds: Sequence[int],
-    chosen: str,
-    precision: str,
-    chunk: int,
-    largest: int,
+def _tasks(
+    results: AbstractResults,
+    missing: list[Box],
+    pool: Workers,
+    memory: float,
     bar: SweepProgress,
-) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
-    """Where the runs of each block belong, and their values; blocks are computed side by side."""
-    shape = group.shape
-    total = len(seeds) * group.size
-    positions = np.unravel_index(np.arange(total), [*shape.values(), len(seeds)])
-    at = dict(zip([*shape, "seed"], positions, strict=True))
-    size = _even(total, chunk, largest)
+    report: Report,
+) -> Iterator[tuple[Future[Done], Box, dict[str, np.ndarray] | None]]:
+    """Submit boxes as they are asked for; those that need no computing are put on the way."""
+    plan = results.plan
+    for box in missing:
+        if results.has(box):  # another process was faster
+            report.reused += box.runs
+            bar.advance(box.runs)
+            continue
+        known = results.known(box)
+        held = None if known is None else known["known"]
+        if held is not None:
+            bar.advance(int(held.sum()))
+            report.reused += int(held.sum())
+            if held.all():
+                assert known is not None
+                results.put(box, known, 0.0)
+                continue
+        block = plan.block(box, memory, None if held is None else ~held.ravel())
+        advance = (bar.advance,) if pool.here else ()
+        yield pool.submit(work, block, results.checkpoint(box), *advance), box, known
 
-    def work(start: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        # The last block is filled up with its last run, so that all have one shape: one program.
-        ids = np.arange(start, start + size).clip(max=total - 1)
-        varying = {path: values[at[dim][ids]] for path, (dim, values) in group.varying.items()}
-        chosen_seeds = np.asarray(seeds)[at["seed"][ids]]
-        block = Block(group.experiment, varying, chosen_seeds, chosen, precision, chunk)
-        kept = min(size, total - start)
-        values = compute(block, lambda steps: bar.advance(steps * kept // size))
-        return (
-            {dim: index[ids[:kept]] for dim, index in at.items()},
-            {name: array[:kept] for name, array in values.items()},
-        )
 
-    starts = range(0, total, size)
-    if len(starts) == 1:
-        yield work(0)
-        return
-    pool = ThreadPoolExecutor(_threads())
+def _put(
+    results: AbstractResults, box: Box, known: dict[str, np.ndarray] | None, done: Done
+) -> None:
+    assert done.values is not None
+    if known is None:
+        values = results.plan.place(box, done.values)
+    else:
+        values = {name: array for name, array in known.items() if name != "known"}
+        ids = np.flatnonzero(~known["known"].ravel())
+        everything = {
+            name: np.zeros((box.runs, *array.shape[1:]), array.dtype)
+            for name, array in done.values.items()
+        }
+        for name, array in done.values.items():
+            everything[name][ids] = array
+        fresh = results.plan.place(box, everything)
+        for name, array in values.items():
+            array[~known["known"]] = fresh[name][~known["known"]]
+    results.put(box, values, done.seconds)
+    checkpoint = results.checkpoint(box)
+    if checkpoint is not None:
+        Checkpoint(checkpoint).clear()
+
+
+def _outcome(future: Future[Done]) -> Done:
+    """What a future gave; a worker that was lost too often is a failure of its block."""
     try:
-        yield from pool.map(work, starts)
-    except BaseException:
-        bar.cancel()  # blocks that are running end with their segment
+        return future.result()
+    except (InterruptedError, KeyboardInterrupt):
         raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    except Exception as error:
+        return Done(failed=-1, why=why_of(error))
 
 
-def _even(total: int, chunk: int, largest: int) -> int:
-    """Runs a block: whole chunks, no more than the largest, shared out evenly over the cores."""
-    chunks = -(-total // chunk)
-    blocks = max(-(-chunks * chunk // largest), min(_threads(), chunks))
-    return chunk * -(-chunks // blocks)
+def _failed(plan: Plan, failures: list[tuple[Box, Done]], stored: bool) -> BaseException:
+    """Which setting failed, in one sentence; or the error itself, with its traceback, if it was
+    raised in this process and nothing was stored."""
+    box, done = failures[0]
+    where = plan.words(box, done.failed if done.failed >= 0 else None)
+    if done.error is not None and not stored:
+        done.error.add_note(f"This was the run at {where}.")
+        return done.error
+    more = f" ({len(failures)} of {len(plan.boxes)} blocks failed)" if len(failures) > 1 else ""
+    after = "; the other blocks are stored" if stored else ""
+    failed = BadInput(f"the run at {where} failed: {done.why}{more}{after}.")
+    failed.__cause__ = done.error
+    return failed

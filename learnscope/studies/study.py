@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput, unknown
-from learnscope.lab import Experiment, run
+from learnscope.lab import Experiment
 from learnscope.lab.ledger import Claim, Entry, Ledger
+from learnscope.lab.run import Report, run_and_report
 from learnscope.lab.sweep import Axis, field_kind, groups
 
 if TYPE_CHECKING:
@@ -36,12 +37,19 @@ class Sweep:
     seeds: int | Sequence[int]
     dim: str = "rule"
 
-    def run(self, precision: str = "float32", progress: bool = True) -> xr.Dataset:
-        """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON."""
-        results = [
-            run(arm.experiment, arm.axes, self.seeds, precision=precision, progress=progress)
-            for arm in self.arms
+    def run(self, **settings: Any) -> xr.Dataset:
+        """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
+
+        `settings` are those of `learnscope.run`: precision, store, cluster, progress.
+        """
+        return self.run_and_report(**settings)[0]
+
+    def run_and_report(self, **settings: Any) -> tuple[xr.Dataset, Report]:
+        """`run`, and a report of what it took."""
+        both = [
+            run_and_report(arm.experiment, arm.axes, self.seeds, **settings) for arm in self.arms
         ]
+        results = [data.load() for data, _ in both]
         shared = set.intersection(*(set(result.coords) for result in results))
         kept = [result.drop_vars(set(result.coords) - shared) for result in results]
         labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
@@ -54,9 +62,7 @@ class Sweep:
         for name in ("experiment", "over"):
             told = {arm.label: r.attrs[name] for arm, r in zip(self.arms, results, strict=True)}
             stacked.attrs[name] = json.dumps(told)
-        for name in ("compilations", "compile_seconds"):
-            stacked.attrs[name] = round(sum(result.attrs[name] for result in results), 3)
-        return stacked
+        return stacked, Report.of(report for _, report in both)
 
     def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
         """Whether fields that get several values are axes already, so that figures still fit."""

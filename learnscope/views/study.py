@@ -1,6 +1,5 @@
 """Running studies: sweeps, figures, data and ledger into a folder."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +8,7 @@ from rich.console import Console
 from learnscope.errors import BadInput
 from learnscope.lab.files import check_scale
 from learnscope.lab.ledger import Ledger
-from learnscope.lab.run import PRECISIONS
+from learnscope.lab.plan import PRECISIONS
 from learnscope.studies import SCALES, STUDIES, Study, Sweep, get
 from learnscope.views.output import Output
 from learnscope.views.terminal import print_ledger
@@ -23,6 +22,8 @@ def run_studies(
     scale: str,
     precision: str,
     quiet: bool = False,
+    store: str | None = None,
+    cluster: Any = None,
 ) -> Ledger | None:
     """Run `study`, `study.figure` or (None) every study; the ledger, if whole studies were run as
     they are (a changed experiment is no longer what a claim is about)."""
@@ -39,13 +40,11 @@ def run_studies(
         say(f"{study.name}: {study.title}")
         datasets = {}
         for name, sweep in sweeps.items():
-            started = time.perf_counter()
-            datasets[name] = data = sweep.run(precision, progress=not quiet)
-            seconds = time.perf_counter() - started
-            say(
-                f"  {name}: {data.diverged_at.size} trainings in {seconds:.1f} s, of which "
-                f"{data.attrs['compile_seconds']:.1f} s compiling"
+            datasets[name], report = sweep.run_and_report(
+                precision=precision, progress=not quiet, store=store, cluster=cluster
             )
+            data = datasets[name]
+            say(f"  {name}: {report}")
             output.dataset(f"{study.name}/{name}", data)
         for name in drawn:
             figure = study.figures[name]

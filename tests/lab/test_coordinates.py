@@ -13,7 +13,7 @@ from scipy import stats
 import learnscope as ls
 from learnscope.data import AbstractData
 from learnscope.lab.compilation import compilations
-from learnscope.lab.run import _plan
+from learnscope.lab.plan import Plan
 from learnscope.lab.sweep import axes
 from learnscope.probes import AbstractProbe, Output
 
@@ -153,7 +153,8 @@ def test_dimensions_share_one_program():
 
 def test_ambient_dimensions_are_programs_of_their_own():
     swept = axes({"data.dim": [30, 40], "data.noise": [0.1, 0.2]})
-    assert [len(_plan(experiment(), swept, how)[1]) for how in ("ambient", "compressed")] == [2, 1]
+    plans = [Plan.of(experiment(), swept, 1, how, "float32") for how in ("ambient", "compressed")]
+    assert [len(plan.groups) for plan in plans] == [2, 1]
 
 
 # The choice.
@@ -219,7 +220,7 @@ CHOICES = {
 @pytest.mark.parametrize("case", CHOICES)
 def test_coordinates_are_chosen(case):
     setting, over, expected = CHOICES[case]
-    assert _plan(setting, axes(over), "auto")[0] == expected
+    assert Plan.of(setting, over, 1, "auto", "float32").coordinates == expected
 
 
 @pytest.mark.parametrize("case", ["any module", "rotatable data"])

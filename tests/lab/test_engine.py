@@ -140,7 +140,7 @@ def test_results_do_not_depend_on_blocks(coordinates, precision, rule):
     whole = run(setting, over, seeds=7, **how)
     size = run_size(setting, coordinates, precision)
     least = size.bytes * size.chunk * (os.cpu_count() or 1)
-    assert size.block(least) < 28
+    assert size.piece(28, least / (os.cpu_count() or 1)) < 28
     assert_same(run(setting, over, seeds=7, memory=least, **how), whole)
     for noise, seeds in (([0.4], [6, 2]), ([0.5, 0.3], [0]), ([0.4], range(1, 4))):
         part = run(setting, {"data.noise": noise}, seeds=seeds, **how)
@@ -150,12 +150,13 @@ def test_results_do_not_depend_on_blocks(coordinates, precision, rule):
 def test_blocks_fit_the_memory_budget():
     size = run_size(experiment(), "compressed", "float32")
     # A chunk is the least that is computed: its width must not depend on the budget.
-    assert size.block(1.0) == size.chunk == 10
+    assert size.piece(1000, 1.0) == size.chunk == 10
     assert size.chunk * size.bytes <= 2**26
     for runs in (10, 30, 300):
-        assert size.block(runs * size.bytes) <= runs
+        assert size.piece(1000, runs * size.bytes) <= runs
     # ... and grow with it.
-    assert size.block(300 * size.bytes) > size.block(30 * size.bytes) > size.block(10 * size.bytes)
+    pieces = [size.piece(1000, runs * size.bytes) for runs in (10, 30, 300)]
+    assert pieces == sorted(set(pieces))
     # A test set a hundred times as large takes more of it.
     larger = run_size(experiment(data={"test": 1000}), "compressed", "float32")
     assert larger.bytes > 20 * size.bytes
@@ -176,7 +177,6 @@ def test_four_and_four_hundred_values_compile_equally_often():
         setting = experiment(data={"test": test})
         found, result = compiled(setting, {"data.noise": np.linspace(0.1, 1.0, values)})
         assert result.sizes["noise"] == values
-        assert found == result.attrs["compilations"]
         counts.append(found)
     assert counts[0] == counts[1] > 0
 
@@ -187,7 +187,7 @@ def test_the_same_run_again_compiles_nothing():
     first, result = compiled(setting, over, seeds=2)
     again, same = compiled(setting, over, seeds=2)
     assert first > 0
-    assert again == same.attrs["compilations"] == 0
+    assert again == 0
     assert_same(result, same)
     # Nor do other values on the same axes, or other seeds.
     other = {"rule.rate": [0.4, 0.5], "data.noise": [0.7, 0.8]}
@@ -303,8 +303,6 @@ def test_everything_is_labelled(labelled):
     assert attributes["precision"] == "float32"
     assert attributes["learnscope"]
     assert attributes["jax"]
-    assert attributes["compilations"] > 0
-    assert attributes["compile_seconds"] >= 0
 
 
 def test_results_survive_netcdf(labelled, tmp_path):
