@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from learnscope import data, nets, probes, rules, studies, theory
     from learnscope.errors import BadInput
-    from learnscope.lab import Experiment, Record, load, run, zipped
+    from learnscope.lab import Experiment, Record, boundary, load, run, zipped
 
 _FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory")
 _NAMES = {
     "BadInput": "learnscope.errors",
     "Experiment": "learnscope.lab",
     "Record": "learnscope.lab",
+    "boundary": "learnscope.lab",
     "load": "learnscope.lab",
     "run": "learnscope.lab",
     "zipped": "learnscope.lab",
@@ -25,6 +26,7 @@ __all__ = [
     "BadInput",
     "Experiment",
     "Record",
+    "boundary",
     "data",
     "load",
     "nets",

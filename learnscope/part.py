@@ -203,6 +203,13 @@ def allowed_kind(part: AbstractPart, name: str) -> str:
     return "other" if allowed is None else "shape" if allowed.shape else allowed.kind
 
 
+def is_whole(part: AbstractPart, name: str) -> bool:
+    """Whether a field takes whole numbers only."""
+    field = next(f for f in dataclasses.fields(part) if f.name == name)
+    allowed = field.metadata.get("allowed")
+    return allowed is not None and allowed.whole
+
+
 def kinds(base: type) -> dict[str, type]:
     """Every final (non-abstract) class below `base` by name, a user's own included.
 

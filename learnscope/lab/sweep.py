@@ -12,7 +12,7 @@ import numpy as np
 
 from learnscope.errors import BadInput
 from learnscope.lab.experiment import Experiment
-from learnscope.part import AbstractPart, allowed_kind
+from learnscope.part import AbstractPart, allowed_kind, is_whole
 
 Over = Mapping[str, Any] | Sequence[Any] | None
 _RESERVED = ("seed", "step")
@@ -205,17 +205,31 @@ def _is_numeric(experiment: Experiment, axis: Axis, ambient: bool) -> bool:
 
 def field_kind(experiment: Experiment, path: str) -> str:
     """What the field at a path is: number, shape, count, choice, flag, entry or other."""
+    part, name = _owner(experiment, path)
+    if isinstance(part, Mapping):
+        return "entry" if isinstance(part.get(name), float) else "other"
+    return allowed_kind(part, name)
+
+
+def field_is_whole(experiment: Experiment, path: str) -> bool:
+    """Whether the field at a path takes whole numbers only."""
+    part, name = _owner(experiment, path)
+    return isinstance(part, AbstractPart) and is_whole(part, name)
+
+
+def _owner(experiment: Experiment, path: str) -> tuple[Any, str]:
+    """The part (or table of options) that the last name of a path is a field of, and that name."""
     head, _, rest = path.partition(".")
     part: Any = experiment
-    while rest:
+    while rest and not isinstance(part, Mapping):
         allowed_kind(part, head)
         part = getattr(part, head)
         if isinstance(part, Mapping):
-            return "entry" if isinstance(part.get(rest), float) else "other"
+            return part, rest
         if not isinstance(part, AbstractPart):
             raise BadInput(f"'{path}' is not a field: {head} = {part!r} has no fields.")
         head, _, rest = rest.partition(".")
-    return allowed_kind(part, head)
+    return part, head
 
 
 def labels(axis: Axis, path: str) -> list[Any]:

@@ -15,7 +15,7 @@ from learnscope.rules import State, correct
 class Loss(AbstractProbe):
     """Mean training loss L_S(W), without any penalty."""
 
-    outputs: ClassVar = {"loss": Output("training loss", "nat")}
+    outputs: ClassVar = {"loss": Output("training loss", "nat", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         return state.losses(state.params, problem.train).mean()
@@ -25,7 +25,7 @@ class TestLoss(AbstractProbe):
     """Mean loss on the test examples."""
 
     __test__: ClassVar = False  # the name is no test of pytest's
-    outputs: ClassVar = {"test_loss": Output("test loss", "nat")}
+    outputs: ClassVar = {"test_loss": Output("test loss", "nat", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         return state.losses(state.params, problem.test).mean()
@@ -34,7 +34,7 @@ class TestLoss(AbstractProbe):
 class TrainAccuracy(AbstractProbe):
     """Share of training examples that are classified right (an output of exactly 0 counts half)."""
 
-    outputs: ClassVar = {"train_accuracy": Output("training accuracy")}
+    outputs: ClassVar = {"train_accuracy": Output("training accuracy", low=0, high=1)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         return correct(state(problem.train.x), problem.train.y).mean()
@@ -44,7 +44,7 @@ class TestAccuracy(AbstractProbe):
     """Share of test examples that are classified right (an output of exactly 0 counts half)."""
 
     __test__: ClassVar = False
-    outputs: ClassVar = {"test_accuracy": Output("test accuracy")}
+    outputs: ClassVar = {"test_accuracy": Output("test accuracy", low=0, high=1)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         return correct(state(problem.test.x), problem.test.y).mean()
@@ -53,7 +53,7 @@ class TestAccuracy(AbstractProbe):
 class GradientNorm(AbstractProbe):
     """Squared norm of the training loss's gradient, ||grad L_S(W)||_F^2."""
 
-    outputs: ClassVar = {"gradient_norm": Output("squared norm of the training gradient")}
+    outputs: ClassVar = {"gradient_norm": Output("squared norm of the training gradient", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         gradient = jax.grad(lambda p: state.losses(p, problem.train).mean())(state.params)

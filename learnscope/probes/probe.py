@@ -1,6 +1,7 @@
 """What is watched: the interface of a probe."""
 
 import dataclasses
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
@@ -15,11 +16,14 @@ from learnscope.rules import State
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """A variable that a probe records: what it is, its unit, and its own dims (beside step)."""
+    """A variable that a probe records: what it is, its unit, its own dims (beside step), and the
+    limits between which it can lie."""
 
     long_name: str
     unit: str = "1"
     dims: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
 
 
 def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Array:

@@ -1,0 +1,132 @@
+"""Where a noisy response crosses a level: brackets, resampled crossings, exponents."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+from jaxtyping import Float
+
+CROSSED = "crossed"
+_CLEAR = 2.0  # standard errors beyond which a mean is clearly on one side
+
+
+@dataclasses.dataclass(frozen=True)
+class Crossing:
+    """An interval in which the mean response crosses a level, with its values at both ends."""
+
+    status: str
+    left: float = np.nan
+    right: float = np.nan
+    left_value: float = np.nan
+    right_value: float = np.nan
+    at: float = np.nan
+
+    @property
+    def rising(self) -> bool:
+        return self.right_value > self.left_value
+
+    @property
+    def estimate(self) -> float:
+        """By a straight line between the ends."""
+        share = (self.at - self.left_value) / (self.right_value - self.left_value)
+        return self.left + share * (self.right - self.left)
+
+    def narrowed(self, middle: float, value: float, at: float) -> "Crossing":
+        """The half that still crosses, given the value in the middle."""
+        if not np.isfinite(value):
+            return Crossing(f"diverges at {middle:g}, inside the bracket")
+        if (value >= at) == (self.right_value >= at):
+            return dataclasses.replace(self, right=middle, right_value=value)
+        return dataclasses.replace(self, left=middle, left_value=value)
+
+
+def bracket(u: Float[np.ndarray, " x"], values: Float[np.ndarray, "x seed"], at: float) -> Crossing:
+    """The interval of a grid in which the mean over seeds crosses a level, or why there is none.
+
+    Means within two standard errors of the level are on neither side, so that noise at the level
+    does not count as crossing it several times.
+
+    >>> u = np.arange(4.0)
+    >>> bracket(u, np.array([[0.1], [0.2], [0.7], [0.9]]), 0.5).left
+    1.0
+    >>> bracket(u, np.array([[0.1], [0.9], [0.2], [0.9]]), 0.5).status
+    'crosses 3 times'
+    >>> bracket(u, np.array([[0.1], [0.2], [0.3], [0.4]]), 0.5).status
+    'never: always below'
+    """
+    finite = np.isfinite(values).all(1)
+    if not finite.all():
+        return Crossing("runs diverge in the range")
+    means = values.mean(1)
+    count = values.shape[1]
+    errors = values.std(1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
+    side = np.where(np.abs(means - at) > _CLEAR * errors, np.sign(means - at), 0)
+    clear = np.flatnonzero(side)
+    changes = [(a, b) for a, b in itertools.pairwise(clear) if side[a] != side[b]]
+    if len(changes) > 1:
+        return Crossing(f"crosses {len(changes)} times")
+    if not changes:
+        if len(clear) == 0:
+            return Crossing("flat: within its error of the level everywhere")
+        return Crossing(f"never: always {'above' if side[clear[0]] > 0 else 'below'}")
+    a, b = changes[0]
+    # Unclear means in between are bisected like any other point: the first change of sign.
+    inside = np.arange(a, b + 1)
+    signs = means[inside] >= at
+    first = int(np.flatnonzero(signs[1:] != signs[:-1])[0])
+    a, b = inside[first], inside[first + 1]
+    return Crossing(CROSSED, *map(float, (u[a], u[b], means[a], means[b], at)))
+
+
+def crossings(
+    u: Float[np.ndarray, " x"], means: Float[np.ndarray, "x draw"], at: float, rising: bool
+) -> Float[np.ndarray, " draw"]:
+    """Where each of many response curves crosses a level; the range's end if it does not.
+
+    A resampled curve may wiggle: it is first made monotone, as the mean of its running maximum from
+    one side and its running minimum from the other, and then read by straight lines.
+
+    >>> crossings(np.arange(3.0), np.array([[0.0], [0.4], [1.0]]), 0.7, True)
+    array([1.5])
+    """
+    curves = (means if rising else means[::-1]) - at
+    points = u if rising else u[::-1]
+    up = np.maximum.accumulate(curves, axis=0)
+    down = np.minimum.accumulate(curves[::-1], axis=0)[::-1]
+    curves = (up + down) / 2
+    above = curves >= 0
+    right = np.where(above.any(0), above.argmax(0), len(u) - 1)
+    left = np.maximum(right - 1, 0)
+    columns = np.arange(curves.shape[1])
+    low, high = curves[left, columns], curves[right, columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(high > low, -low / (high - low), 0.0)
+    return points[left] + np.clip(share, 0, 1) * (points[right] - points[left])
+
+
+def fit_exponent(
+    y: Float[np.ndarray, " y"], x: Float[np.ndarray, " y"], draws: Float[np.ndarray, "y draw"]
+) -> tuple[float, float]:
+    """The slope of x over y by weighted least squares, and its standard error.
+
+    Weights and the error come from the draws, which are resampled together, so that errors which
+    points share count as such; where points scatter more than that, the error is widened to it.
+    """
+    there = np.isfinite(x)
+    if there.sum() < 2:
+        return np.nan, np.nan
+    y, x, draws = y[there], x[there], draws[there]
+    spread = draws.std(1, ddof=1)
+    spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-12))
+    weights = spread**-2
+    centred = y - np.average(y, weights=weights)
+    lever = weights * centred / (weights * centred**2).sum()
+    slope = float(lever @ x)
+    sampled = float(np.std(lever @ draws, ddof=1))
+    freedom = len(x) - 2
+    if freedom < 1:
+        return slope, sampled
+    offset = np.average(x - slope * y, weights=weights)
+    excess = (weights * (x - offset - slope * y) ** 2).sum() / freedom
+    plain = float((weights * centred**2).sum() ** -0.5)
+    return slope, max(sampled, plain * float(np.sqrt(excess)))
