@@ -13,6 +13,12 @@ PAPERS: dict[str, str] = {
   booktitle = {Advances in Neural Information Processing Systems},
   year = {2022}
 }""",
+    "kou2023benign": """@inproceedings{kou2023benign,
+  title = {Benign Overfitting in Two-layer ReLU Convolutional Neural Networks},
+  author = {Kou, Yiwen and Chen, Zixiang and Chen, Yuanzhou and Gu, Quanquan},
+  booktitle = {International Conference on Machine Learning},
+  year = {2023}
+}""",
     "barrett2021implicit": """@inproceedings{barrett2021implicit,
   title = {Implicit Gradient Regularization},
   author = {Barrett, David G. T. and Dherin, Benoit},

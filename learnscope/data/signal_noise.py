@@ -39,7 +39,7 @@ class SignalNoise(AbstractData):
     ((4, 2, 50), (3,))
     """
 
-    papers: ClassVar = ("cao2022benign", "meng2023pegr")
+    papers: ClassVar = ("cao2022benign", "kou2023benign", "meng2023pegr")
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     train: int = count()

@@ -13,7 +13,7 @@ from learnscope.errors import BadInput
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.plan import experiment_text
-from learnscope.lab.run import run
+from learnscope.lab.run import Report, run_and_report
 from learnscope.lab.sweep import Axis, axes, field_is_whole, field_kind, seed_list, zipped
 from learnscope.probes import Output
 
@@ -58,12 +58,28 @@ def boundary(
     Variables: `boundary`, `low`, `high`, `status`, and what was tried: `tried`, `mean`. Attributes:
     `exponent` and `exponent_error` (one standard error), NaN where there is nothing to fit.
     """
+    return boundary_and_report(
+        experiment, x, y, at, of, seeds, coordinates=coordinates, precision=precision, store=store,
+        cluster=cluster, progress=progress, tolerance=tolerance, level=level,
+    )[0]  # fmt: skip
+
+
+def boundary_and_report(
+    experiment: Experiment,
+    x: Any,
+    y: Any,
+    at: float,
+    of: str,
+    seeds: int | Iterable[int] = 10,
+    *,
+    tolerance: float = 0.001,
+    level: float = 0.95,
+    **settings: Any,
+) -> tuple[xr.Dataset, Report]:
+    """`boundary`, and a report of what it took; `settings` are those of `run`."""
     if not isinstance(experiment, Experiment):
         raise BadInput(f"experiment = {experiment!r} is not allowed: it must be an Experiment.")
-    response = _Response.of_run(
-        experiment, of, seeds, coordinates=coordinates, precision=precision, store=store,
-        cluster=cluster, progress=progress,
-    )  # fmt: skip
+    response = _Response.of_run(experiment, of, seeds, settings)
     field, low, high = _range(experiment, x)
     axis = _values(experiment, y)
     if field in axis.fields:
@@ -108,7 +124,8 @@ def boundary(
                     wanted.append(point)
         for i, x_new, new in response.along(axis, field, places, wanted):
             tried[i], values[i] = np.append(tried[i], x_new), np.concatenate([values[i], new[None]])
-    return _dataset(axis, field, of, at, scale, tried, values, known, response, band)
+    found = _dataset(axis, field, of, at, scale, tried, values, known, response, band)
+    return found, Report.of(response.reports)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,9 +184,10 @@ class _Response:
     output: Output
     seeds: list[int]
     settings: dict[str, Any]
+    reports: list[Report]
 
     @staticmethod
-    def of_run(experiment: Experiment, of: str, seeds: Any, **settings: Any) -> "_Response":
+    def of_run(experiment: Experiment, of: str, seeds: Any, settings: dict) -> "_Response":
         outputs = {n: o for probe in experiment.probes for n, o in probe.outputs.items()}
         if of not in outputs:
             raise BadInput(
@@ -181,7 +199,7 @@ class _Response:
                 f"of = {of!r} is not allowed: it is not one number a run but has dims "
                 f"{', '.join(outputs[of].dims)}."
             )
-        return _Response(experiment, of, outputs[of], seed_list(seeds), settings)
+        return _Response(experiment, of, outputs[of], seed_list(seeds), settings, [])
 
     def grid(self, axis: Axis, field: str, points: np.ndarray) -> np.ndarray:
         """(y, x, seed), every y with every x."""
@@ -202,7 +220,8 @@ class _Response:
         yield from zip(which, points, found, strict=True)
 
     def _run(self, over: list[Axis]) -> np.ndarray:
-        data = run(self.experiment, over, self.seeds, **self.settings)
+        data, report = run_and_report(self.experiment, over, self.seeds, **self.settings)
+        self.reports.append(report)
         return data[self.of].isel(step=-1).values.astype(float)
 
 

@@ -1,10 +1,12 @@
 """The papers: one folder a paper."""
 
 from learnscope.errors import unknown
+from learnscope.studies.kou import KOU
+from learnscope.studies.line import Line
 from learnscope.studies.pegr import PEGR
 from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
 
-STUDIES: dict[str, Study] = {study.name: study for study in (PEGR,)}
+STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, KOU)}
 
 
 def get(name: str) -> Study:
@@ -14,4 +16,4 @@ def get(name: str) -> Study:
     return STUDIES[name]
 
 
-__all__ = ["SCALES", "STUDIES", "Arm", "Figure", "Study", "Sweep", "get"]
+__all__ = ["SCALES", "STUDIES", "Arm", "Figure", "Line", "Study", "Sweep", "get"]

@@ -27,7 +27,6 @@ def style() -> Iterator[None]:
         "axes.spines.right": False,
         "legend.frameon": False,
         "pdf.fonttype": 42,
-        "savefig.dpi": 160,
         "figure.constrained_layout.use": True,
     }
     with mpl.rc_context(settings):

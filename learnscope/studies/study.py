@@ -13,6 +13,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.ledger import Claim, Entry, Ledger
 from learnscope.lab.run import Report, run_and_report
 from learnscope.lab.sweep import Axis, field_kind, groups
+from learnscope.studies.line import Line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -133,7 +134,7 @@ class Study:
     name: str
     title: str
     paper: str
-    sweeps: Callable[[str], dict[str, Sweep]]
+    sweeps: Callable[[str], Mapping[str, Sweep | Line]]
     figures: dict[str, Figure]
     claims: tuple[Claim, ...]
 

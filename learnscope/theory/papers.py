@@ -3,11 +3,12 @@
 from typing import Any
 
 from learnscope.errors import BadInput
+from learnscope.theory import kou
 from learnscope.theory.condition import Conditions
 from learnscope.theory.pegr import experiment as pegr
 from learnscope.theory.prediction import Prediction
 
-_THEORIES = (pegr,)
+_THEORIES = (pegr, kou)
 
 
 def conditions(experiment: Any, **constants: float) -> Conditions:
@@ -29,6 +30,26 @@ def conditions(experiment: Any, **constants: float) -> Conditions:
 def predict(experiment: Any, **choices: float) -> Prediction:
     """What the theorem predicts: times, rates, the side of the boundary."""
     return _theory(experiment).predict(experiment, **choices)
+
+
+def boundary(experiment: Any, field: str) -> float | None:
+    """The field's value at which theory puts a phase boundary, the rest of the experiment as it is;
+    None if no theory here says.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.SignalNoise(dim=320, train=20, test=10, signal=1.0, noise=1.0),
+    ...     net=ls.nets.PatchCNN(width=10, activation="relu"),
+    ...     rule=ls.rules.GradientDescent(rate=0.1),
+    ...     steps=10,
+    ... )
+    >>> ls.theory.boundary(experiment, "data.signal")
+    2.0
+    """
+    for theory in _THEORIES:
+        if theory.applies(experiment):
+            return theory.boundary(experiment, field)
+    return None
 
 
 def _theory(experiment: Any) -> Any:

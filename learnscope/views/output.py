@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from learnscope.errors import BadInput
 from learnscope.lab.ledger import Ledger
 
+_DPI = 160  # of what is not lines: PNG, and heat maps in PDF
+
 
 class Output:
     """Writes figures, datasets and ledgers below a folder, through a temporary file each."""
@@ -27,7 +29,7 @@ class Output:
     def figure(self, name: str, figure: Figure) -> list[Path]:
         """A figure as PNG and PDF; it is closed afterwards."""
         paths = [
-            self._write(f"{name}.{kind}", lambda path, kind=kind: figure.savefig(path, format=kind))
+            self._write(f"{name}.{kind}", lambda path, kind=kind: figure.savefig(path, format=kind, dpi=_DPI))
             for kind in ("png", "pdf")
         ]
         plt.close(figure)

@@ -9,7 +9,7 @@ from learnscope.errors import BadInput
 from learnscope.lab.files import check_scale
 from learnscope.lab.ledger import Ledger
 from learnscope.lab.plan import PRECISIONS
-from learnscope.studies import SCALES, STUDIES, Study, Sweep, get
+from learnscope.studies import SCALES, STUDIES, Line, Study, Sweep, get
 from learnscope.views.output import Output
 from learnscope.views.terminal import print_ledger
 
@@ -80,7 +80,7 @@ def _plan(
     changes: Mapping[str, list[Any]],
     seeds: int | None,
     scale: str,
-) -> tuple[dict[str, Sweep], list[str]]:
+) -> tuple[dict[str, Sweep | Line], list[str]]:
     """The sweeps to run and the figures that can be drawn from them."""
     all_sweeps = study.sweeps(scale)
     wanted = list(study.figures) if figures is None else figures

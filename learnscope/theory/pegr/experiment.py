@@ -89,6 +89,14 @@ def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Predicti
     )
 
 
+def boundary(experiment: Any, field: str) -> float | None:
+    """Under plain descent: the noise above which memorising outruns learning from small weights."""
+    data = experiment.data
+    if not isinstance(experiment.rule, GradientDescent) or field != "data.noise":
+        return None
+    return pegr.critical_noise(float(data.signal), float(data.dim), data.train)
+
+
 def _half(experiment: Any) -> bool:
     return getattr(experiment.rule, "half", True)
 
