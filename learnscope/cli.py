@@ -1,8 +1,7 @@
 """The command line: a thin layer over the library. Nothing heavy is imported before its time."""
 
 import sys
-import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +23,18 @@ Out = Annotated[str, typer.Option("--out", help="Folder for figures, data and le
 Scale = Annotated[str, typer.Option("--scale", help="smoke, laptop or paper.")]
 Precision = Annotated[str, typer.Option("--precision", help="float32 or float64.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+Store = Annotated[str, typer.Option("--store", help="Results folder or URL; 'none' keeps nothing.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Compute in so many processes (Dask).", min=1)
+]
+Cluster = Annotated[
+    str | None, typer.Option("--cluster", metavar="ADDRESS", help="Compute on a Dask cluster.")
+]
+Coordinates = Annotated[
+    str | None, typer.Option("--coordinates", help="auto, ambient, rotate or compressed.")
+]
+MaybePrecision = Annotated[str | None, typer.Option("--precision", help="float32 or float64.")]
+RESULTS = "learnscope-results"
 FileName = Annotated[str, typer.Argument(metavar="FILE.toml", help="An experiment, as TOML.")]
 
 
@@ -52,10 +63,14 @@ def run(
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
     precision: Precision = "float32",
+    store: Store = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a study or one of its figures: writes figures, data and (whole studies) the ledger."""
-    _studies(target, changes, seeds, out, scale, precision, quiet)
+    where = _where(store, workers, cluster)
+    _studies(target, changes, seeds, out, scale, precision, quiet, where)
 
 
 @app.command()
@@ -67,22 +82,35 @@ def verify(
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
     precision: Precision = "float32",
+    store: Store = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
     """Check every claim: like run, and exits with 1 if a claim differs."""
-    ledger = _studies(target, None, seeds, out, scale, precision, quiet)
+    where = _where(store, workers, cluster)
+    ledger = _studies(target, None, seeds, out, scale, precision, quiet, where)
     if ledger is not None and ledger.count("differs"):
         raise typer.Exit(1)
 
 
-def _studies(target, changes, seeds, out, scale, precision, quiet):
+def _where(store: str, workers: int | None, cluster: str | None) -> dict[str, Any]:
+    """Where results go and who computes, as `learnscope.run` takes it."""
+    from learnscope.errors import BadInput
+
+    if workers is not None and cluster is not None:
+        raise BadInput("--workers starts processes here and --cluster uses others: give one.")
+    return {"store": None if store == "none" else store, "cluster": cluster or workers}
+
+
+def _studies(target, changes, seeds, out, scale, precision, quiet, where):
     from learnscope.lab.files import parse_changes
     from learnscope.views.study import run_studies
 
     if target is not None and "=" in target:
         changes, target = [target, *(changes or [])], None
     return run_studies(
-        target, parse_changes(changes or []), seeds, out, scale, precision, quiet=quiet
+        target, parse_changes(changes or []), seeds, out, scale, precision, quiet=quiet, **where
     )
 
 
@@ -92,37 +120,143 @@ def sweep(
     changes: Changes = None,
     seeds: Seeds = None,
     out: Out = "learnscope-out",
-    precision: Annotated[
-        str | None, typer.Option("--precision", help="float32 or float64.")
-    ] = None,
-    coordinates: Annotated[
-        str | None, typer.Option("--coordinates", help="auto, ambient, rotate or compressed.")
-    ] = None,
+    precision: MaybePrecision = None,
+    coordinates: Coordinates = None,
+    store: Store = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the experiment of a file over its axes: writes the dataset and its curves."""
+    """Run the experiment of a file over its axes: writes the dataset, its curves and heat maps.
+
+    A sweep that was interrupted continues; one that is stored is not run again.
+    """
     from pathlib import Path
 
     from learnscope.lab.files import SweepFile, parse_changes
     from learnscope.views.curves import probe_curves
     from learnscope.views.output import Output
+    from learnscope.views.phase import has_map, heat_map
 
     say = (lambda text: None) if quiet else typer.echo
     described = SweepFile.read(file).change(
         parse_changes(changes or []), seeds=seeds, precision=precision, coordinates=coordinates
     )
     output = Output(out)
-    started = time.perf_counter()
-    data = described.run(progress=not quiet)
+    data, report = described.run_and_report(progress=not quiet, **_where(store, workers, cluster))
     name = Path(file).stem
     say(str(data))
-    diverged = int(data.diverged_at.notnull().sum())
-    say(
-        f"{data.diverged_at.size} trainings in {time.perf_counter() - started:.1f} s, of which "
-        f"{data.attrs['compile_seconds']:.1f} s compiling; {diverged} diverged."
-    )
-    for path in [output.dataset(name, data), *output.figure(name, probe_curves(data))]:
+    say(f"{report}; {int(data.diverged_at.notnull().sum())} diverged.")
+    if report.store:
+        say(f"stored as {report.store} in {store}")
+    paths = [output.dataset(name, data), *output.figure(name, probe_curves(data))]
+    if has_map(data):
+        paths += output.figure(f"{name}-map", heat_map(data))
+    for path in paths:
         say(f"wrote {path}")
+
+
+@app.command()
+def boundary(
+    file: FileName,
+    changes: Changes = None,
+    seeds: Seeds = None,
+    out: Out = "learnscope-out",
+    precision: MaybePrecision = None,
+    coordinates: Coordinates = None,
+    store: Store = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    quiet: Quiet = False,
+) -> None:
+    """Find the phase boundary that a file's table [boundary] asks for, and fit its exponent."""
+    from pathlib import Path
+
+    from learnscope.lab.files import SweepFile, parse_changes
+    from learnscope.views.output import Output
+    from learnscope.views.phase import boundary_figure
+    from learnscope.views.terminal import boundary_table
+
+    say = (lambda text: None) if quiet else typer.echo
+    described = SweepFile.read(file).change(
+        parse_changes(changes or []), seeds=seeds, precision=precision, coordinates=coordinates
+    )
+    output = Output(out)
+    found, report = described.boundary_and_report(
+        progress=not quiet, **_where(store, workers, cluster)
+    )
+    say(boundary_table(found))
+    say(f"{report}.")
+    name = f"{Path(file).stem}-boundary"
+    for path in [output.dataset(name, found), *output.figure(name, boundary_figure(found))]:
+        say(f"wrote {path}")
+
+
+runs = typer.Typer(help="List stored sweeps; show, remove or export one.")
+app.add_typer(runs, name="runs")
+SweepIds = Annotated[list[str], typer.Argument(metavar="ID...", help="As `learnscope runs` lists.")]
+Every = Annotated[bool, typer.Option("--all", help="Every sweep of large families too.")]
+SweepId = Annotated[str, typer.Argument(metavar="ID", help="Or the start of it.")]
+
+
+@runs.callback(invoke_without_command=True)
+def list_runs(context: typer.Context, store: Store = RESULTS, every: Every = False) -> None:
+    """List stored sweeps; show, remove or export one."""
+    if context.invoked_subcommand is None:
+        list_sweeps(store, every)
+
+
+@runs.command("list")
+def list_sweeps(store: Store = RESULTS, every: Every = False) -> None:
+    """List stored sweeps; large families (of a boundary, say) as one line."""
+    from learnscope.lab.store import Folder
+    from learnscope.views.terminal import print_runs
+
+    print_runs(Folder(store), every)
+
+
+@runs.command()
+def show(id: SweepId, store: Store = RESULTS) -> None:
+    """Show a sweep: its experiment, its dataset, and who computed it when."""
+    from learnscope.lab.store import Folder
+    from learnscope.views.terminal import run_details
+
+    folder = Folder(store)
+    typer.echo(run_details(folder.stored(folder.find(id))))
+
+
+@runs.command()
+def remove(ids: SweepIds, store: Store = RESULTS) -> None:
+    """Delete sweeps, or whole families of them (the part before the dash)."""
+    from learnscope.lab.store import Folder
+
+    folder = Folder(store)
+    for name in [name for id in ids for name in folder.family(id) or [folder.find(id)]]:
+        folder.remove(name)
+        typer.echo(f"removed {name} from {folder.url}")
+
+
+@runs.command()
+def export(
+    id: SweepId,
+    file: Annotated[str, typer.Argument(metavar="FILE.nc", help="Where to write it, as NetCDF.")],
+    store: Store = RESULTS,
+) -> None:
+    """Write a sweep to a NetCDF file."""
+    from pathlib import Path
+
+    from learnscope.errors import BadInput
+    from learnscope.lab.store import Folder
+    from learnscope.views.output import Output
+
+    target = Path(file)
+    if target.suffix != ".nc":
+        raise BadInput(f"{file} is not allowed: the file must end with .nc (NetCDF).")
+    folder = Folder(store)
+    stored = folder.stored(folder.find(id))
+    with stored.readable():
+        data = stored.dataset().load()
+    typer.echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")
 
 
 @app.command()
@@ -151,7 +285,7 @@ def main() -> None:
     except BadInput as error:
         _fail(str(error))
     except KeyboardInterrupt:
-        sys.stderr.write("learnscope: interrupted; files that were written are whole.\n")
+        sys.stderr.write("learnscope: interrupted; what was stored is whole; run again to go on.\n")
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()

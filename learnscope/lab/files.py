@@ -10,8 +10,9 @@ import xarray as xr
 
 from learnscope.errors import BadInput, unknown
 from learnscope.lab import serial
+from learnscope.lab.boundary import boundary_and_report
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.run import run
+from learnscope.lab.run import Report, run_and_report
 from learnscope.lab.sweep import Axis, field_kind, zipped
 
 _SETTINGS = ("seeds", "coordinates", "precision")
@@ -22,7 +23,8 @@ class SweepFile:
     """An experiment with what to sweep it over, as a TOML file describes it.
 
     The experiment's own tables, and beside them `seeds`, `coordinates`, `precision`, a table `over`
-    of dotted fields and lists, and tables `[[zipped]]` of fields that change together:
+    of dotted fields and lists, tables `[[zipped]]` of fields that change together, and a table
+    `boundary` for `learnscope boundary`:
 
     >>> text = '''
     ... steps = 5
@@ -39,6 +41,7 @@ class SweepFile:
     experiment: Experiment
     axes: tuple[Axis, ...] = ()
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    asked: dict[str, Any] | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> "SweepFile":
@@ -59,6 +62,7 @@ class SweepFile:
             raise BadInput(f"{name} is not valid TOML: {error}.") from None
         settings = {key: tables.pop(key) for key in _SETTINGS if key in tables}
         over, together = tables.pop("over", {}), tables.pop("zipped", [])
+        asked = _asked(tables.pop("boundary", None))
         if not isinstance(over, Mapping):
             raise BadInput("over must be a table of dotted fields and lists of values.")
         if not isinstance(together, list) or not all(isinstance(t, Mapping) for t in together):
@@ -66,7 +70,7 @@ class SweepFile:
         experiment = Experiment.from_dict(tables)
         axes = [_axis({path: values}) for path, values in _flat(over).items()]
         axes += [_axis(_flat(table)) for table in together]
-        return cls(experiment, tuple(axes), settings)
+        return cls(experiment, tuple(axes), settings, asked)
 
     def change(self, changes: Mapping[str, list[Any]], **settings: Any) -> "SweepFile":
         """With fields set (one value) or swept (several), and settings other than None."""
@@ -79,10 +83,60 @@ class SweepFile:
             else:
                 axes.append(zipped({path: values}))
         given = {key: value for key, value in settings.items() if value is not None}
-        return SweepFile(experiment, tuple(axes), self.settings | given)
+        return dataclasses.replace(
+            self, experiment=experiment, axes=tuple(axes), settings=self.settings | given
+        )
 
-    def run(self, progress: bool = True) -> xr.Dataset:
-        return run(self.experiment, self.axes, progress=progress, **self.settings)
+    def run(self, **settings: Any) -> xr.Dataset:
+        """The dataset; `settings` are those of `learnscope.run`, beside the file's own."""
+        return self.run_and_report(**settings)[0]
+
+    def run_and_report(self, **settings: Any) -> tuple[xr.Dataset, Report]:
+        """`run`, and a report of what it took."""
+        return run_and_report(self.experiment, self.axes, **(self.settings | settings))
+
+    def boundary_and_report(self, **settings: Any) -> tuple[xr.Dataset, Report]:
+        """The boundary that the file's table `[boundary]` asks for.
+
+        >>> text = '''
+        ... steps = 30
+        ... seeds = 4
+        ... probes = [{kind = "TestAccuracy"}]
+        ... data = {kind = "SignalNoise", dim = 50, train = 4, test = 50, signal = 1, noise = 1}
+        ... net = {kind = "PatchCNN", width = 3, activation = "relu"}
+        ... rule = {kind = "GradientDescent", rate = 0.1}
+        ... boundary = {at = 0.75, of = "test_accuracy", x = {"data.signal" = [0.1, 30]}, \
+        ...             y = {"data.dim" = [50, 200]}}
+        ... '''
+        >>> found, _ = SweepFile.parse(text).boundary_and_report(progress=False)
+        >>> found.boundary.dims
+        ('dim',)
+        """
+        if self.asked is None:
+            raise BadInput("the file has no table [boundary] with x, y, at and of.")
+        if self.axes:
+            raise BadInput(
+                f"a boundary has no axis '{self.axes[0].dim}': its x and y say what varies."
+            )
+        return boundary_and_report(self.experiment, **self.asked, **(self.settings | settings))
+
+
+def _asked(table: Any) -> dict[str, Any] | None:
+    """The arguments of `boundary` in a table: x and y as fields or tables of one (y: of several
+    that change together), at, of, and if need be tolerance and level."""
+    if table is None:
+        return None
+    if not isinstance(table, Mapping):
+        raise BadInput("boundary must be a table with x, y, at and of.")
+    needed = {"x", "y", "at", "of"}
+    serial.check_names("[boundary]", table, {*needed, "tolerance", "level"}, needed)
+    asked = dict(table)
+    for name in ("x", "y"):
+        if isinstance(asked[name], Mapping):
+            asked[name] = _flat(asked[name])
+    if isinstance(asked["y"], Mapping):
+        asked["y"] = zipped(asked["y"])
+    return asked
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

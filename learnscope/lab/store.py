@@ -68,6 +68,10 @@ class Folder:
             )
         raise BadInput(f"'{text}' is the start of several sweeps: {', '.join(found)}.")
 
+    def family(self, text: str) -> list[str]:
+        """All identities of a family, if a text is its name (the part before the dash)."""
+        return [name for name in self.ids() if name.partition("-")[0] == text]
+
     def stored(self, name: str) -> "Stored":
         """A sweep that is there."""
         return Stored(self, name, self.attributes(name) or self._foreign(name))
@@ -112,7 +116,8 @@ class Folder:
         except OSError as error:
             raise BadInput(f"{path} cannot be read: {_reason(error)}.") from None
         try:
-            attributes = json.loads(text).get("attributes") or {}
+            attributes = dict(json.loads(text).get("attributes") or {})
+            attributes.pop("coordinates", None)  # xarray's own list of coordinates
             found = attributes.get("manifest")
         except (ValueError, AttributeError):
             raise BadInput(
@@ -254,5 +259,7 @@ def told(what: str, after: str = "") -> Iterator[None]:
     """A refusal of the file system as one sentence."""
     try:
         yield
+    except BadInput:
+        raise
     except (OSError, ValueError) as error:
         raise BadInput(f"{what}: {_reason(error)}{after}.") from None

@@ -29,7 +29,10 @@ class Output:
     def figure(self, name: str, figure: Figure) -> list[Path]:
         """A figure as PNG and PDF; it is closed afterwards."""
         paths = [
-            self._write(f"{name}.{kind}", lambda path, kind=kind: figure.savefig(path, format=kind, dpi=_DPI))
+            self._write(
+                f"{name}.{kind}",
+                lambda path, kind=kind: figure.savefig(path, format=kind, dpi=_DPI),
+            )
             for kind in ("png", "pdf")
         ]
         plt.close(figure)

@@ -1,10 +1,18 @@
-"""The ledger and conditions on a terminal."""
+"""The ledger, boundaries and stored sweeps on a terminal."""
 
+import json
+
+import numpy as np
+import xarray as xr
 from rich.console import Console
 from rich.table import Table
 
+from learnscope.errors import BadInput
 from learnscope.lab.ledger import Ledger
+from learnscope.lab.progress import duration
+from learnscope.lab.store import Folder, Stored
 
+_LARGE_FAMILY = 3
 _COLOURS = {"reproduced": "green", "differs": "yellow", "not run": "dim"}
 
 
@@ -25,3 +33,94 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
         )  # fmt: skip
     console.print(table)
     console.print(f"{len(ledger)} claims: {ledger.summary()}.")
+
+
+def boundary_table(found: xr.Dataset) -> str:
+    """A boundary in lines: a value of y each, then the exponent."""
+    dim = str(found.boundary.dims[0])
+    lines = [f"{dim:>12}  {found.attrs['x']:>12}  {'band':>23}  status"]
+    for i, value in enumerate(found[dim].values):
+        shown = f"{value:.6g}" if np.issubdtype(found[dim].dtype, np.number) else str(value)
+        numbers = [float(found[name][i]) for name in ("boundary", "low", "high")]
+        middle, band = (
+            (f"{numbers[0]:.5g}", f"{numbers[1]:.5g} to {numbers[2]:.5g}")
+            if np.isfinite(numbers[0])
+            else ("-", "-")
+        )
+        lines.append(f"{shown:>12}  {middle:>12}  {band:>23}  {found.status.values[i]}")
+    exponent, error = found.attrs["exponent"], found.attrs["exponent_error"]
+    if np.isfinite(exponent):
+        lines.append(f"{found.attrs['x']} ~ {dim}^{exponent:.4f} (standard error {error:.4f})")
+    return "\n".join(lines)
+
+
+def print_runs(folder: Folder, every: bool = False) -> None:
+    """A line a sweep in a folder, the newest last; large families as one, unless all are wanted."""
+    found = list(folder.all())
+    good = sorted((f for f in found if isinstance(f, Stored)), key=lambda f: f.manifest["created"])
+    console = Console(highlight=False, soft_wrap=True)
+    if not found:
+        console.print(f"there are no sweeps in {folder.url}.")
+        return
+    families: dict[str, list[Stored]] = {}
+    for stored in good:
+        families.setdefault(stored.name.partition("-")[0], []).append(stored)
+    for name, members in families.items():
+        if every or len(members) <= _LARGE_FAMILY:
+            lines = [_line(m.name, [m]) + f"  {_axes(m)}" for m in members]
+        else:
+            lines = [_line(f"{name}-...", members) + f"  {len(members)} sweeps"]
+        for line in lines:
+            console.print(line, markup=False)
+    for error in found:
+        if isinstance(error, BadInput):
+            console.print(str(error), markup=False)
+
+
+def _line(name: str, sweeps: list[Stored]) -> str:
+    """Name, day, share that is there, size, and kinds of parts."""
+    finished = [stored.finished() for stored in sweeps]
+    there, total = sum(int(f.sum()) for f in finished), sum(f.size for f in finished)
+    share = "done" if there == total else f"{100 * there / total:.0f} %"
+    size = _megabytes(sum(stored.size() for stored in sweeps))
+    day = sweeps[0].manifest["created"][:16].replace("T", " ")
+    return f"{name:<17}  {day}  {share:>5}  {size:>9}  {_kinds(sweeps[0])}"
+
+
+def _axes(stored: Stored) -> str:
+    axes = [f"{dim} {len(values)}" for dim, values in stored.manifest["values"].items()]
+    return " x ".join([*axes, f"seed {stored.manifest['shape'][-1]}"])
+
+
+def run_details(stored: Stored) -> str:
+    """Everything about a stored sweep but its numbers."""
+    manifest, finished = stored.manifest, stored.finished()
+    lines = [
+        f"sweep {stored.name}, made {manifest['created']}",
+        f"{int(finished.sum())} of {finished.size} trainings stored, {_megabytes(stored.size())}",
+        f"computing time {duration(float(np.nansum(np.asarray(stored.array('seconds')[...]))))}",
+        f"coordinates {stored.attributes['coordinates_used']}, {stored.attributes['precision']}",
+        "software " + ", ".join(f"{k} {v}" for k, v in manifest["software"].items()),
+        "machine " + ", ".join(f"{k} {v}" for k, v in manifest["machine"].items()),
+    ]
+    for session in manifest["sessions"]:
+        lines.append(
+            f"session {session['begun']}: {session['computed']} computed, {session['reused']} "
+            f"reused, {duration(session['seconds'])}, of which {session['compile_seconds']:.1f} s "
+            f"compiling; workers {session['workers']}"
+        )
+    over = json.loads(stored.attributes["over"])
+    lines += ["", "over:", *(f"  {path} = {values}" for path, values in over.items())]
+    lines += ["", stored.attributes["experiment"].rstrip(), "", str(stored.dataset())]
+    return "\n".join(lines)
+
+
+def _kinds(stored: Stored) -> str:
+    """The parts of a stored sweep's experiment."""
+    text = stored.attributes["experiment"]
+    names = [line.split('"')[1] for line in text.splitlines() if line.startswith("kind = ")]
+    return " x ".join(names) or "experiment"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.3g} MB"
