@@ -118,7 +118,8 @@ class Frame(eqx.Module):
 
         Their components outside the frame meet no weight, so `rank` coordinates say it all.
         """
-        return random.normal(key, (count, self.rank))
+        # By columns, as probes read test points fastest (see `Columns`).
+        return random.normal(key, (self.rank, count)).T
 
     def _after(self, count: int) -> "Frame":
         if self.used + count > self.rank:

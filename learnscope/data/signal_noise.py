@@ -74,7 +74,7 @@ class SignalNoise(AbstractData):
         test_noise = frame.gaussian_points(test_key, self.test)
         signal = self.signal * axis[0]
         return Problem(
-            train=self._samples(label_key, train_noise, frame, self.span),
+            train=self._samples(label_key, train_noise, frame, self.span, hidden=True),
             test=self._samples(test_label_key, test_noise, frame, frame.rank),
             directions={"signal": signal},
             frame=frame,
@@ -87,8 +87,13 @@ class SignalNoise(AbstractData):
         samples = self._samples(label_key, noise, problem.frame, problem.frame.rank)
         return samples.take(jnp.asarray(0))
 
-    def _samples(self, key: Key[Array, ""], normal: Array, frame: Frame, width: int) -> Samples:
-        """Examples around given unit noise; compressed noise patches are cut to `width`."""
+    def _samples(
+        self, key: Key[Array, ""], normal: Array, frame: Frame, width: int, hidden: bool = False
+    ) -> Samples:
+        """Examples around given unit noise; compressed noise patches are cut to `width`.
+
+        Only training examples carry their noise apart: that of a test example is its patch.
+        """
         coin, chance = jax.random.uniform(key, (2, normal.shape[0]), normal.dtype)
         sign = jnp.where(coin < 0.5, 1.0, -1.0)
         flipped = chance < self.flip
@@ -102,6 +107,6 @@ class SignalNoise(AbstractData):
         return Samples(
             x=x,
             y=jnp.where(flipped, -sign, sign),
-            vectors={"noise": noise},
+            vectors={"noise": noise} if hidden else {},
             marks={"sign": sign},
         )

@@ -31,7 +31,7 @@ from learnscope.rules import State
 _ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
 _WIDEST_CHUNK, _CHUNK_BYTES = 10, 2**26
 # Freed buffers of this size are used again by the next piece; larger ones cost a page fault each.
-_PIECE_BYTES = 2**25
+_PIECE_BYTES, _ROOMY = 2**25, 2**26
 # Bytes of state and training data that a step passes over, times steps: about what a core does in
 # a tenth of a second, and in a few seconds.
 _SEGMENT_WORK, _MOST_SEGMENTS = 3e8, 50
@@ -212,9 +212,13 @@ class Size:
         )
 
     def piece(self, runs: int, memory: float) -> int:
-        """How many of so many runs make one program: whole chunks that fit a memory budget."""
-        fitting = int(min(_PIECE_BYTES, memory) // self.bytes // self.chunk)
-        return self.chunk * max(1, min(fitting, -(-runs // self.chunk)))
+        """How many of so many runs make one program: whole chunks that about fit a memory budget,
+        chosen so that pieces come out even."""
+        chunks = -(-runs // self.chunk)
+        fitting = max(1, int(min(_PIECE_BYTES, memory) // self.bytes // self.chunk))
+        sizes = range(max(1, fitting // 2), fitting + 1 + (fitting // 4 if memory > _ROOMY else 0))
+        best = min(sizes, key=lambda size: (size * -(-chunks // size), -size))
+        return self.chunk * min(best, chunks)
 
 
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
