@@ -242,3 +242,119 @@ def test_a_full_disk_leaves_no_part_of_a_file(call, file, tmp_path, monkeypatch)
     assert code == 2
     assert "No space left on device" in err
     assert list((tmp_path / "results").iterdir()) == []
+
+
+# Stored sweeps and boundaries.
+
+BOUNDARY = """
+[boundary]
+of = "test_accuracy"
+at = 0.75
+x = {"data.signal" = [0.1, 30]}
+y = {"data.dim" = [50, 100]}
+"""
+
+
+def stored(folder="learnscope-results"):
+    from learnscope.lab.store import Folder
+
+    return Folder(folder).ids()
+
+
+def test_a_sweep_is_stored_and_found_again(call, file):
+    code, first, _ = call("sweep", file)
+    assert code == 0
+    assert "4 trainings" in first
+    (name,) = stored()
+    code, second, _ = call("sweep", file)
+    assert "0 trainings" in second and "4 were stored before" in second
+    code, more, _ = call("sweep", file, "--seeds", "3")
+    assert "2 trainings" in more and "4 were stored before" in more
+    assert code == 0
+    assert len(stored()) == 2
+    code, nothing, _ = call("sweep", file, "--store", "none", "data.noise=0.7")
+    assert code == 0 and len(stored()) == 2 and "stored as" not in nothing
+    assert call("runs", "show", name)[1].count("session") == 1
+
+
+def test_runs_are_listed_shown_exported_and_removed(call, file, tmp_path):
+    assert "there are no sweeps" in call("runs")[1]
+    call("sweep", file)
+    (name,) = stored()
+    code, listed, _ = call("runs")
+    assert code == 0 and name in listed and "done" in listed and "noise 2 x seed 2" in listed
+    code, shown, _ = call("runs", "show", name[:5])
+    assert code == 0 and 'kind = "SignalNoise"' in shown and "4 of 4 trainings" in shown
+    code, said, _ = call("runs", "export", name, "here.nc")
+    assert code == 0 and "here.nc" in said
+    data = xr.open_dataset(tmp_path / "here.nc", engine="h5netcdf")
+    assert data.loss.shape == (2, 2, 7)
+    data.close()
+    assert call("runs", "export", name, "here.csv")[0] == 2
+    code, _, said = call("runs", "show", "nothing")
+    assert code == 2 and "there is no sweep 'nothing'" in said
+    code, said, _ = call("runs", "remove", name)
+    assert code == 0 and name in said and stored() == []
+
+
+def test_a_boundary_from_a_file(call, file, tmp_path):
+    text = file.read_text().partition("[over]")[0].replace("test = 8", "test = 100")
+    file.write_text(text + BOUNDARY)
+    code, said, err = call("boundary", file, "--seeds", "6", "net.activation=relu", "steps=60")
+    assert code == 0, err
+    assert "crossed" in said and "data.signal" in said
+    assert (tmp_path / "learnscope-out" / "small-boundary.png").exists()
+    assert (tmp_path / "learnscope-out" / "small-boundary.nc").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("at = 0.75", "at = 1.5"), "test_accuracy lies between 0 and 1"),
+        (("at = 0.75", ""), "[boundary] lacks at"),
+        (("at = 0.75", "at = 0.75\nwidth = 3"), "field of [boundary]"),
+        (("[50, 100]", "[]"), "'data.dim' has no values"),
+        (("[50, 100]", "[50, 50]"), "twice"),
+        (("[0.1, 30]", "[30, 0.1]"), "the range of 'data.signal'"),
+    ],
+)
+def test_a_bad_boundary_is_one_sentence(call, file, change, words):
+    text = file.read_text().partition("[over]")[0] + BOUNDARY
+    file.write_text(text.replace(*change))
+    code, _, said = call("boundary", file)
+    assert code == 2 and words in said and said.count("\n") == 1
+    assert stored() == []
+
+
+def test_a_boundary_needs_its_table_and_no_axes(call, file):
+    code, _, said = call("boundary", file)
+    assert code == 2 and "no table [boundary]" in said
+    file.write_text(file.read_text() + BOUNDARY)
+    code, _, said = call("boundary", file)
+    assert code == 2 and "no axis 'noise'" in said
+
+
+def test_bad_stores_and_clusters_are_one_sentence(call, file, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    for words, what in (
+        (("--store", "taken/below"), "taken/below cannot be written"),
+        (("--store", "nonsense://x"), "nonsense"),
+        (("--workers", "2", "--cluster", "tcp://x:1"), "give one"),
+        (("data.noise=0.1,0.1",), "twice"),
+    ):
+        code, _, said = call("sweep", file, *words)
+        assert code == 2 and what in said and said.count("\n") == 1, said
+    assert (tmp_path / "taken").read_text() == "a file"
+
+
+def test_a_store_of_another_format_is_left_alone(call, file, tmp_path):
+    call("sweep", file)
+    (name,) = stored()
+    path = tmp_path / "learnscope-results" / name / "zarr.json"
+    text = path.read_text().replace('"format": 1', '"format": 99')
+    assert "99" in text
+    path.write_text(text)
+    code, _, said = call("sweep", file)
+    assert code == 2 and "format 99" in said and said.count("\n") == 1
+    assert path.read_text() == text
+    assert "format 99" in call("runs")[1]

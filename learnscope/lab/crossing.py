@@ -101,7 +101,8 @@ def crossings(
     low, high = curves[left, columns], curves[right, columns]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(high > low, -low / (high - low), 0.0)
-    return points[left] + np.clip(share, 0, 1) * (points[right] - points[left])
+    found = points[left] + np.clip(share, 0, 1) * (points[right] - points[left])
+    return np.where(above.any(0), found, points[-1])
 
 
 def fit_exponent(

@@ -111,7 +111,7 @@ class Folder:
         path = self.path(name, "zarr.json")
         try:
             text = self._files.cat_file(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise BadInput(f"{path} cannot be read: {_reason(error)}.") from None
