@@ -6,6 +6,8 @@ Both are executors in the sense of `concurrent.futures`: `submit` a function, ge
 import contextlib
 import logging
 import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
@@ -15,15 +17,20 @@ from learnscope.errors import BadInput
 from learnscope.lab import identity
 
 _PATIENCE = 10  # seconds to wait for a scheduler
+_RECOUNT = 5.0  # seconds between looks at how many workers there are
 _RETRIES = 3  # of a block whose worker was lost
 
 
 class Workers(Protocol):
     """An executor, and what is known of it."""
 
-    count: int  # of blocks that are computed side by side
     here: bool  # in this process
     machine: str
+
+    @property
+    def count(self) -> int:
+        """How many blocks are computed side by side."""
+        ...
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]: ...
 
@@ -69,30 +76,54 @@ class _Threads(ThreadPoolExecutor):
 
     def __init__(self, count: int):
         super().__init__(count)
-        self.count = count
+        self._count = count
+
+    @property
+    def count(self) -> int:
+        return self._count
 
 
 class _Dask:
-    """Workers of a cluster. A block whose worker is lost goes to another."""
+    """Workers of a cluster, which may come and go. A block whose worker is lost goes to another."""
 
     here = False
 
     def __init__(self, client: Any, machine: str):
         self._client, self.machine = client, machine
+        self._count, self._counted = 0, 0.0
         with _reached(machine):
-            client.wait_for_workers(1, timeout=_PATIENCE)
+            if not client.nthreads():  # jobs may wait in a queue for hours
+                sys.stderr.write(f"learnscope: waiting for a worker of {machine}\n")
+                client.wait_for_workers(1)
             found = client.run(_software)
-            self.count = sum(client.nthreads().values())
         for worker, software in found.items():
-            if software != _software():
-                raise BadInput(
-                    f"the worker {worker} has {_words(software)}, and here is "
-                    f"{_words(_software())}: results would depend on who computed them."
-                )
+            _check_software(software, f"the worker {worker}")
         self._executor = client.get_executor(pure=False, retries=_RETRIES)
 
+    @property
+    def count(self) -> int:
+        """How many there are by now."""
+        if time.monotonic() - self._counted > _RECOUNT:
+            self._count = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+        return max(1, self._count)
+
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        return self._executor.submit(function, *arguments)
+        return self._executor.submit(_checked, _software(), function, *arguments)
+
+
+def _checked(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function where the software is the same: workers may have come since the start."""
+    _check_software(expected, "who asked")
+    return function(*arguments)
+
+
+def _check_software(theirs: dict[str, str], who: str) -> None:
+    if theirs != _software():
+        raise BadInput(
+            f"{who} has {_words(theirs)}, and here is {_words(_software())}: "
+            "results would depend on who computed them."
+        )
 
 
 def _connected(distributed: Any, address: str) -> Any:
@@ -118,7 +149,7 @@ def _local(distributed: Any, count: int) -> Iterator[Any]:
         n_workers=count,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: two clusters may run at once
         silence_logs=logging.CRITICAL,
         env=dict.fromkeys(names, threads),
     )

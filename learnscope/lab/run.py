@@ -162,9 +162,14 @@ def _fill(
         tasks = _tasks(results, missing, pool, share, bar, report)
         running: dict[Future[Done], tuple[Box, dict | None]] = {}
         try:
-            for future, box, known in itertools.islice(tasks, 2 * pool.count):
-                running[future] = (box, known)
-            while running:
+            while True:
+                # Twice as many as are computed, so that none who computes has to wait.
+                for future, box, known in itertools.islice(
+                    tasks, max(0, 2 * pool.count - len(running))
+                ):
+                    running[future] = (box, known)
+                if not running:
+                    break
                 ended, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:
                     box, known = running.pop(future)
@@ -181,8 +186,6 @@ def _fill(
                         report.compile_seconds += done.compile_seconds
                         report.compilations += done.compilations
                         bar.advance(new)
-                    for submitted, box, known in itertools.islice(tasks, 1):
-                        running[submitted] = (box, known)
         except BaseException:
             bar.cancel()  # threads end with their segment
             for future in running:
