@@ -30,6 +30,8 @@ _STALE = 600.0  # seconds after which a half-written file's writer is taken for 
 class InStore(AbstractResults):
     """Results that go into a store, and are there the next time."""
 
+    name: str
+
     def __init__(self, folder: Folder, plan: Plan):
         self.plan, self.folder, self.name = plan, folder, identity.identity(plan)
         if folder.attributes(self.name) is None:
@@ -90,6 +92,7 @@ class InStore(AbstractResults):
             manifest["sessions"] = [*manifest["sessions"], session]
             group = zarr.open_group(self.folder.zarr(self.name), mode="r+")
             group.update_attributes({"manifest": manifest})
+            self._flush("zarr.json")
             self._tidy()
 
     def _create(self) -> None:
@@ -123,6 +126,7 @@ class InStore(AbstractResults):
             if self.folder.attributes(self.name) is None:
                 group = zarr.open_group(store, mode="r+")
                 group.update_attributes({**labels.attrs, "manifest": self._manifest()})
+                self._flush("zarr.json")
 
     def _manifest(self) -> dict[str, Any]:
         return {
@@ -151,17 +155,21 @@ class InStore(AbstractResults):
 
     def _settle(self, box: Box, names: list[str]) -> None:
         """Have the disk keep what was written, before a mark says that it is there."""
-        if not self.folder.is_local:
-            return
         corner = [p.start // side for p, side in zip(box.region, self.plan.box_shape, strict=True)]
         for name in names:
-            path = self.folder.path(self.name, name, chunk_key(self._arrays[name], corner))
-            for each in (path, os.path.dirname(path)):
-                handle = os.open(each, os.O_RDONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+            self._flush(name, chunk_key(self._arrays[name], corner))
+
+    def _flush(self, *names: str) -> None:
+        """Have the disk keep a file and its place in its folder."""
+        if not self.folder.is_local:
+            return
+        path = self.folder.path(self.name, *names)
+        for each in (path, os.path.dirname(path)):
+            handle = os.open(each, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def _tidy(self) -> None:
         """Remove half-written files that a killed process left."""

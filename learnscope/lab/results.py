@@ -1,6 +1,7 @@
 """Where a sweep's values go while it runs: arrays in memory, or (see `store`) on disk."""
 
 import abc
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -9,9 +10,10 @@ from learnscope.lab.plan import Box, Plan
 
 
 class AbstractResults(abc.ABC):
-    """Space for all runs of a plan, filled a box at a time."""
+    """Space for all runs of a plan, filled a box at a time. `name` is how it can be found again."""
 
     plan: Plan
+    name: str | None
 
     @abc.abstractmethod
     def missing(self) -> list[Box]:
@@ -34,12 +36,18 @@ class AbstractResults(abc.ABC):
         """Store a box wholly."""
 
     @abc.abstractmethod
+    def log(self, session: dict[str, Any]) -> None:
+        """Note what a session did, where there is a place for it."""
+
+    @abc.abstractmethod
     def dataset(self) -> xr.Dataset:
         """What is there, labelled."""
 
 
 class InMemory(AbstractResults):
     """Results in this process's memory."""
+
+    name = None
 
     def __init__(self, plan: Plan):
         self.plan = plan
@@ -63,6 +71,9 @@ class InMemory(AbstractResults):
     def put(self, box: Box, values: dict[str, np.ndarray], seconds: float) -> None:
         for name, array in values.items():
             self._arrays[name][box.region] = array
+
+    def log(self, session: dict[str, Any]) -> None:
+        pass
 
     def dataset(self) -> xr.Dataset:
         found = {

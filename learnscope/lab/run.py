@@ -126,7 +126,7 @@ def run_and_report(
     started, before = time.perf_counter(), compilations()
     plan = Plan.of(experiment, over, seeds, coordinates, precision)
     results = InMemory(plan) if store is None else InStore(Folder(store), plan)
-    report = Report(plan.runs, store=results.name if isinstance(results, InStore) else None)
+    report = Report(plan.runs, store=results.name)
     missing = results.missing()
     if missing:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
@@ -138,9 +138,8 @@ def run_and_report(
             report.seconds = time.perf_counter() - started
             report.compilations += spent.count
             report.compile_seconds += spent.seconds
-            if isinstance(results, InStore):
-                facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
-                results.log({key: v for key, v in facts.items() if key != "store"})
+            facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
+            results.log({key: value for key, value in facts.items() if key != "store"})
     return results.dataset(), report
 
 
@@ -154,7 +153,7 @@ def _fill(
 ) -> None:
     """Compute the missing boxes, side by side, and put each in its place as soon as it is there."""
     plan, failures = results.plan, []
-    stored = isinstance(results, InStore)
+    stored = results.name is not None
     share = memory / pool.count if pool.here else memory
     there = plan.runs - sum(box.runs for box in missing)
     report.reused = there
@@ -164,9 +163,8 @@ def _fill(
         try:
             while True:
                 # Twice as many as are computed, so that none who computes has to wait.
-                for future, box, known in itertools.islice(
-                    tasks, max(0, 2 * pool.count - len(running))
-                ):
+                room = max(0, 2 * pool.count - len(running))
+                for future, box, known in itertools.islice(tasks, room):
                     running[future] = (box, known)
                 if not running:
                     break

@@ -1,0 +1,316 @@
+"""Checkpoints: a long run that was cut short continues where it was, to the same bits."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.lab import engine
+from learnscope.lab.checkpoint import Checkpoint
+from learnscope.lab.plan import Plan
+from learnscope.lab.run import run_and_report
+
+HERE = Path(ls.__file__).parents[1]
+MOMENTUM = ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9})
+SEGMENTS = 25
+
+
+def experiment(rule=MOMENTUM, **data):
+    setting = {"dim": 100, "train": 6, "test": 10, "signal": 1.0, "noise": 0.3}
+    return ls.Experiment(
+        data=ls.data.SignalNoise(**setting | data),
+        net=ls.nets.PatchCNN(width=3, scale=0.05),
+        rule=rule,
+        steps=96,
+        probes=[ls.probes.Loss(), ls.probes.SignalLearning()],
+        record=ls.Record(every=4),
+    )
+
+
+def path_in(folder):
+    """Where a store keeps its checkpoints."""
+    return folder / ".checkpoints" / "name" / "0.npz"
+
+
+def leaves(tree):
+    return [np.asarray(jax.random.key_data(leaf) if is_key(leaf) else leaf)
+            for leaf in jax.tree.leaves(tree)]  # fmt: skip
+
+
+def is_key(leaf):
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def assert_same(left, right):
+    assert len(left) == len(right)
+    for one, other in zip(left, right, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+
+
+class Segments:
+    """Counts the segments that are computed."""
+
+    def __init__(self):
+        self.count, self._segment = 0, engine._segment
+
+    def __call__(self, *given):
+        self.count += 1
+        return self._segment(*given)
+
+
+@pytest.fixture
+def segments(monkeypatch):
+    """Runs of many segments, counted."""
+    counted = Segments()
+    monkeypatch.setattr(engine, "_SEGMENT_WORK", 1.0)
+    monkeypatch.setattr(engine, "_MOST_SEGMENTS", SEGMENTS)
+    monkeypatch.setattr(engine, "_segment", counted)
+    return counted
+
+
+# The file.
+
+STATE = {
+    "params": jnp.arange(6, dtype=jnp.float32).reshape(2, 3) / 7,
+    "step": jnp.asarray([3, 4], jnp.int32),
+    "key": jax.random.split(jax.random.key(1), 2),
+    "flag": jnp.asarray(True),
+    "name": "not an array",
+}
+DONE = [{"loss": np.array([[0.1, np.nan]], np.float32), "diverged_at": np.array([np.nan])}] * 2
+RECORDED = [{"loss": np.array([[0.3]], np.float32)}, {"loss": np.array([[0.2]], np.float32)}]
+
+
+def blank(tree):
+    """The same structure with other numbers in it."""
+    return jax.tree.map(
+        lambda leaf: leaf if isinstance(leaf, str) else leaf[::-1] if leaf.ndim else ~leaf, tree
+    )
+
+
+def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    assert checkpoint.load() is None
+    checkpoint.offer(DONE, 7, STATE, RECORDED)
+    kept = Checkpoint(path_in(tmp_path)).load()
+    assert kept.segment == 7
+    for found, given in ((kept.done, DONE), (kept.recorded, RECORDED)):
+        assert len(found) == len(given) == 2
+        for one, other in zip(found, given, strict=True):
+            assert one.keys() == other.keys()
+            assert_same(list(one.values()), [other[name] for name in one])
+    restored = kept.into(blank(STATE))
+    arrays = {name: leaf for name, leaf in STATE.items() if name != "name"}
+    assert_same(leaves({name: restored[name] for name in arrays}), leaves(arrays))
+    assert restored["name"] == "not an array"
+    # Keys are keys again, and draw the same.
+    assert is_key(restored["key"])
+    draw = jax.vmap(lambda key: jax.random.uniform(key, (3,)))
+    np.testing.assert_array_equal(draw(restored["key"]), draw(STATE["key"]))
+
+
+def test_a_checkpoint_of_double_precision_is_exact(tmp_path, float64):
+    state = {"params": jnp.linspace(0, 1, 7) / 3}
+    assert state["params"].dtype == np.float64
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    checkpoint.offer([], 1, state, [])
+    assert_same(leaves(checkpoint.load().into(state)), leaves(state))
+
+
+def test_a_checkpoint_is_kept_only_so_often(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("learnscope.lab.checkpoint.time.monotonic", lambda: now[0])
+    checkpoint = Checkpoint(path_in(tmp_path), every=30.0)
+    kept = []
+    for segment, moment in enumerate([101, 129, 131, 132, 160, 161.5, 300]):
+        now[0] = moment
+        checkpoint.offer([], segment, STATE, RECORDED)
+        found = checkpoint.load()
+        kept.append(None if found is None else found.segment)
+    assert kept == [None, None, 2, 2, 2, 5, 6]
+    assert [file.name for file in path_in(tmp_path).parent.iterdir()] == ["0.npz"]
+
+
+def test_a_checkpoint_is_cleared(tmp_path):
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    checkpoint.clear()  # nothing there: nothing to do
+    checkpoint.offer([], 1, STATE, RECORDED)
+    assert path_in(tmp_path).exists()
+    checkpoint.clear()
+    assert checkpoint.load() is None
+    assert not any(path_in(tmp_path).parent.iterdir())
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def change(path):
+    text = bytearray(path.read_bytes())
+    text[200:400] = bytes(200)
+    path.write_bytes(text)
+
+
+def save_other(path):
+    np.savez(path, numbers=np.arange(3))
+
+
+def save_plain(path):
+    with open(path, "wb") as file:
+        np.save(file, np.arange(3))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [cut, change, save_other, save_plain, lambda path: path.write_bytes(b""),
+     lambda path: path.write_text("mine")],
+    ids=["cut", "changed", "other", "plain", "empty", "text"],
+)  # fmt: skip
+def test_a_checkpoint_that_cannot_be_read_is_ignored(tmp_path, damage):
+    path = path_in(tmp_path)
+    Checkpoint(path, every=0.0).offer(DONE, 7, STATE, RECORDED)
+    damage(path)
+    assert Checkpoint(path).load() is None
+
+
+def test_a_checkpoint_that_cannot_be_written_stops_nothing(tmp_path):
+    (tmp_path / ".checkpoints").write_text("in the way")
+    Checkpoint(path_in(tmp_path), every=0.0).offer([], 1, STATE, RECORDED)
+    # Nor is a results folder made where there is none: a worker elsewhere does not see it.
+    Checkpoint(path_in(tmp_path / "elsewhere"), every=0.0).offer([], 1, STATE, RECORDED)
+    assert [file.name for file in tmp_path.iterdir()] == [".checkpoints"]
+
+
+# Blocks.
+
+
+def block_of(setting, precision="float32"):
+    plan = Plan.of(setting, {"rule.rate": [0.1, 0.3]}, 3, "auto", precision)
+    (box,) = plan.boxes
+    return plan.block(box, memory=1e9)
+
+
+def interrupted(block, checkpoint, segments):
+    """Compute a block until the end of a segment, counted from 1."""
+    told = []
+
+    def advance(runs):
+        told.append(runs)
+        if len(told) == segments:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        engine.compute(block, advance, checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("setting", "precision"),
+    [
+        (experiment(), "float32"),
+        (experiment(ls.rules.GradientDescent(rate=0.3), batch=2), "float64"),
+    ],
+    ids=["momentum", "batches"],
+)
+def test_an_interrupted_block_continues(tmp_path, segments, setting, precision):
+    block = block_of(setting, precision=precision)
+    expected = engine.compute(block)
+    assert segments.count == block.segments == SEGMENTS
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    # Twice: the second time from what was kept of a resumed run.
+    for stop, kept in ((10, 9), (5, 12)):
+        interrupted(block, checkpoint, stop)
+        assert checkpoint.load().segment == kept
+    segments.count = 0
+    told = []
+    values = engine.compute(block, told.append, checkpoint)
+    assert segments.count == SEGMENTS - 12
+    assert values.keys() == expected.keys()
+    assert_same([values[name] for name in expected], list(expected.values()))
+    # All runs are told of, those that were kept included.
+    assert sum(told) == pytest.approx(block.size)
+
+
+def test_finished_pieces_are_kept(tmp_path, segments):
+    rates = {"rule.rate": np.linspace(0.1, 0.3, 24)}
+    block = dataclasses.replace(block_of(experiment()), varying=rates, seeds=np.arange(24))
+    assert block.piece == 10
+    expected = engine.compute(block)
+    assert segments.count == 3 * SEGMENTS
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    interrupted(block, checkpoint, SEGMENTS + 4)
+    kept = checkpoint.load()
+    assert (len(kept.done), kept.segment) == (1, 3)
+    segments.count = 0
+    values = engine.compute(block, checkpoint=checkpoint)
+    assert segments.count == 2 * SEGMENTS - 3
+    assert_same([values[name] for name in expected], list(expected.values()))
+
+
+def test_a_checkpoint_of_other_runs_is_not_continued(tmp_path, segments):
+    # A sweep's box may have other runs to compute the next time: a relative came, or went.
+    block = block_of(experiment())
+    first, second = (block.take(np.arange(*ends)) for ends in ((0, 2), (2, 4)))
+    expected = engine.compute(second)
+    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    interrupted(first, checkpoint, 10)
+    values = engine.compute(second, checkpoint=checkpoint)
+    assert_same([values[name] for name in expected], list(expected.values()))
+
+
+# Sweeps.
+
+
+def test_a_stored_run_that_was_killed_continues(tmp_path, segments):
+    child = subprocess.Popen(
+        [sys.executable, __file__, str(tmp_path)], env=os.environ | {"PYTHONPATH": str(HERE)}
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".checkpoints/*/*.npz")):
+            assert child.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.5)  # about five segments
+        assert child.poll() is None, "it ended before it was killed"
+    finally:
+        child.kill()
+        child.wait()
+    stored, report = run_and_report(experiment(batch=2), store=tmp_path, progress=False)
+    assert 0 < segments.count < SEGMENTS - 1
+    assert report.computed == 1
+    assert not list(tmp_path.glob(".checkpoints/*/*"))
+    xr.testing.assert_identical(stored, ls.run(experiment(batch=2), progress=False))
+
+
+def test_a_stored_run_with_a_bad_checkpoint_starts_anew(tmp_path, segments):
+    expected, report = run_and_report(experiment(batch=2), store=tmp_path / "one", progress=False)
+    assert segments.count == SEGMENTS
+    path = tmp_path / "two" / ".checkpoints" / report.store / "0.npz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not a checkpoint")
+    stored, _ = run_and_report(experiment(batch=2), store=tmp_path / "two", progress=False)
+    assert segments.count == 2 * SEGMENTS
+    assert not path.exists()
+    xr.testing.assert_identical(stored, expected)
+
+
+if __name__ == "__main__":
+    segment = engine._segment
+
+    def slow_segment(*given):
+        time.sleep(0.1)
+        return segment(*given)
+
+    engine._SEGMENT_WORK, engine._MOST_SEGMENTS, engine._segment = 1.0, SEGMENTS, slow_segment
+    Checkpoint.__init__.__defaults__ = (0.0,)
+    ls.run(experiment(batch=2), store=sys.argv[1], progress=False)

@@ -1,0 +1,358 @@
+"""Sweeps that are cut short: killed, interrupted, begun twice, failing. Nothing stored is lost."""
+
+import functools
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import equinox as eqx
+import numpy as np
+import pytest
+import xarray as xr
+from zarr.storage import LocalStore
+
+import learnscope as ls
+from learnscope.lab import cluster, engine
+from learnscope.lab.filling import InStore
+from learnscope.lab.plan import Plan
+from learnscope.lab.run import run_and_report
+from learnscope.lab.store import Folder
+from learnscope.part import choice, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.rule import AbstractGradientRule
+
+HERE = Path(ls.__file__).parents[1]
+DESCENT = ls.rules.GradientDescent(rate=0.3)
+BOX = 10  # runs
+CREATED = 10  # times, by two processes at once: a race of milliseconds is to be met
+
+
+class _Stumbling(AbstractGradientRule):
+    """Cannot even be compiled."""
+
+    rate: float = number(above=0)
+    loss: str = choice("logistic", default="logistic")
+    optimiser: str = opt.optimiser_field()
+    options: dict = opt.options_field()
+
+    def gradient(self, state, problem, key):
+        raise ArithmeticError("no way down")
+
+
+class _Steep(AbstractGradientRule):
+    """Fails at rates above 1, once it runs."""
+
+    rate: float = number(above=0)
+    loss: str = choice("logistic", default="logistic")
+    optimiser: str = opt.optimiser_field()
+    options: dict = opt.options_field()
+
+    def gradient(self, state, problem, key):
+        return eqx.error_if(state.gradient(problem.batch(key)), self.rate > 1, "too steep")
+
+
+def experiment(rule=DESCENT, steps=10):
+    return ls.Experiment(
+        data=ls.data.SignalNoise(dim=100, train=6, test=10, signal=1.0, noise=0.3),
+        net=ls.nets.PatchCNN(width=3, scale=0.05),
+        rule=rule,
+        steps=steps,
+        probes=[ls.probes.Loss(), ls.probes.SignalLearning()],
+        record=ls.Record(every=steps),
+    )
+
+
+def sweep(boxes=40):
+    """A sweep of so many boxes, some tens of milliseconds each."""
+    over = {"data.noise": np.linspace(0.1, 1, boxes).tolist()}
+    return experiment(steps=2000), over, BOX
+
+
+@functools.cache
+def uninterrupted(boxes=40):
+    return run(*sweep(boxes))[0]
+
+
+def run(*given, **more):
+    return run_and_report(*given, progress=False, **more)
+
+
+@pytest.fixture
+def start():
+    """Do something in a process of its own: see the end of this file."""
+    children = []
+
+    def started(*words):
+        child = subprocess.Popen(
+            [sys.executable, __file__, *map(str, words)],
+            env=os.environ | {"PYTHONPATH": str(HERE)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        children.append(child)
+        return child
+
+    yield started
+    for child in children:
+        child.kill()
+        child.communicate()
+
+
+def marks(folder):
+    """The boxes that are there, with what would change if one were written again."""
+    found = {}
+    for file in folder.glob("*/seconds/c/*/*"):
+        if not file.name.endswith(".partial"):
+            fact = file.stat()
+            found[str(file)] = fact.st_ino, fact.st_mtime_ns
+    return found
+
+
+def wait_for_marks(child, folder, number):
+    deadline = time.monotonic() + 60
+    while len(marks(folder)) < number and child.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def small_boxes(monkeypatch):
+    monkeypatch.setattr(engine, "_BLOCK_RUNS", BOX)
+
+
+# Kills.
+
+
+def kill_and_resume(start, folder, kills, boxes):
+    """Kill a sweep again and again, at its start and while it stores, then let it finish."""
+    chance = random.Random(kills)
+    expected, kept = uninterrupted(boxes), {}
+    for kill in range(kills):
+        child = start("run", folder, boxes)
+        if kill % 5 == 0:
+            time.sleep(chance.uniform(0.3, 2.0))
+        else:
+            wait_for_marks(child, folder, len(kept) + chance.randint(1, 4))
+            time.sleep(chance.uniform(0, 0.05))
+        assert child.poll() is None, "it ended before it was killed"
+        child.kill()
+        child.communicate()
+        assert kept.items() <= marks(folder).items()
+        kept = marks(folder)
+    assert 0 < len(kept) < boxes
+    stored, report = run(*sweep(boxes), store=folder)
+    assert (report.computed, report.reused) == (BOX * (boxes - len(kept)), BOX * len(kept))
+    xr.testing.assert_identical(stored, expected)
+    # No box was written again once it was there.
+    assert kept.items() <= marks(folder).items()
+    assert len(marks(folder)) == boxes
+
+
+def test_a_killed_sweep_resumes(start, tmp_path):
+    kill_and_resume(start, tmp_path, kills=5, boxes=40)
+
+
+@pytest.mark.slow
+def test_a_sweep_survives_twenty_kills(start, tmp_path):
+    kill_and_resume(start, tmp_path, kills=20, boxes=140)
+
+
+class _Cut(RuntimeError):
+    pass
+
+
+def cut_after(patch, writes):
+    """Have the store die after so many writes; returns what was written."""
+    written = []
+    for name in ("set", "set_if_not_exists"):
+        write = getattr(LocalStore, name)
+
+        async def counted(self, key, *given, write=write, **more):
+            if len(written) == writes:
+                raise _Cut
+            written.append(key)
+            return await write(self, key, *given, **more)
+
+        patch.setattr(LocalStore, name, counted)
+    return written
+
+
+def test_creating_a_sweep_may_be_cut_anywhere(tmp_path):
+    plan = Plan.of(experiment(), {"rule": [DESCENT, _Steep(rate=0.1)]}, 3, "auto", "float32")
+    expected = InStore(Folder(tmp_path / "whole"), plan).dataset().load()
+    for writes in itertools.count():
+        folder = Folder(tmp_path / str(writes))
+        with pytest.MonkeyPatch.context() as patch:
+            cut_after(patch, writes)
+            try:
+                InStore(folder, plan)
+            except _Cut:
+                pass
+            else:
+                break  # that was all of them
+        results = InStore(folder, plan)
+        assert len(results.missing()) == len(plan.boxes)
+        xr.testing.assert_identical(results.dataset().load(), expected)
+    assert writes > 10
+
+
+def test_storing_a_box_may_be_cut_anywhere(tmp_path):
+    plan = Plan.of(experiment(), {"data.noise": [0.1, 0.2]}, BOX, "auto", "float32")
+    first, second = plan.boxes
+    draw = np.random.default_rng(0)
+    values = {name: draw.normal(size=(1, *variable.shape[1:])).astype(variable.dtype)
+              for name, variable in plan.variables.items()}  # fmt: skip
+    folder = Folder(tmp_path)
+    InStore(folder, plan).put(first, values, 1.0)
+    needed = len(values) + 1
+    for writes in range(needed + 1):
+        with pytest.MonkeyPatch.context() as patch:
+            results = InStore(folder, plan)
+            written = cut_after(patch, writes)
+            if writes < needed:
+                with pytest.raises(_Cut):
+                    results.put(second, values, 1.0)
+            else:
+                results.put(second, values, 1.0)
+        assert len(written) == writes
+        # A box is there when its mark is, which is written last.
+        whole = writes == needed
+        assert InStore(folder, plan).missing() == ([] if whole else [second])
+        assert InStore(folder, plan).has(second) == whole
+        data = ls.load(results.name, tmp_path)
+        assert data.attrs.get("missing_runs", 0) == (0 if whole else BOX)
+        for name, array in values.items():
+            np.testing.assert_array_equal(data[name].isel(noise=[0]), array)
+            if whole:
+                np.testing.assert_array_equal(data[name].isel(noise=[1]), array)
+
+
+# Interrupts.
+
+
+def test_ctrl_c_keeps_what_was_stored(start, tmp_path):
+    child = start("run", tmp_path, 40)
+    wait_for_marks(child, tmp_path, 3)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode != 0
+    assert "KeyboardInterrupt" in errors
+    kept = marks(tmp_path)
+    assert 3 <= len(kept) < 40
+    stored, report = run(*sweep(), store=tmp_path)
+    assert report.computed == BOX * (40 - len(kept))
+    assert kept.items() <= marks(tmp_path).items()
+    xr.testing.assert_identical(stored, uninterrupted())
+
+
+# Two at once.
+
+
+def test_two_processes_may_work_on_one_sweep(start, tmp_path):
+    children = [start("both", tmp_path, 10, number) for number in range(2)]
+    ended = [(*child.communicate(timeout=100), child.returncode) for child in children]
+    for _, errors, code in ended:
+        assert code == 0, errors
+    # Created by both.
+    for place in range(CREATED):
+        folder = tmp_path / f"created-{place}"
+        (name,) = Folder(folder).ids()
+        assert ls.load(name, folder).attrs["missing_runs"] == 10 * BOX
+    # Run by both.
+    assert sum(int(output) for output, _, _ in ended) >= 10 * BOX
+    stored, report = run(*sweep(10), store=tmp_path / "run")
+    assert report.computed == 0
+    xr.testing.assert_identical(stored, uninterrupted(10))
+
+
+# Failures.
+
+
+def test_a_failing_box_does_not_cost_the_others(tmp_path):
+    over = {"rule": [DESCENT, _Stumbling(rate=0.3)], "data.noise": [0.1, 0.2]}
+    with pytest.raises(ls.BadInput) as caught:
+        run(experiment(), over, seeds=[4, 5], store=tmp_path)
+    words = "the run at rule = _Stumbling, data.noise = 0.1, seed 4 failed: "
+    words += "ArithmeticError: no way down; the other blocks are stored."
+    assert str(caught.value) == words
+    assert isinstance(caught.value.__cause__, ArithmeticError)
+    (name,) = Folder(tmp_path).ids()
+    loaded = ls.load(name, tmp_path)
+    assert loaded.attrs["missing_runs"] == 4
+    assert loaded.loss.sel(rule="_Stumbling").isnull().all()
+    alone, _ = run(experiment(), {"data.noise": [0.1, 0.2]}, seeds=[4, 5])
+    there = loaded.sel(rule="GradientDescent", drop=True)
+    xr.testing.assert_equal(there.load(), alone)
+    # Again: only what failed is tried.
+    with pytest.raises(ls.BadInput, match="rule = _Stumbling"):
+        run(experiment(), over, seeds=[4, 5], store=tmp_path)
+
+
+def test_many_failing_boxes_do_not_cost_the_others(tmp_path, monkeypatch):
+    # More of them than are begun at a time, and before the others.
+    missing = InStore.missing
+
+    def in_order(self):
+        return sorted(missing(self), key=lambda box: box.number)
+
+    monkeypatch.setattr(cluster, "cores", lambda: 1)
+    monkeypatch.setattr(InStore, "missing", in_order)
+    failing = [_Stumbling(rate=rate) for rate in (0.1, 0.2, 0.3, 0.4)]
+    with pytest.raises(ls.BadInput, match=r"\(4 of 5 blocks failed\)"):
+        run(experiment(), {"rule": [*failing, DESCENT]}, seeds=2, store=tmp_path)
+    (name,) = Folder(tmp_path).ids()
+    loaded = ls.load(name, tmp_path)
+    assert loaded.isel(rule=-1).loss.notnull().all()
+    assert loaded.attrs["missing_runs"] == 2 * 4
+
+
+def test_the_run_that_fails_is_named(tmp_path):
+    over = {"data.noise": [0.1], "rule.rate": [0.1, 0.2, 2.0]}
+    words = r"the run at data.noise = 0.1, rule.rate = 2.0, seed 7 failed: .*; the other blocks"
+    with pytest.raises(ls.BadInput, match=words):
+        run(experiment(_Steep(rate=0.1)), over, seeds=[7, 8, 9], store=tmp_path)
+
+
+def test_a_failure_in_memory_is_the_error_itself():
+    over = {"rule": [DESCENT, _Stumbling(rate=0.3)], "data.noise": [0.1, 0.2]}
+    with pytest.raises(ArithmeticError, match="no way down") as caught:
+        run(experiment(), over, seeds=[4, 5])
+    words = "This was the run at rule = _Stumbling, data.noise = 0.1, seed 4."
+    assert caught.value.__notes__[-1] == words
+
+
+def create(folder, boxes, number):
+    """Create a sweep again and again, each time at the same moment as another process does."""
+    plan, errors = Plan.of(*sweep(boxes), "auto", "float32"), []
+    for place in range(CREATED):
+        (folder / f"ready-{place}-{number}").touch()
+        while len(list(folder.glob(f"ready-{place}-*"))) < 2:
+            time.sleep(0.0005)
+        try:
+            InStore(Folder(folder / f"created-{place}"), plan)
+        except Exception as error:  # the other one is to go on
+            errors.append(repr(error))
+    if errors:
+        sys.exit("\n".join(errors))
+
+
+def main(what, place, boxes, *number):
+    # Whoever started us may have had it ignored, as shells do for what runs in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(os, "sched_setaffinity"):  # many cores would be done before they are killed
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    engine._BLOCK_RUNS = BOX
+    if what == "both":
+        create(Path(place), int(boxes), *number)
+        place = f"{place}/run"
+    print(run(*sweep(int(boxes)), store=place)[1].computed)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
