@@ -43,15 +43,18 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, every: float = _EVERY):
         self.path, self.every, self._last = Path(path), every, time.monotonic()
+        self.runs = ""  # which runs it is of
 
     def load(self) -> Kept | None:
         """What was kept, or None: a checkpoint that cannot be read only costs its run's time."""
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
+            with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 tables = {name: arrays[name] for name in arrays.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            pieces, segment, leaves, recorded = tables["counts"].tolist()
+            if str(tables["runs"]) != self.runs:
+                return None
+        except (OSError, TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
             return None
-        pieces, segment, leaves, recorded = tables["counts"].tolist()
         return Kept(
             [_group(tables, f"done{i}") for i in range(pieces)],
             segment,
@@ -76,6 +79,7 @@ class Checkpoint:
             tables |= {f"done{i}/{name}": value for name, value in values.items()}
         for i, values in enumerate(recorded):
             tables |= {f"recorded{i}/{name}": value for name, value in values.items()}
+        tables["runs"] = np.array(self.runs)
         tables["counts"] = np.array([len(done), segment, len(leaves), len(recorded)])
         part = self.path.with_suffix(f".{os.getpid()}.part")
         try:

@@ -10,6 +10,7 @@ XLA depends on the width of a batch, so a run's bits do not depend on how a swee
 
 import contextlib
 import dataclasses
+import hashlib
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -69,6 +70,14 @@ class Block:
                        self.chunk, self.piece, self.segments))
         )  # fmt: skip
 
+    @property
+    def digest(self) -> str:
+        """Which runs it has."""
+        found = hashlib.sha256(self.program.encode() + self.seeds.astype(np.int64).tobytes())
+        for path in sorted(self.varying):
+            found.update(path.encode() + self.varying[path].astype(float).tobytes())
+        return found.hexdigest()
+
     def take(self, ids: np.ndarray) -> "Block":
         """Some of its runs."""
         varying = {path: values[ids] for path, values in self.varying.items()}
@@ -102,6 +111,8 @@ def compute(
     `advance` is told after each segment how many runs (or what part of one) it came to. With a
     `checkpoint`, long runs continue from the last segment that was kept.
     """
+    if checkpoint is not None:
+        checkpoint.runs = block.digest
     kept = None if checkpoint is None else checkpoint.load()
     done = [] if kept is None else kept.done
     program = block.program

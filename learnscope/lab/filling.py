@@ -4,6 +4,7 @@ import contextlib
 import os
 import platform
 import random
+import shutil
 import time
 import warnings
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ class InStore(AbstractResults):
         self.plan, self.folder, self.name = plan, folder, identity.identity(plan)
         if folder.attributes(self.name) is None:
             folder.check_writable()
-            self._create()
+            self._create_once()
         self.stored = folder.stored(self.name)
         self._check_same()
         self._finished = self.stored.finished()
@@ -50,10 +51,10 @@ class InStore(AbstractResults):
         self._relatives = relatives(folder, plan, self.name) if not self._finished.all() else []
 
     def missing(self) -> list[Box]:
-        """Boxes to compute, from anywhere on: two processes then meet late."""
+        """Boxes to compute, in any order: two processes then seldom compute the same one."""
         boxes = [box for box in self.plan.boxes if not self._finished[box.region].all()]
-        start = random.SystemRandom().randrange(len(boxes)) if boxes else 0
-        return boxes[start:] + boxes[:start]
+        random.SystemRandom().shuffle(boxes)
+        return boxes
 
     def has(self, box: Box) -> bool:
         with self.stored.readable():
@@ -62,7 +63,8 @@ class InStore(AbstractResults):
     def known(self, box: Box) -> dict[str, np.ndarray] | None:
         found: dict[str, np.ndarray] | None = None
         for relative in self._relatives:
-            found = relative.fill(box, found)
+            with contextlib.suppress(BadInput):
+                found = relative.fill(box, found)
         return found
 
     def checkpoint(self, box: Box) -> str | None:
@@ -95,9 +97,22 @@ class InStore(AbstractResults):
             self._flush("zarr.json")
             self._tidy()
 
-    def _create(self) -> None:
+    def _create_once(self) -> None:
+        """Make the empty sweep: where folders can be renamed, wholly or not at all."""
+        if not self.folder.is_local:
+            self._create(self.name)
+            return
+        stage = f".creating-{self.name}-{os.getpid()}-{random.SystemRandom().getrandbits(32):08x}"
+        self._create(stage)
+        try:
+            os.rename(self.folder.path(stage), self.folder.path(self.name))
+            self._flush("zarr.json")
+        except OSError:  # another was faster, or something else stands there
+            shutil.rmtree(self.folder.path(stage), ignore_errors=True)
+
+    def _create(self, under: str) -> None:
         """Write the empty sweep, its manifest last. Nothing that is there is written over."""
-        plan, store = self.plan, self.folder.zarr(self.name)
+        plan, store = self.plan, self.folder.zarr(under)
         labels = plan.coords()
         variables = {name: (v.dims, v.shape, v.dtype, v.attributes)
                      for name, v in plan.variables.items()}  # fmt: skip
@@ -107,7 +122,7 @@ class InStore(AbstractResults):
             # Zarr calls strings and consolidated metadata unfinished parts of its third format.
             warnings.simplefilter("ignore")
             labels.drop_attrs(deep=False).to_zarr(
-                store, mode="a", zarr_format=3, consolidated=False
+                store, mode="a", zarr_format=3, consolidated=False, write_empty_chunks=True
             )
             for name, (dims, shape, dtype, attributes) in variables.items():
                 with contextlib.suppress(ContainsArrayError):
@@ -123,10 +138,9 @@ class InStore(AbstractResults):
                         attributes=dict(attributes),
                     )
             zarr.consolidate_metadata(store, zarr_format=3)
-            if self.folder.attributes(self.name) is None:
+            if self.folder.attributes(under) is None:
                 group = zarr.open_group(store, mode="r+")
                 group.update_attributes({**labels.attrs, "manifest": self._manifest()})
-                self._flush("zarr.json")
 
     def _manifest(self) -> dict[str, Any]:
         return {
@@ -136,6 +150,7 @@ class InStore(AbstractResults):
             "shape": list(self.plan.shape),
             "box": list(self.plan.box_shape),
             "variables": list(self.plan.variables),
+            "labels": list(self.plan.coords().coords),
             "values": identity.axis_values(self.plan),
             "software": identity.software(),
             "machine": machine(),
@@ -173,13 +188,22 @@ class InStore(AbstractResults):
 
     def _tidy(self) -> None:
         """Remove half-written files that a killed process left."""
-        if self.folder.is_local:
-            for file in Path(self.folder.path(self.name)).rglob("*.partial"):
-                with contextlib.suppress(OSError):
-                    if time.time() - file.stat().st_mtime > _STALE:
-                        file.unlink()
+        if not self.folder.is_local:
+            return
+        kept = Path(self.folder.path(".checkpoints", self.name))
+        left = [
+            *Path(self.folder.path(self.name)).rglob("*.partial"),
+            *Path(self.folder.path()).glob(f".creating-{self.name}-*"),
+            *kept.glob("*.part"),
+        ]
+        if self.stored.finished().all():
+            left += kept.glob("*.npz")
+        for path in left:
             with contextlib.suppress(OSError):
-                os.rmdir(self.folder.path(".checkpoints", self.name))
+                if time.time() - path.stat().st_mtime > _STALE:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+        with contextlib.suppress(OSError):
+            kept.rmdir()
 
 
 def machine() -> dict[str, Any]:

@@ -6,6 +6,7 @@ values and the seeds. A sweep with the same identity is the same array; sweeps o
 runs. A changed number, rule or line of code is another family: no stale result is ever returned.
 """
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -16,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from learnscope.errors import BadInput
@@ -77,21 +79,33 @@ def canonical(value: Any, where: str = "experiment") -> Any:
             f.name: canonical(getattr(value, f.name), f"{type(value).__name__}.{f.name}")
             for f in dataclasses.fields(value)
         }
-        return {"kind": type(value).__name__, "code": _class_source(type(value), where), **fields}
+        code = _class_source(type(value), where)
+        return {"kind": type(value).__name__, "code": code, "fields": fields}
     if isinstance(value, Mapping):
         return {str(k): canonical(v, f"{where}.{k}") for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [canonical(inner, where) for inner in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | jax.Array):
+        value = np.asarray(value)
         return {"array": hashlib.sha256(value.tobytes()).hexdigest(), "shape": list(value.shape)}
     if isinstance(value, functools.partial):
         return [canonical(value.func, where), canonical(value.args, where),
                 canonical(value.keywords, where)]  # fmt: skip
     if isinstance(value, Callable):
-        return _source(value, where)
+        return [_source(value, where), canonical(_held(value), where)]
     raise BadInput(f"{where} = {value!r} cannot be stored: it is neither a value nor a function.")
+
+
+def _held(function: Callable[..., Any]) -> list[Any]:
+    """What a function holds beside its source: its object, closure and defaults."""
+    held = [function.__self__] if inspect.ismethod(function) else []
+    code = getattr(function, "__wrapped__", function)
+    if inspect.isfunction(code):
+        closed = inspect.getclosurevars(code).nonlocals
+        held += [dict(closed), code.__defaults__, code.__kwdefaults__]
+    return held
 
 
 def _class_source(kind: type, where: str) -> list[str]:
@@ -112,6 +126,10 @@ def _source(code: Any, where: str) -> str:
             f"{where} = {code!r} cannot be stored: its source cannot be read, so that a changed "
             "one could not be told from it; define it in a file."
         ) from None
+    module = inspect.getmodule(code)
+    if module is not None:
+        with contextlib.suppress(OSError, TypeError):
+            text += inspect.getsource(module)  # what it calls
     name = getattr(code, "__qualname__", repr(code))
     return f"{name}:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -119,9 +137,15 @@ def _source(code: Any, where: str) -> str:
 def _blank(table: Any, names: list[str]) -> None:
     """Forget the value at a path, if the path is there."""
     for name in names[:-1]:
-        table = table.get(name) if isinstance(table, Mapping) else None
-    if isinstance(table, dict) and names[-1] in table:
-        table[names[-1]] = "swept"
+        table = _fields(table).get(name)
+    if names[-1] in _fields(table):
+        _fields(table)[names[-1]] = "swept"
+
+
+def _fields(table: Any) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        return {}
+    return table["fields"] if table.keys() == {"kind", "code", "fields"} else table
 
 
 @functools.cache

@@ -72,6 +72,8 @@ def relatives(folder: Folder, plan: Plan, name: str) -> list[Relative]:
 
 def _relative(stored: Stored, plan: Plan) -> Relative | None:
     manifest, ours = stored.manifest, identity.axis_values(plan)
+    finished = stored.finished()
+    stored.check_whole(finished)
     places = [_positions(manifest["values"][axis.dim], ours[axis.dim]) for axis in plan.axes] + [
         _positions(np.asarray(stored.array("seed")[...]).tolist(), list(plan.seeds))
     ]
@@ -82,8 +84,6 @@ def _relative(stored: Stored, plan: Plan) -> Relative | None:
         return None
     if not np.array_equal(np.asarray(stored.array("step")[...]), plan.steps):
         return None
-    finished = stored.finished()
-    stored.check_whole(finished)
     held = finished[np.ix_(*places)]
     for i, place in enumerate(places):
         held &= (place >= 0).reshape([-1 if j == i else 1 for j in range(lead)])

@@ -128,6 +128,7 @@ def run_and_report(
     results = InMemory(plan) if store is None else InStore(Folder(store), plan)
     report = Report(plan.runs, store=results.name)
     missing = results.missing()
+    report.reused = plan.runs - sum(box.runs for box in missing)
     if missing:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         try:
@@ -156,7 +157,6 @@ def _fill(
     stored = results.name is not None
     share = memory / pool.count if pool.here else memory
     there = plan.runs - sum(box.runs for box in missing)
-    report.reused = there
     with SweepProgress(plan.runs, there, show) as bar:
         tasks = _tasks(results, missing, pool, share, bar, report)
         running: dict[Future[Done], tuple[Box, dict | None]] = {}

@@ -44,7 +44,7 @@ class Folder:
         self.is_local = isinstance(self._files, LocalFileSystem)
 
     def path(self, *names: str) -> str:
-        return "/".join([self._root, *names])
+        return "/".join([str(self._root), *names])
 
     def ids(self) -> list[str]:
         """The identities of all sweeps that are there."""
@@ -119,7 +119,7 @@ class Folder:
             attributes = dict(json.loads(text).get("attributes") or {})
             attributes.pop("coordinates", None)  # xarray's own list of coordinates
             found = attributes.get("manifest")
-        except (ValueError, AttributeError):
+        except (ValueError, TypeError, AttributeError):
             raise BadInput(
                 f"{path} is damaged: it is not the JSON text that it should be; "
                 "it was left as it is."
@@ -187,6 +187,12 @@ class Stored:
         """Say so if a file of a finished box is missing or has lost bytes (local stores only)."""
         if not self.folder.is_local:
             return
+        for name in self.manifest["labels"]:
+            array = self.array(name)
+            for corner in np.ndindex(array.cdata_shape):
+                path = self.folder.path(self.name, name, chunk_key(array, corner))
+                if not os.path.isfile(path):
+                    raise self._damaged(f"{path} is missing")
         sides = self.manifest["box"]
         ends = tuple(slice(0, None, side) for side in sides)
         corners = np.argwhere(finished[ends])
@@ -201,10 +207,13 @@ class Stored:
                     found = None
                 if found != expected:
                     told = "is missing" if found is None else f"has {found} bytes of {expected}"
-                    raise BadInput(
-                        f"the sweep {self.name} is damaged: {path} {told}; it was left as it is "
-                        f"(`learnscope runs remove {self.name}` deletes it, to run it anew)."
-                    )
+                    raise self._damaged(f"{path} {told}")
+
+    def _damaged(self, how: str) -> BadInput:
+        return BadInput(
+            f"the sweep {self.name} is damaged: {how}; it was left as it is "
+            f"(`learnscope runs remove {self.name}` deletes it, to run it anew)."
+        )
 
     @contextlib.contextmanager
     def readable(self) -> Iterator[None]:

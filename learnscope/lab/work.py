@@ -66,4 +66,6 @@ def _fails(block: Block) -> bool:
 
 def why_of(error: BaseException) -> str:
     text = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
-    return text.splitlines()[0].rstrip(".")
+    lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    # Equinox puts stacks before what it has to say.
+    return lines[-1 if "stack outside of JIT" in lines[0] else 0].strip().rstrip(".")
