@@ -34,9 +34,9 @@ _WIDEST_CHUNK, _CHUNK_BYTES = 10, 2**26
 # Freed buffers of this size are used again by the next piece; larger ones cost a page fault each.
 _PIECE_BYTES, _ROOMY = 2**25, 2**26
 # Bytes of state and training data that a step passes over, times steps: about what a core does in
-# a tenth of a second, and in a few seconds.
+# a tenth of a second, and in a second or so.
 _SEGMENT_WORK, _MOST_SEGMENTS = 3e8, 50
-_BLOCK_WORK, _BLOCK_BYTES, _BLOCK_RUNS = 1e10, 2**24, 512
+_BLOCK_WORK, _BLOCK_BYTES, _BLOCK_RUNS = 3e9, 2**24, 512
 # Two threads that meet a new program at once would both compile it.
 _compiling = threading.Lock()
 _compiled: set[str] = set()
@@ -96,9 +96,10 @@ class _Carry(eqx.Module):
 
 
 def recorded_steps(experiment: Experiment) -> np.ndarray:
-    """0, every, 2 every, ..., and the last step."""
+    """0 (if it is recorded), every, 2 every, ..., and the last step."""
     steps = np.arange(0, experiment.steps + 1, experiment.record.every)
-    return steps if steps[-1] == experiment.steps else np.append(steps, experiment.steps)
+    steps = steps if steps[-1] == experiment.steps else np.append(steps, experiment.steps)
+    return steps if experiment.record.start else steps[1:]
 
 
 def compute(
@@ -217,7 +218,7 @@ class Size:
 
     @property
     def block(self) -> int:
-        """The most runs that are computed, stored or lost together: a few seconds' worth."""
+        """The most runs that are computed, stored or lost together: a second or so of work."""
         return int(
             max(1, min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, _BLOCK_WORK // self.work))
         )
@@ -376,8 +377,9 @@ def _segment(
             # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
             state = dataclasses.replace(carry.state, step=t.astype(carry.state.step.dtype))
             state = experiment.rule.step(state, problem, jax.random.fold_in(key, t))
+            # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
             leaves = jax.tree.leaves(state.params)
-            finite = jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in leaves]))
+            finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))
             first = ~finite & (carry.diverged_at < 0)
             return _Carry(state, jnp.where(first, state.step, carry.diverged_at))
 

@@ -14,15 +14,17 @@ from learnscope.errors import BadInput
 from learnscope.lab import serial
 from learnscope.nets import AbstractNet
 from learnscope.papers import PAPERS
-from learnscope.part import AbstractPart, count
+from learnscope.part import AbstractPart, count, flag
 from learnscope.probes import AbstractProbe, Loss
 from learnscope.rules import AbstractRule
 
 
 class Record(AbstractPart):
-    """When probes are read: before the first step, then after every `every` steps and the last."""
+    """When probes are read: before the first step (unless `start` is false), then after every
+    `every` steps and the last."""
 
     every: int = count(1)
+    start: bool = flag(True)
 
 
 def _as_tuple(given: Any) -> Any:

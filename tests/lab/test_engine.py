@@ -316,6 +316,18 @@ def test_results_survive_zarr(labelled, tmp_path):
     xr.testing.assert_identical(xr.open_zarr(tmp_path / "run.zarr", chunks=None).load(), labelled)
 
 
+# Records.
+
+
+def test_the_start_may_be_left_out():
+    """Nothing else changes, to the last bit; also where little is recorded of a long run."""
+    every, fewer = experiment(steps=40, every=15), experiment(steps=40, every=15)
+    fewer = fewer.replace("record.start", False)
+    whole, part = run(every, seeds=2), run(fewer, seeds=2)
+    assert part.step.values.tolist() == [15, 30, 40]
+    assert_same(part, whole.isel(step=slice(1, None)))
+
+
 # Precision.
 
 

@@ -42,7 +42,7 @@ def experiment(**changes: float) -> Experiment:
         rule=GradientDescent(rate=settings["rate"]),
         steps=settings["steps"],
         probes=(Loss(), TestAccuracy()),
-        record=Record(every=settings["steps"]),
+        record=Record(every=settings["steps"], start=False),
     )  # fmt: skip
 
 
