@@ -84,6 +84,13 @@ class Block:
         return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
 
 
+def _program(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled at XLA's first level of optimisation: on these programs the further ones take up to
+    three times as long and gain nothing (nor do they change a bit)."""
+    level: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
+    return eqx.filter_jit(function, **level)
+
+
 _Source = dict[str, Any]  # the data model and the net: what a draw depends on
 Varying = Mapping[str, Array | np.ndarray]
 
@@ -321,10 +328,8 @@ def _draw_runs(
     return _each_run(one, chunk, varying, seeds)
 
 
-# Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
-# compiles three times faster. It depends on data and net only, so that all rules share it.
-_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
-_draw = eqx.filter_jit(_draw_runs, **_LEVEL)
+# A program of its own, since it depends on data and net only: all rules share it.
+_draw = _program(_draw_runs)
 
 
 def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Params) -> _Carry:
@@ -332,7 +337,7 @@ def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Pa
     return _Carry(state, jnp.full((), -1, state.step.dtype))
 
 
-@eqx.filter_jit
+@_program
 def _start(
     fixed: Experiment,
     varying: Varying,
@@ -357,7 +362,7 @@ def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str
     return found
 
 
-@eqx.filter_jit
+@_program
 def _segment(
     fixed: Experiment,
     varying: Varying,
