@@ -105,8 +105,11 @@ class SweepFile:
         ... data = {kind = "SignalNoise", dim = 50, train = 4, test = 50, signal = 1, noise = 1}
         ... net = {kind = "PatchCNN", width = 3, activation = "relu"}
         ... rule = {kind = "GradientDescent", rate = 0.1}
-        ... boundary = {at = 0.75, of = "test_accuracy", x = {"data.signal" = [0.1, 30]}, \
-        ...             y = {"data.dim" = [50, 200]}}
+        ... [boundary]
+        ... at = 0.75
+        ... of = "test_accuracy"
+        ... x = {"data.signal" = [0.1, 30]}
+        ... y = {"data.dim" = [50, 200]}
         ... '''
         >>> found, _ = SweepFile.parse(text).boundary_and_report(progress=False)
         >>> found.boundary.dims

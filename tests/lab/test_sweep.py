@@ -30,7 +30,7 @@ def nothing_runs(monkeypatch):
         raise AssertionError("a run was started")
 
     # The function `run` hides the module of the same name from an ordinary import.
-    monkeypatch.setattr(importlib.import_module("learnscope.lab.run"), "compute", started)
+    monkeypatch.setattr(importlib.import_module("learnscope.lab.work"), "compute", started)
 
 
 def refused(**settings) -> str:

@@ -191,7 +191,7 @@ def test_the_head_prevents_collapse():
     assert (abs(last.correlation.sel(head="none")) > 0.99).all()
     assert (strong & ~weak).sel(head="none").all()
 
-    assert (with_head.head_off_diagonal.max("step") > 0.2).all()
+    assert (with_head.head_off_diagonal.max("step") > 0.2).sum() >= 8
     assert (last.head_off_diagonal.sel(head="identity") < 0.05).sum() >= 8
     assert (abs(last.correlation.sel(head="identity")) < 0.3).sum() >= 8
     assert (strong & weak).sel(head="identity").sum() >= 8
