@@ -45,7 +45,9 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     """This process's threads (None), so many local processes, the cluster at an address, or that of
     a `dask.distributed.Client`, which stays open."""
     if cluster is None:
-        pool = _Threads(cores())
+        # One program at a time, on all cores: two at a time can wait for each other's share of
+        # XLA's thread pool for ever (seen with 26 x 26 filters and examples). Workers do not.
+        pool = _Threads(1)
         try:
             yield pool
         finally:

@@ -84,13 +84,6 @@ class Block:
         return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
 
 
-def _program(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled at XLA's first level of optimisation: on these programs the further ones take up to
-    three times as long and gain nothing (nor do they change a bit)."""
-    level: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
-    return eqx.filter_jit(function, **level)
-
-
 _Source = dict[str, Any]  # the data model and the net: what a draw depends on
 Varying = Mapping[str, Array | np.ndarray]
 
@@ -328,8 +321,10 @@ def _draw_runs(
     return _each_run(one, chunk, varying, seeds)
 
 
-# A program of its own, since it depends on data and net only: all rules share it.
-_draw = _program(_draw_runs)
+# Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
+# compiles three times faster. It depends on data and net only, so that all rules share it.
+_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
+_draw = eqx.filter_jit(_draw_runs, **_LEVEL)
 
 
 def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Params) -> _Carry:
@@ -337,7 +332,7 @@ def _start_one(experiment: Experiment, seed: Array, problem: Problem, params: Pa
     return _Carry(state, jnp.full((), -1, state.step.dtype))
 
 
-@_program
+@eqx.filter_jit
 def _start(
     fixed: Experiment,
     varying: Varying,
@@ -362,7 +357,7 @@ def _measure(experiment: Experiment, state: State, problem: Problem) -> dict[str
     return found
 
 
-@_program
+@eqx.filter_jit
 def _segment(
     fixed: Experiment,
     varying: Varying,

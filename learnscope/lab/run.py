@@ -50,7 +50,7 @@ def run(
     dataset reads its values when they are asked for. A sweep that was killed continues, one that is
     there is not run again, and one with more values or seeds runs only those. `cluster` is a
     number of worker processes, the address of a Dask scheduler or a `dask.distributed.Client`;
-    None is this process, with a thread a core. Neither changes a digit.
+    None is this process. Neither changes a digit.
 
     `memory` is the budget in bytes for the runs that this process (or each worker) computes at one
     time; at least a chunk a core is, which is one run, or several small ones of 64 MB together.
