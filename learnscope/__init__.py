@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from learnscope import data, nets, probes, rules, studies, theory, views
+    from learnscope import data, nets, probes, rules, studies, theory, tools, views
     from learnscope.errors import BadInput
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
 
-_FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory", "views")
+_FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory", "tools", "views")
 _NAMES = {
     "BadInput": "learnscope.errors",
     "Experiment": "learnscope.lab",
@@ -35,6 +35,7 @@ __all__ = [
     "run",
     "studies",
     "theory",
+    "tools",
     "views",
     "zipped",
 ]

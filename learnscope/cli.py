@@ -131,20 +131,13 @@ def sweep(
 
     A sweep that was interrupted continues; one that is stored is not run again.
     """
-    from pathlib import Path
-
-    from learnscope.lab.files import SweepFile, parse_changes
     from learnscope.views.curves import probe_curves
-    from learnscope.views.output import Output
     from learnscope.views.phase import has_map, heat_map
 
-    say = (lambda text: None) if quiet else typer.echo
-    described = SweepFile.read(file).change(
-        parse_changes(changes or []), seeds=seeds, precision=precision, coordinates=coordinates
-    )
-    output = Output(out)
+    say = _say(quiet)
+    described = _described(file, changes, seeds, precision, coordinates)
+    name, output = _output(file, out)
     data, report = described.run_and_report(progress=not quiet, **_where(store, workers, cluster))
-    name = Path(file).stem
     say(str(data))
     say(f"{report}; {int(data.diverged_at.notnull().sum())} diverged.")
     if report.store:
@@ -170,26 +163,42 @@ def boundary(
     quiet: Quiet = False,
 ) -> None:
     """Find the phase boundary that a file's table [boundary] asks for, and fit its exponent."""
-    from pathlib import Path
-
-    from learnscope.lab.files import SweepFile, parse_changes
-    from learnscope.views.output import Output
     from learnscope.views.phase import boundary_figure
     from learnscope.views.terminal import boundary_table
 
-    say = (lambda text: None) if quiet else typer.echo
-    described = SweepFile.read(file).change(
-        parse_changes(changes or []), seeds=seeds, precision=precision, coordinates=coordinates
-    )
-    output = Output(out)
+    say = _say(quiet)
+    described = _described(file, changes, seeds, precision, coordinates)
+    name, output = _output(file, out)
     found, report = described.boundary_and_report(
         progress=not quiet, **_where(store, workers, cluster)
     )
     say(boundary_table(found))
     say(f"{report}.")
-    name = f"{Path(file).stem}-boundary"
+    name = f"{name}-boundary"
     for path in [output.dataset(name, found), *output.figure(name, boundary_figure(found))]:
         say(f"wrote {path}")
+
+
+def _say(quiet):
+    return (lambda text: None) if quiet else typer.echo
+
+
+def _described(file, changes, seeds, precision, coordinates):
+    """A file's experiment and sweep, with what the command line changes."""
+    from learnscope.lab.files import SweepFile, parse_changes
+
+    return SweepFile.read(file).change(
+        parse_changes(changes or []), seeds=seeds, precision=precision, coordinates=coordinates
+    )
+
+
+def _output(file, out):
+    """What a file's results are called, and the folder for them."""
+    from pathlib import Path
+
+    from learnscope.views.output import Output
+
+    return Path(file).stem, Output(out)
 
 
 runs = typer.Typer(help="List stored sweeps; show, remove or export one.")
@@ -257,6 +266,58 @@ def export(
     with stored.readable():
         data = stored.dataset().load()
     typer.echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")
+
+
+@app.command()
+def influence(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help=".npz, .csv or .csv.gz, or a folder of class folders. Default: bundled digits.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", help="The column or array that holds the labels.")
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", help="Images a class at each end.", min=1, max=20)
+    ] = 5,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Also distances to class means and neighbours.")
+    ] = False,
+    out: Out = "learnscope-out",
+    quiet: Quiet = False,
+) -> None:
+    """Score how atypical every image of a data set is for its class: a table, a contact sheet.
+
+    Also draws the noise correlation of the classes. Scores are those of eq. (10) in Xu, Chen
+    (2025), Rethinking Benign Overfitting in Two-Layer Neural Networks.
+    """
+    import numpy as np
+
+    from learnscope import tools
+    from learnscope.views import scores as words
+    from learnscope.views.influence import contact_sheet, correlation_map, has_correlation_map
+    from learnscope.views.output import Output
+
+    say = (lambda text: None) if quiet else typer.echo
+    data = words.digits(label) if file is None else tools.read_labelled(file, label)
+    output = Output(out)
+    scores = tools.influence_scores(data.images, data.labels)
+    columns = words.baseline_columns(data) if baselines else {}
+    say(words.summary(data, scores))
+    name = f"{data.name}-influence"
+    paths = [output.text(f"{name}.csv", words.score_table(data, scores, columns))]
+    if np.isfinite(scores).any():
+        paths += output.figure(name, contact_sheet(data, scores, top))
+    if has_correlation_map(data):
+        correlation = tools.noise_correlation(data.images, data.labels)
+        paths += output.figure(f"{data.name}-correlation", correlation_map(correlation))
+    else:
+        say("noise correlations are not drawn: no class has two images, or classes are too many.")
+    for path in paths:
+        say(f"wrote {path}")
 
 
 @app.command()

@@ -19,6 +19,18 @@ PAPERS: dict[str, str] = {
   booktitle = {International Conference on Machine Learning},
   year = {2023}
 }""",
+    "xu2025benign": """@misc{xu2025benign,
+  title = {Rethinking Benign Overfitting in Two-Layer Neural Networks},
+  author = {Xu, Ruichen and Chen, Kexin},
+  year = {2025}
+}""",
+    "menon2021logit": """@inproceedings{menon2021logit,
+  title = {Long-tail learning via logit adjustment},
+  author = {Menon, Aditya Krishna and Jayasumana, Sadeep and Rawat, Ankit Singh and Jain, Himanshu
+            and Veit, Andreas and Kumar, Sanjiv},
+  booktitle = {International Conference on Learning Representations},
+  year = {2021}
+}""",
     "barrett2021implicit": """@inproceedings{barrett2021implicit,
   title = {Implicit Gradient Regularization},
   author = {Barrett, David G. T. and Dherin, Benoit},

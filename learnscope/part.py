@@ -8,7 +8,7 @@ field says what it allows, and a part that exists is valid.
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import equinox as eqx
@@ -36,6 +36,7 @@ class _Allowed:
     optional: bool = False
     infinite: bool = False
     shape: bool = False
+    each: bool = False
 
     def words(self) -> str:
         if self.kind == "choice":
@@ -47,11 +48,15 @@ class _Allowed:
         left = f"{'above' if self.open_low else 'at least'} {self.low:g}"
         right = f"{'below' if self.open_high else 'at most'} {self.high:g}"
         limits = [left] * math.isfinite(self.low) + [right] * math.isfinite(self.high)
-        return " ".join([noun, " and ".join(limits)]).strip() + " or none" * self.optional
+        words = " ".join([noun, " and ".join(limits)]).strip() + " or none" * self.optional
+        return words + ", or one such number a class" * self.each
 
     def accepts(self, value: object) -> bool:
         if value is None and self.optional:
             return True
+        if self.each and isinstance(value, tuple):
+            one = dataclasses.replace(self, each=False, optional=False)
+            return bool(value) and all(isinstance(v, Tracer) or one.accepts(v) for v in value)
         if self.kind == "choice":
             return value in self.names
         if self.kind == "flag":
@@ -89,6 +94,17 @@ def _plain_whole(value: Any) -> Any:
     return int(value) if whole else value
 
 
+def _each(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same for one value, or for several, which become a tuple."""
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            value = value.tolist()
+        return tuple(map(convert, value)) if isinstance(value, list | tuple) else convert(value)
+
+    return converted
+
+
 def _default(default: Any) -> dict[str, Any]:
     return {} if default is dataclasses.MISSING else {"default": default}
 
@@ -103,11 +119,13 @@ def number(
     whole: bool = False,
     infinite: bool = False,
     shape: bool = False,
+    each: bool = False,
+    optional: bool = False,
 ) -> Any:
     """A number that can be swept: a traced leaf. `above` and `below` are strict limits.
 
     `shape` marks a number that sizes arrays in ambient coordinates (the dimension): there it is
-    static, and each value compiles anew.
+    static, and each value compiles anew. With `each`, a list of numbers is allowed as well.
     """
     allowed = _Allowed(
         "number",
@@ -118,8 +136,11 @@ def number(
         whole=whole,
         infinite=infinite,
         shape=shape,
+        each=each,
+        optional=optional,
     )
     convert = _plain_whole if whole else _plain_float
+    convert = _each(convert) if each else convert
     return eqx.field(converter=convert, metadata={"allowed": allowed}, **_default(default))
 
 
@@ -129,11 +150,16 @@ def count(
     low: int = 1,
     high: float = math.inf,
     optional: bool = False,
+    each: bool = False,
 ) -> Any:
-    """A whole number that changes shapes or code: static, so each value compiles anew."""
-    allowed = _Allowed("count", low=low, high=high, whole=True, optional=optional)
+    """A whole number that changes shapes or code: static, so each value compiles anew.
+
+    With `each`, a list of them is allowed as well.
+    """
+    allowed = _Allowed("count", low=low, high=high, whole=True, optional=optional, each=each)
+    convert = _each(_plain_whole) if each else _plain_whole
     return eqx.field(
-        converter=_plain_whole, static=True, metadata={"allowed": allowed}, **_default(default)
+        converter=convert, static=True, metadata={"allowed": allowed}, **_default(default)
     )
 
 

@@ -1,6 +1,16 @@
 """Where inputs come from: one file a data model."""
 
-from learnscope.data.frame import Frame, basis, chi, project
+from learnscope.data.class_noise import ClassNoise
+from learnscope.data.factors import (
+    AbstractFactors,
+    MatrixFactors,
+    SpikeFactors,
+    noise_correlation_ratio,
+    overlaps,
+)
+from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
+from learnscope.data.images import load_images
+from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
@@ -15,14 +25,25 @@ from learnscope.data.signal_noise import SignalNoise
 __all__ = [
     "AbstractBatches",
     "AbstractData",
+    "AbstractFactors",
+    "AbstractTurn",
+    "Basis",
+    "ClassNoise",
     "Frame",
     "Fresh",
     "FullBatch",
+    "MatrixFactors",
+    "MatrixNoise",
     "MiniBatch",
     "Problem",
+    "Reflections",
     "Samples",
     "SignalNoise",
-    "basis",
+    "SpikeFactors",
     "chi",
-    "project",
+    "load_images",
+    "noise_correlation_ratio",
+    "orthonormal",
+    "overlaps",
+    "turn",
 ]

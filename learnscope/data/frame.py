@@ -4,16 +4,19 @@ Networks of this field see inputs only through inner products, and gradient desc
 span{initial weights, directions, training vectors}. A run in R^d can therefore be written in an
 orthonormal basis of that span, of `rank` coordinates instead of d:
 
-- `basis` and `project` rotate vectors that were drawn in R^d into such coordinates: exact, path by
-  path, for any distribution.
+- `turn` rotates vectors that were drawn in R^d into such coordinates: exact, path by path, for any
+  distribution.
 - `Frame.gaussian_rows` draws Gaussian vectors in such coordinates directly. Exact in law, and d is
   only a number: d = 400 and d = 10^9 are the same program at the same cost.
 
 In law: let Z be `count` rows of i.i.d. normals in R^d and let k coordinates be taken already by
 earlier vectors. By rotation invariance the components along those k stay i.i.d. normal, and the
 rest is, up to a rotation that no inner product sees, the lower triangle of Bartlett's
-decomposition: i.i.d. normals below the diagonal and chi(d - k - i) on it (i = 0, 1, ...).
+decomposition: i.i.d. normals below the diagonal and chi(d - k - i) on it (i = 0, 1, ...). Where
+there are more rows than dimensions left, the triangle ends at the d-th coordinate.
 """
+
+from abc import abstractmethod
 
 import equinox as eqx
 import jax
@@ -108,8 +111,9 @@ class Frame(eqx.Module):
         normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
         uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
         degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
-        diagonal = _chi(degrees, normal[:, after.used :], uniform)
+        diagonal = _chi(jnp.maximum(degrees, 1), normal[:, after.used :], uniform)
         square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
+        square = jnp.where(degrees > 0, square, 0)  # columns beyond the dimension do not exist
         rest = jnp.zeros((count, self.rank - after.used))
         return jnp.concatenate([normal[:, : self.used], square, rest], axis=1), after
 
@@ -125,18 +129,87 @@ class Frame(eqx.Module):
         if self.used + count > self.rank:
             raise ValueError(
                 f"a frame of rank {self.rank} has no room for {count} vectors after {self.used}: "
-                "the dimension is too small, or the data model's `span` or the net's `rows` "
-                "counts too few."
+                "the data model's `span` or the net's `rows` counts too few."
             )
         return Frame(self.dim, self.rank, self.used + count, self.ambient)
 
 
-def basis(*rows: Float[Array, "count dim"]) -> Float[Array, "rank dim"]:
-    """An orthonormal basis of the span of all rows (and of more, if they are dependent)."""
+class AbstractTurn(eqx.Module):
+    """A change of coordinates that keeps all inner products of the vectors it is meant for."""
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """How many coordinates there are afterwards."""
+
+    @abstractmethod
+    def __call__(self, vectors: Float[Array, "*shape dim"]) -> Float[Array, "*shape rank"]:
+        """The same vectors in the new coordinates."""
+
+
+class Basis(AbstractTurn):
+    """Coordinates in an orthonormal basis."""
+
+    rows: Float[Array, "rank dim"]
+
+    @property
+    def rank(self) -> int:
+        return self.rows.shape[0]
+
+    def __call__(self, vectors: Float[Array, "*shape dim"]) -> Float[Array, "*shape rank"]:
+        return vectors @ self.rows.T
+
+
+class Reflections(AbstractTurn):
+    r"""The rotation of all of space that takes a few orthonormal rows to the first axes (up to
+    signs): what to do where all dimensions are needed anyway.
+
+    It is a product of Householder's reflections along unit rows $w_1, \dots, w_k$, written as
+    $I - W^T T W$ (Bischof and Van Loan 1987), which costs two thin matrix products.
+    """
+
+    mirrors: Float[Array, "count dim"]
+    weights: Float[Array, "count count"]
+
+    @staticmethod
+    def of(rows: Float[Array, "count dim"]) -> "Reflections":
+        turned = Reflections(rows[:0], jnp.zeros((0, 0), rows.dtype))
+        for i in range(rows.shape[0]):
+            row = turned(rows[i]).at[:i].set(0.0)
+            # Away from the axis on the row's own side, so that nothing cancels.
+            mirror = row.at[i].add(jnp.where(row[i] < 0, -1.0, 1.0) * jnp.linalg.norm(row))
+            turned = turned._then(mirror / jnp.linalg.norm(mirror))
+        return turned
+
+    def _then(self, mirror: Float[Array, " dim"]) -> "Reflections":
+        """With one more reflection after these."""
+        k = self.mirrors.shape[0]
+        across = -2 * (mirror @ self.mirrors.T) @ self.weights
+        weights = jnp.zeros((k + 1, k + 1), mirror.dtype)
+        weights = weights.at[:k, :k].set(self.weights).at[k, :k].set(across).at[k, k].set(2.0)
+        return Reflections(jnp.concatenate([self.mirrors, mirror[None]]), weights)
+
+    @property
+    def rank(self) -> int:
+        return self.mirrors.shape[1]
+
+    def __call__(self, vectors: Float[Array, "*shape dim"]) -> Float[Array, "*shape rank"]:
+        return vectors - (vectors @ self.mirrors.T) @ (self.weights.T @ self.mirrors)
+
+
+def orthonormal(*rows: Float[Array, "count dim"]) -> Float[Array, "rank dim"]:
+    """An orthonormal basis of the span of all rows (and of more, if they are dependent), in which
+    each row lies in the span of as many first vectors as its position says."""
     stacked = jnp.concatenate(rows)
     return jnp.linalg.qr(stacked.T)[0].T
 
 
-def project(vectors: Float[Array, "*shape dim"], onto: Float[Array, "rank dim"]) -> Array:
-    """The coordinates of vectors in a basis."""
-    return vectors @ onto.T
+def turn(
+    directions: list[Float[Array, "count dim"]], rest: list[Float[Array, "count dim"]]
+) -> AbstractTurn:
+    """Coordinates for the span of all rows, with the directions' span as the first axes."""
+    count = sum(rows.shape[0] for rows in directions)
+    more, dim = sum(rows.shape[0] for rows in rest), rest[0].shape[1]
+    if 0 < count <= dim <= count + more:
+        return Reflections.of(orthonormal(*directions))
+    return Basis(orthonormal(*directions, *rest))

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
-from learnscope.data.frame import Frame, project
+from learnscope.data.factors import AbstractFactors
+from learnscope.data.frame import AbstractTurn, Frame
 from learnscope.part import AbstractPart, Number
 
 
@@ -66,10 +67,13 @@ class Samples(eqx.Module):
         fold = lambda leaf: leaf.reshape(self.groups, -1, *leaf.shape[1:])  # noqa: E731
         return jax.tree.map(fold, Columns.undone(self))
 
-    def project(self, onto: Float[Array, "rank dim"]) -> "Samples":
-        """The same examples in the coordinates of a basis."""
-        turn = lambda tree: jax.tree.map(lambda leaf: project(leaf, onto), tree)  # noqa: E731
-        return Samples(turn(self.x), self.y, turn(self.vectors), self.marks, self.groups)
+    def project(self, onto: AbstractTurn, widths: tuple[int | None, ...] | None) -> "Samples":
+        """The same examples in other coordinates, patches cut to widths where these are known."""
+        if widths is None:
+            x = jax.tree.map(onto, self.x)
+        else:
+            x = tuple(onto(self.x[:, i])[:, :width] for i, width in enumerate(widths))
+        return Samples(x, self.y, jax.tree.map(onto, self.vectors), self.marks, self.groups)
 
 
 class AbstractBatches(eqx.Module):
@@ -109,7 +113,12 @@ class Fresh(AbstractBatches):
 
 
 class Problem(eqx.Module):
-    """One draw: what is learnt from, what is tested on, and the truth behind both."""
+    """One draw: what is learnt from, what is tested on, and the truth behind both.
+
+    `factors` are the matrices that colour the noise, where each class has its own. `widths` says
+    how many of the directions (in the order of their names) each patch lies in the span of; None
+    stands for a patch, or for all patches, of which this is not known.
+    """
 
     train: Samples
     test: Samples
@@ -117,27 +126,35 @@ class Problem(eqx.Module):
     frame: Frame
     batches: AbstractBatches = FullBatch()
     validation: Samples | None = None
+    factors: AbstractFactors | None = None
+    widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
 
     def batch(self, key: Key[Array, ""]) -> Samples:
         """What the next step learns from."""
         return self.batches(self, key)
 
-    def span(self) -> list[Float[Array, "count dim"]]:
-        """Rows of vectors that gradient descent can add to the weights, and the directions."""
+    def span(self) -> tuple[list[Float[Array, "count dim"]], list[Float[Array, "count dim"]]]:
+        """Rows of vectors: the directions, and what else gradient descent can add to weights."""
         held = [] if self.validation is None else [self.validation.x]
-        leaves = jax.tree.leaves([self.directions, self.train.x, *held])
-        return [leaf.reshape(-1, leaf.shape[-1]) for leaf in leaves]
+        learnt = [self.train.x, *held]
+        if self.widths is not None:
+            free = [i for i, width in enumerate(self.widths) if width is None]
+            learnt = [x[:, i] for x in learnt for i in free]
+        flat = lambda tree: [leaf.reshape(-1, leaf.shape[-1]) for leaf in jax.tree.leaves(tree)]  # noqa: E731
+        return flat(self.directions), flat(learnt)
 
-    def project(self, onto: Float[Array, "rank dim"]) -> "Problem":
-        """The same problem in the coordinates of a basis."""
-        rank = onto.shape[0]
+    def project(self, onto: AbstractTurn) -> "Problem":
+        """The same problem in other coordinates."""
+        held = self.validation
         return Problem(
-            train=self.train.project(onto),
-            test=self.test.project(onto),
-            directions={name: project(v, onto) for name, v in self.directions.items()},
-            frame=Frame(self.frame.dim, rank, rank),
+            train=self.train.project(onto, self.widths),
+            test=self.test.project(onto, self.widths),
+            directions={name: onto(rows) for name, rows in self.directions.items()},
+            frame=Frame(self.frame.dim, onto.rank, onto.rank),
             batches=self.batches,
-            validation=None if self.validation is None else self.validation.project(onto),
+            validation=None if held is None else held.project(onto, self.widths),
+            factors=None if self.factors is None else self.factors.project(onto),
+            widths=self.widths,
         )
 
 

@@ -79,6 +79,7 @@ class SignalNoise(AbstractData):
             directions={"signal": signal},
             frame=frame,
             batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
+            widths=(1, None),
         )
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:

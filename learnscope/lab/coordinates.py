@@ -25,10 +25,20 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         return f"{type(net).__name__} sees more of its inputs than inner products"
     if rule.basis_dependence is not None:
         return rule.basis_dependence
-    needed, smallest = rank(experiment), min(dims)
+    needed, smallest = data.span, min(dims)
     if needed > smallest:
-        return f"{needed} coordinates are needed and the dimension is only {smallest:.0f}"
+        return (
+            f"directions and training vectors take {needed} coordinates and the dimension is only "
+            f"{smallest:.0f}"
+        )
     return None
+
+
+def in_law(experiment: Experiment) -> bool:
+    """Whether data and initial weights can be drawn in compressed coordinates directly."""
+    net = experiment.net
+    gaussian = isinstance(net, AbstractInnerProductNet) and net.isotropic
+    return gaussian and experiment.data.compression == "gaussian_rows"
 
 
 def choose(asked: str, groups: Sequence[Group]) -> str:
@@ -52,5 +62,5 @@ def choose(asked: str, groups: Sequence[Group]) -> str:
             raise BadInput(
                 f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
             )
-    in_law = all(group.experiment.data.compression == "gaussian_rows" for group in groups)
-    return "compressed" if in_law and asked != "rotate" else "rotate"
+    drawn = all(in_law(group.experiment) for group in groups)
+    return "compressed" if drawn and asked != "rotate" else "rotate"

@@ -21,12 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from learnscope.data import Frame, Problem, basis
+from learnscope.data import Frame, Problem, turn
 from learnscope.lab import coordinates as coords
 from learnscope.lab.checkpoint import Checkpoint, Kept
 from learnscope.lab.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Columns, Params
 from learnscope.rules import State
+from learnscope.rules.way import way_for
 
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
 _ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
@@ -302,7 +303,8 @@ def _draw_one(source: _Source, seed: Any, how: str, rank: int) -> tuple[Problem,
     params = net.init(_key(seed, "init"), problem)
     if how == "rotate":
         assert isinstance(net, AbstractInnerProductNet)
-        onto = basis(*problem.span(), params["filters"])
+        directions, rest = problem.span()
+        onto = turn(directions, [*rest, params["filters"]])
         problem, params = problem.project(onto), net.project(params, onto)
     return _test_by_columns(problem), params
 
@@ -373,19 +375,23 @@ def _segment(
         experiment = _with(fixed, values)
         key = _key(seed, "training")
 
-        def step(t, carry):
+        way = way_for(experiment.rule, carry.state, problem, experiment.record.every)
+
+        def step(t, walked):
+            walk, diverged_at = walked
             # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
-            state = dataclasses.replace(carry.state, step=t.astype(carry.state.step.dtype))
-            state = experiment.rule.step(state, problem, jax.random.fold_in(key, t))
+            walk = way.step(walk, t, jax.random.fold_in(key, t))
             # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
-            leaves = jax.tree.leaves(state.params)
+            leaves = jax.tree.leaves(way.moving(walk))
             finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))
-            first = ~finite & (carry.diverged_at < 0)
-            return _Carry(state, jnp.where(first, state.step, carry.diverged_at))
+            first = ~finite & (diverged_at < 0)
+            return walk, jnp.where(first, t + 1, diverged_at).astype(diverged_at.dtype)
 
         def interval(carry, bound):
-            carry = jax.lax.fori_loop(bound[0], bound[1], step, carry)
-            return carry, _measure(experiment, carry.state, problem)
+            walked = way.begin(carry.state), carry.diverged_at
+            walk, diverged_at = jax.lax.fori_loop(bound[0], bound[1], step, walked)
+            state = way.end(walk, carry.state, bound[1])
+            return _Carry(state, diverged_at), _measure(experiment, state, problem)
 
         return jax.lax.scan(interval, carry, bounds)
 

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import jax
 from jaxtyping import Array, Float, Key, PyTree
 
-from learnscope.data import Problem
+from learnscope.data import AbstractTurn, Problem
 from learnscope.data.problem import Columns
 from learnscope.part import AbstractPart
 
@@ -41,6 +41,11 @@ class AbstractInnerProductNet(AbstractNet):
     def rows(self) -> int:
         """How many filters there are: coordinates that the initial weights take up."""
 
+    @property
+    @abstractmethod
+    def isotropic(self) -> bool:
+        """Whether initial filters are Gaussian: only then can they be drawn compressed."""
+
     @abstractmethod
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         """Outputs (example first) from the pre-activations (filter first) of every patch group."""
@@ -48,9 +53,9 @@ class AbstractInnerProductNet(AbstractNet):
     def __call__(self, params: Params, x: PyTree[Float[Array, "n *patch dim"]]) -> Array:
         return self.read(params, inner(params["filters"], x))
 
-    def project(self, params: Params, onto: Float[Array, "rank dim"]) -> Params:
-        """The same parameters in the coordinates of a basis."""
-        return {**params, "filters": params["filters"] @ onto.T}
+    def project(self, params: Params, onto: AbstractTurn) -> Params:
+        """The same parameters in other coordinates."""
+        return {**params, "filters": onto(params["filters"])}
 
 
 def inner(

@@ -3,6 +3,7 @@
 from functools import reduce
 from operator import add
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
@@ -21,6 +22,8 @@ class PatchCNN(AbstractInnerProductNet):
 
     $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and it decides
     outcomes. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
+    `initial="torch"` is PyTorch's default instead, uniform in $\pm 1/\sqrt d$ whatever the `scale`
+    (its standard deviation is $1/\sqrt{3d}$).
 
     | symbol | argument |
     |---|---|
@@ -47,10 +50,15 @@ class PatchCNN(AbstractInnerProductNet):
     classes: int = count(2, low=2)
     power: Number = number(2.0, low=1)
     threshold: Number = number(0.5, above=0)
+    initial: str = choice("gaussian", "torch", default="gaussian")
 
     @property
     def rows(self) -> int:
         return self.classes * self.width
+
+    @property
+    def isotropic(self) -> bool:
+        return self.initial == "gaussian"
 
     @property
     def second_layer_scale(self) -> float:
@@ -63,7 +71,11 @@ class PatchCNN(AbstractInnerProductNet):
         return jnp.repeat(jnp.array([1.0, -1.0]), self.width)
 
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:
-        rows, _ = problem.frame.gaussian_rows(key, self.rows)
+        frame = problem.frame
+        if self.initial == "torch":
+            uniform = jax.random.uniform(key, (self.rows, frame.rank), minval=-1.0)
+            return {"filters": uniform / jnp.sqrt(frame.dim)}
+        rows, _ = frame.gaussian_rows(key, self.rows)
         return {"filters": self.scale * rows}
 
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:

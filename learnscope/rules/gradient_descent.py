@@ -8,7 +8,7 @@ from learnscope.data import Problem
 from learnscope.nets import Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.losses import LOSSES
+from learnscope.rules.losses import BATCH_LOSSES, LOSSES
 from learnscope.rules.rule import AbstractGradientRule, State
 
 
@@ -18,14 +18,14 @@ class GradientDescent(AbstractGradientRule):
     | symbol | argument |
     |---|---|
     | $\eta$ | `rate` |
-    | $\ell$ | `loss` |
+    | $\ell$ | `loss`: logistic (cross-entropy), hinge, squared; balanced, adjusted (by class) |
 
     >>> GradientDescent(rate=0.1, optimiser="sgd", options={"momentum": 0.9}).rate
     0.1
     """
 
     rate: Number = number(above=0)
-    loss: str = choice(*LOSSES, default="logistic")
+    loss: str = choice(*LOSSES, *BATCH_LOSSES, default="logistic")
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 

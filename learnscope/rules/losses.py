@@ -33,6 +33,29 @@ def squared(outputs: Outputs, labels: Array) -> Each:
     return (outputs - labels) ** 2 / 2
 
 
+def balanced(outputs: Outputs, labels: Array) -> Each:
+    """Cross-entropy weighted so that every class among the examples counts the same: n / (K n_y)
+    each, where n_y of the n examples share its label."""
+    shares = _shares(outputs, labels)
+    present = jnp.sum(shares > 0)
+    return logistic(outputs, labels) / (present * shares[labels.astype(int)])
+
+
+def adjusted(outputs: Outputs, labels: Array) -> Each:
+    """Cross-entropy of outputs plus log(n_k / n) (logit adjustment, Menon et al. 2021): what is
+    learnt is then as if all classes were equally likely."""
+    shares = _shares(outputs, labels)
+    return logistic(outputs + jnp.log(jnp.maximum(shares, 1e-30))[None], labels)
+
+
+def _shares(outputs: Outputs, labels: Array) -> Float[Array, " class"]:
+    """The share n_k / n of every class among the examples."""
+    if outputs.ndim == labels.ndim:
+        raise BadInput("the losses balanced and adjusted need a net with one output a class.")
+    _need_classes(labels)
+    return jax.nn.one_hot(labels, outputs.shape[-1], dtype=outputs.dtype).mean(0)
+
+
 def _need_classes(labels: Array) -> None:
     if not jnp.issubdtype(labels.dtype, jnp.integer):
         raise BadInput("labels +1 and -1 need a net with one output (classes=2), not one a class.")
@@ -46,6 +69,15 @@ def _need_one_output(outputs: Outputs, labels: Array) -> None:
 LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
     function.__name__: function for function in (logistic, hinge, squared)
 }
+# Those of an example that depend on the others it stands among.
+BATCH_LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
+    function.__name__: function for function in (balanced, adjusted)
+}
+
+
+def loss_of(name: str, outputs: Outputs, labels: Array) -> Each:
+    """The loss of that name of every example."""
+    return (LOSSES | BATCH_LOSSES)[name](outputs, labels)
 
 
 def correct(outputs: Outputs, labels: Array) -> Each:

@@ -13,7 +13,7 @@ from learnscope.data import Problem, Samples
 from learnscope.nets import AbstractNet, Params
 from learnscope.part import AbstractPart, Number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.losses import LOSSES
+from learnscope.rules.losses import loss_of
 
 
 class State(eqx.Module):
@@ -36,7 +36,7 @@ class State(eqx.Module):
 
     def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
         """The loss of every example at given parameters."""
-        return LOSSES[self.loss](self.net(params, samples.x), samples.y)
+        return loss_of(self.loss, self.net(params, samples.x), samples.y)
 
     def gradient(self, samples: Samples) -> Params:
         """The gradient of the mean loss of some examples."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from learnscope.data import Frame, basis, chi, project
+from learnscope.data import Basis, Frame, chi, orthonormal, turn
 from learnscope.data import frame as frame_module
 
 DEGREES = (1, 2, 3, 5, 50, 1e3, 1e6, 1e9)
@@ -244,11 +244,11 @@ def test_a_basis_keeps_all_inner_products(float64):
     vectors = jnp.asarray(random.normal(size=(6, 40)))
     # Dependent rows, as the signal patches of all examples are.
     dependent = jnp.concatenate([vectors[:1], -2 * vectors[:1], vectors[:1] + vectors[1:2]])
-    onto = basis(vectors, dependent)
+    onto = orthonormal(vectors, dependent)
     assert onto.shape == (9, 40)
     np.testing.assert_allclose(onto @ onto.T, np.eye(9), atol=1e-13)
     every = jnp.concatenate([vectors, dependent])
-    turned = project(every, onto)
+    turned = Basis(onto)(every)
     np.testing.assert_allclose(turned @ turned.T, every @ every.T, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(turned @ onto, every, atol=1e-12)
 
@@ -256,8 +256,8 @@ def test_a_basis_keeps_all_inner_products(float64):
 def test_a_basis_sees_of_other_vectors_what_the_span_sees(float64):
     random = np.random.default_rng(1)
     vectors, other = (jnp.asarray(random.normal(size=(count, 40))) for count in (6, 3))
-    onto = basis(vectors)
-    turned, seen = project(vectors, onto), project(other, onto)
+    onto = orthonormal(vectors)
+    turned, seen = Basis(onto)(vectors), Basis(onto)(other)
     np.testing.assert_allclose(turned @ seen.T, vectors @ other.T, rtol=1e-12, atol=1e-12)
     # ... and no more: what stands outside is lost.
     assert np.all(jnp.sum(seen**2, axis=1) < 0.5 * jnp.sum(other**2, axis=1))
@@ -265,7 +265,20 @@ def test_a_basis_sees_of_other_vectors_what_the_span_sees(float64):
 
 def test_a_basis_of_more_vectors_than_dimensions_is_all_of_space(float64):
     vectors = jnp.asarray(np.random.default_rng(2).normal(size=(9, 4)))
-    onto = basis(vectors)
+    onto = orthonormal(vectors)
     assert onto.shape == (4, 4)
-    turned = project(vectors, onto)
+    turned = Basis(onto)(vectors)
     np.testing.assert_allclose(turned @ turned.T, vectors @ vectors.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [12, 40])
+def test_a_turn_puts_directions_on_the_first_axes(dim, float64):
+    random = np.random.default_rng(3)
+    directions, rest = (jnp.asarray(random.normal(size=(count, dim))) for count in (4, 20))
+    onto = turn([directions[:1], directions[1:]], [rest])
+    assert onto.rank == min(dim, 24)
+    turned, moved = onto(directions), onto(rest)
+    np.testing.assert_allclose(turned[:, 4:], 0, atol=1e-12)
+    np.testing.assert_allclose(turned[0, 1:], 0, atol=1e-12)
+    np.testing.assert_allclose(moved @ moved.T, rest @ rest.T, atol=1e-12)
+    np.testing.assert_allclose(turned @ moved.T, directions @ rest.T, atol=1e-12)

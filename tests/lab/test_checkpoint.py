@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -17,23 +16,15 @@ import learnscope as ls
 from learnscope.lab import engine
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.plan import Plan
-from learnscope.lab.run import run_and_report
+from tests.lab import small
+from tests.lab.small import DESCENT, HERE, reported, run
 
-HERE = Path(ls.__file__).parents[1]
 MOMENTUM = ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9})
 SEGMENTS = 25
 
 
 def experiment(rule=MOMENTUM, **data):
-    setting = {"dim": 100, "train": 6, "test": 10, "signal": 1.0, "noise": 0.3}
-    return ls.Experiment(
-        data=ls.data.SignalNoise(**setting | data),
-        net=ls.nets.PatchCNN(width=3, scale=0.05),
-        rule=rule,
-        steps=96,
-        probes=[ls.probes.Loss(), ls.probes.SignalLearning()],
-        record=ls.Record(every=4),
-    )
+    return small.experiment(rule, steps=96, every=4, data=data)
 
 
 def path_in(folder):
@@ -217,7 +208,7 @@ def interrupted(block, checkpoint, segments):
     ("setting", "precision"),
     [
         (experiment(), "float32"),
-        (experiment(ls.rules.GradientDescent(rate=0.3), batch=2), "float64"),
+        (experiment(DESCENT, batch=2), "float64"),
     ],
     ids=["momentum", "batches"],
 )
@@ -285,20 +276,20 @@ def test_a_stored_run_that_was_killed_continues(tmp_path, segments):
     finally:
         child.kill()
         child.wait()
-    stored, report = run_and_report(experiment(batch=2), store=tmp_path, progress=False)
+    stored, report = reported(experiment(batch=2), store=tmp_path)
     assert 0 < segments.count < SEGMENTS - 1
     assert report.computed == 1
     assert not list(tmp_path.glob(".checkpoints/*/*"))
-    xr.testing.assert_identical(stored, ls.run(experiment(batch=2), progress=False))
+    xr.testing.assert_identical(stored, run(experiment(batch=2)))
 
 
 def test_a_stored_run_with_a_bad_checkpoint_starts_anew(tmp_path, segments):
-    expected, report = run_and_report(experiment(batch=2), store=tmp_path / "one", progress=False)
+    expected, report = reported(experiment(batch=2), store=tmp_path / "one")
     assert segments.count == SEGMENTS
     path = tmp_path / "two" / ".checkpoints" / report.store / "0.npz"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"not a checkpoint")
-    stored, _ = run_and_report(experiment(batch=2), store=tmp_path / "two", progress=False)
+    stored, _ = reported(experiment(batch=2), store=tmp_path / "two")
     assert segments.count == 2 * SEGMENTS
     assert not path.exists()
     xr.testing.assert_identical(stored, expected)
@@ -313,4 +304,4 @@ if __name__ == "__main__":
 
     engine._SEGMENT_WORK, engine._MOST_SEGMENTS, engine._segment = 1.0, SEGMENTS, slow_segment
     Checkpoint.__init__.__defaults__ = (0.0,)
-    ls.run(experiment(batch=2), store=sys.argv[1], progress=False)
+    run(experiment(batch=2), store=sys.argv[1])

@@ -16,6 +16,7 @@ from learnscope.lab.compilation import compilations
 from learnscope.lab.plan import Plan
 from learnscope.lab.sweep import axes
 from learnscope.probes import AbstractProbe, Output
+from tests.lab.small import run
 
 TRAIN, WIDTH = 10, 3
 RANK = 1 + TRAIN + 2 * WIDTH
@@ -42,10 +43,6 @@ def every_probe():
 
 MARKS = ("loss", "signal_learning", "noise_memorisation", "gradient_norm", "test_loss")
 MARKS += ("gamma", "rho_bar", "rho_underbar", "test_accuracy")
-
-
-def run(*given, **more):
-    return ls.run(*given, progress=False, **more)
 
 
 # Path by path: the same draw, in R^d and rotated into a basis of its span.

@@ -1,5 +1,6 @@
 """The engine: paired seeds, blocks, compilations, diverged runs, labels, interrupts."""
 
+import functools
 import json
 import os
 import signal
@@ -14,10 +15,10 @@ from learnscope.lab import progress
 from learnscope.lab.compilation import compilations
 from learnscope.lab.engine import recorded_steps, run_size
 from learnscope.probes import AbstractProbe, Output
+from tests.lab import small
+from tests.lab.small import DESCENT, PENALTY, run
 
-TRAIN, WIDTH = 6, 3
-DESCENT = ls.rules.GradientDescent(rate=0.3)
-PENALTY = ls.rules.PerExamplePenalty(rate=0.3, weight=0.05)
+experiment = functools.partial(small.experiment, steps=20)
 FULL = ls.rules.FullPenalty(rate=0.3, weight=0.05)
 
 
@@ -43,22 +44,6 @@ class _Finite(AbstractProbe):
 
     def __call__(self, state, problem):
         return jnp.isfinite(state.params["filters"]).all().astype(float)
-
-
-def experiment(rule=DESCENT, steps=20, every=5, probes=None, data=None, net=None):
-    setting = {"dim": 100, "train": TRAIN, "test": 10, "signal": 1.0, "noise": 0.3}
-    return ls.Experiment(
-        data=ls.data.SignalNoise(**setting | (data or {})),
-        net=ls.nets.PatchCNN(**{"width": WIDTH, "scale": 0.05} | (net or {})),
-        rule=rule,
-        steps=steps,
-        probes=[ls.probes.Loss(), ls.probes.SignalLearning()] if probes is None else probes,
-        record=ls.Record(every=every),
-    )
-
-
-def run(*given, **more):
-    return ls.run(*given, progress=False, **more)
 
 
 def compiled(*given, **more):

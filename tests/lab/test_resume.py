@@ -20,66 +20,36 @@ import learnscope as ls
 from learnscope.lab import cluster, engine
 from learnscope.lab.filling import InStore
 from learnscope.lab.plan import Plan
-from learnscope.lab.run import run_and_report
 from learnscope.lab.store import Folder
-from learnscope.part import choice, number
-from learnscope.rules import optimiser as opt
-from learnscope.rules.rule import AbstractGradientRule
+from tests.lab.small import DESCENT, HERE, AbstractOwnRule, experiment, reported
 
-HERE = Path(ls.__file__).parents[1]
-DESCENT = ls.rules.GradientDescent(rate=0.3)
 BOX = 10  # runs
 CREATED = 10  # times, by two processes at once: a race of milliseconds is to be met
 
 
-class _Stumbling(AbstractGradientRule):
+class _Stumbling(AbstractOwnRule):
     """Cannot even be compiled."""
-
-    rate: float = number(above=0)
-    loss: str = choice("logistic", default="logistic")
-    optimiser: str = opt.optimiser_field()
-    options: dict = opt.options_field()
 
     def gradient(self, state, problem, key):
         raise ArithmeticError("no way down")
 
 
-class _Steep(AbstractGradientRule):
+class _Steep(AbstractOwnRule):
     """Fails at rates above 1, once it runs."""
-
-    rate: float = number(above=0)
-    loss: str = choice("logistic", default="logistic")
-    optimiser: str = opt.optimiser_field()
-    options: dict = opt.options_field()
 
     def gradient(self, state, problem, key):
         return eqx.error_if(state.gradient(problem.batch(key)), self.rate > 1, "too steep")
 
 
-def experiment(rule=DESCENT, steps=10):
-    return ls.Experiment(
-        data=ls.data.SignalNoise(dim=100, train=6, test=10, signal=1.0, noise=0.3),
-        net=ls.nets.PatchCNN(width=3, scale=0.05),
-        rule=rule,
-        steps=steps,
-        probes=[ls.probes.Loss(), ls.probes.SignalLearning()],
-        record=ls.Record(every=steps),
-    )
-
-
 def sweep(boxes=40):
     """A sweep of so many boxes, some tens of milliseconds each."""
     over = {"data.noise": np.linspace(0.1, 1, boxes).tolist()}
-    return experiment(steps=2000), over, BOX
+    return experiment(steps=2000, every=2000), over, BOX
 
 
 @functools.cache
 def uninterrupted(boxes=40):
-    return run(*sweep(boxes))[0]
-
-
-def run(*given, **more):
-    return run_and_report(*given, progress=False, **more)
+    return reported(*sweep(boxes))[0]
 
 
 @pytest.fixture
@@ -146,7 +116,7 @@ def kill_and_resume(start, folder, kills, boxes):
         assert kept.items() <= marks(folder).items()
         kept = marks(folder)
     assert 0 < len(kept) < boxes
-    stored, report = run(*sweep(boxes), store=folder)
+    stored, report = reported(*sweep(boxes), store=folder)
     assert (report.computed, report.reused) == (BOX * (boxes - len(kept)), BOX * len(kept))
     xr.testing.assert_identical(stored, expected)
     # No box was written again once it was there.
@@ -245,7 +215,7 @@ def test_ctrl_c_keeps_what_was_stored(start, tmp_path):
     assert "KeyboardInterrupt" in errors
     kept = marks(tmp_path)
     assert 3 <= len(kept) < 40
-    stored, report = run(*sweep(), store=tmp_path)
+    stored, report = reported(*sweep(), store=tmp_path)
     assert report.computed == BOX * (40 - len(kept))
     assert kept.items() <= marks(tmp_path).items()
     xr.testing.assert_identical(stored, uninterrupted())
@@ -266,7 +236,7 @@ def test_two_processes_may_work_on_one_sweep(start, tmp_path):
         assert ls.load(name, folder).attrs["missing_runs"] == 10 * BOX
     # Run by both.
     assert sum(int(output) for output, _, _ in ended) >= 10 * BOX
-    stored, report = run(*sweep(10), store=tmp_path / "run")
+    stored, report = reported(*sweep(10), store=tmp_path / "run")
     assert report.computed == 0
     xr.testing.assert_identical(stored, uninterrupted(10))
 
@@ -277,7 +247,7 @@ def test_two_processes_may_work_on_one_sweep(start, tmp_path):
 def test_a_failing_box_does_not_cost_the_others(tmp_path):
     over = {"rule": [DESCENT, _Stumbling(rate=0.3)], "data.noise": [0.1, 0.2]}
     with pytest.raises(ls.BadInput) as caught:
-        run(experiment(), over, seeds=[4, 5], store=tmp_path)
+        reported(experiment(), over, seeds=[4, 5], store=tmp_path)
     words = "the run at rule = _Stumbling, data.noise = 0.1, seed 4 failed: "
     words += "ArithmeticError: no way down; the other blocks are stored."
     assert str(caught.value) == words
@@ -286,12 +256,12 @@ def test_a_failing_box_does_not_cost_the_others(tmp_path):
     loaded = ls.load(name, tmp_path)
     assert loaded.attrs["missing_runs"] == 4
     assert loaded.loss.sel(rule="_Stumbling").isnull().all()
-    alone, _ = run(experiment(), {"data.noise": [0.1, 0.2]}, seeds=[4, 5])
+    alone, _ = reported(experiment(), {"data.noise": [0.1, 0.2]}, seeds=[4, 5])
     there = loaded.sel(rule="GradientDescent", drop=True)
     xr.testing.assert_equal(there.load(), alone)
     # Again: only what failed is tried.
     with pytest.raises(ls.BadInput, match="rule = _Stumbling"):
-        run(experiment(), over, seeds=[4, 5], store=tmp_path)
+        reported(experiment(), over, seeds=[4, 5], store=tmp_path)
 
 
 def test_many_failing_boxes_do_not_cost_the_others(tmp_path, monkeypatch):
@@ -305,7 +275,7 @@ def test_many_failing_boxes_do_not_cost_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(InStore, "missing", in_order)
     failing = [_Stumbling(rate=rate) for rate in (0.1, 0.2, 0.3, 0.4)]
     with pytest.raises(ls.BadInput, match=r"\(4 of 5 blocks failed\)"):
-        run(experiment(), {"rule": [*failing, DESCENT]}, seeds=2, store=tmp_path)
+        reported(experiment(), {"rule": [*failing, DESCENT]}, seeds=2, store=tmp_path)
     (name,) = Folder(tmp_path).ids()
     loaded = ls.load(name, tmp_path)
     assert loaded.isel(rule=-1).loss.notnull().all()
@@ -316,13 +286,13 @@ def test_the_run_that_fails_is_named(tmp_path):
     over = {"data.noise": [0.1], "rule.rate": [0.1, 0.2, 2.0]}
     words = r"the run at data.noise = 0.1, rule.rate = 2.0, seed 7 failed: .*; the other blocks"
     with pytest.raises(ls.BadInput, match=words):
-        run(experiment(_Steep(rate=0.1)), over, seeds=[7, 8, 9], store=tmp_path)
+        reported(experiment(_Steep(rate=0.1)), over, seeds=[7, 8, 9], store=tmp_path)
 
 
 def test_a_failure_in_memory_is_the_error_itself():
     over = {"rule": [DESCENT, _Stumbling(rate=0.3)], "data.noise": [0.1, 0.2]}
     with pytest.raises(ArithmeticError, match="no way down") as caught:
-        run(experiment(), over, seeds=[4, 5])
+        reported(experiment(), over, seeds=[4, 5])
     words = "This was the run at rule = _Stumbling, data.noise = 0.1, seed 4."
     assert caught.value.__notes__[-1] == words
 
@@ -351,7 +321,7 @@ def main(what, place, boxes, *number):
     if what == "both":
         create(Path(place), int(boxes), *number)
         place = f"{place}/run"
-    print(run(*sweep(int(boxes)), store=place)[1].computed)
+    print(reported(*sweep(int(boxes)), store=place)[1].computed)
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def test_fresh_examples_follow_the_directions_in_any_coordinates():
     @jax.jit
     def draw(key):
         problem = data.sample(key)
-        turned = problem.project(ls.data.basis(*problem.span()))
+        turned = problem.project(ls.data.turn(*problem.span()))
         keys = jax.random.split(key, 100)
         return turned.directions, jax.vmap(lambda k: data.example(k, turned))(keys)
 

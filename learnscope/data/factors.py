@@ -1,0 +1,106 @@
+"""The matrices A_k that colour the noise of each class: xi = A_y zeta."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from learnscope.data.frame import AbstractTurn
+from learnscope.part import Number
+
+
+class AbstractFactors(eqx.Module):
+    """One matrix a class, in whatever form is cheapest, in the coordinates of a problem."""
+
+    @abstractmethod
+    def colour(self, zeta: Float[Array, "n dim"], labels: Int[Array, " n"]) -> Array:
+        """A_y zeta for every row and its label."""
+
+    @abstractmethod
+    def seen(self, weights: Float[Array, "class m rank"]) -> Float[Array, "class m any"]:
+        """W_k A_k: what each class's weights make of zeta, up to a rotation of zeta."""
+
+    @abstractmethod
+    def strength(self, weights: Float[Array, "n rank"], labels: Int[Array, " n"]) -> Array:
+        """||A_y^T w|| for every row and its label."""
+
+    @abstractmethod
+    def project(self, onto: AbstractTurn) -> "AbstractFactors":
+        """The same in other coordinates."""
+
+
+class SpikeFactors(AbstractFactors):
+    r"""$A_k = b (P - v_k v_k^T) + s v_k v_k^T$, where $P$ projects off the features."""
+
+    features: Float[Array, "class rank"]
+    spikes: Float[Array, "class rank"]
+    bulk: Number
+    spike: Number
+
+    def colour(self, zeta: Float[Array, "n dim"], labels: Int[Array, " n"]) -> Array:
+        own = self.spikes[labels]
+        along = jnp.sum(zeta * own, axis=1, keepdims=True)
+        return self.bulk * self._flat(zeta) + (self.spike - self.bulk) * along * own
+
+    def seen(self, weights: Float[Array, "class m rank"]) -> Float[Array, "class m rank"]:
+        along = jnp.einsum("kmr,kr->km", weights, self.spikes)
+        added = along[:, :, None] * self.spikes[:, None, :]
+        return self.bulk * self._flat(weights) + (self.spike - self.bulk) * added
+
+    def strength(self, weights: Float[Array, "n rank"], labels: Int[Array, " n"]) -> Array:
+        return jnp.linalg.norm(self.colour(weights, labels), axis=1)
+
+    def project(self, onto: AbstractTurn) -> "SpikeFactors":
+        return SpikeFactors(onto(self.features), onto(self.spikes), self.bulk, self.spike)
+
+    def _flat(self, vectors: Float[Array, "*shape rank"]) -> Float[Array, "*shape rank"]:
+        return vectors - (vectors @ self.features.T) @ self.features
+
+
+class MatrixFactors(AbstractFactors):
+    """Any matrices. In turned coordinates only their left side turns: zeta stays as it was."""
+
+    matrices: Float[Array, "class rank dim"]
+
+    def colour(self, zeta: Float[Array, "n dim"], labels: Int[Array, " n"]) -> Array:
+        each = jnp.einsum("nd,krd->nkr", zeta, self.matrices)
+        return jnp.take_along_axis(each, labels[:, None, None], axis=1)[:, 0]
+
+    def seen(self, weights: Float[Array, "class m rank"]) -> Float[Array, "class m dim"]:
+        return weights @ self.matrices
+
+    def strength(self, weights: Float[Array, "n rank"], labels: Int[Array, " n"]) -> Array:
+        each = jnp.linalg.norm(jnp.einsum("nr,krd->nkd", weights, self.matrices), axis=2)
+        return jnp.take_along_axis(each, labels[:, None], axis=1)[:, 0]
+
+    def project(self, onto: AbstractTurn) -> "MatrixFactors":
+        return MatrixFactors(jnp.swapaxes(onto(jnp.swapaxes(self.matrices, 1, 2)), 1, 2))
+
+
+def overlaps(matrices: Float[np.ndarray, "class dim any"]) -> Float[np.ndarray, "class class"]:
+    r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes, from any matrices, in float64."""
+    matrices = np.asarray(matrices, np.float64)
+    # ||A_k^T A_j||_F^2 = <A_k A_k^T, A_j A_j^T>: K products instead of K^2.
+    outer = np.stack([matrix @ matrix.T for matrix in matrices]).reshape(len(matrices), -1)
+    return outer @ outer.T
+
+
+def noise_correlation_ratio(
+    squares: Float[np.ndarray, "class class"], sizes: Sequence[float] | None = None
+) -> Float[np.ndarray, "class class"]:
+    r"""$\Gamma_{k,j} = |S_k| \|A_k^T A_k\|_F^2 / (|S_j| \|A_k^T A_j\|_F^2)$ (Theorem 1, 2b).
+
+    `squares` are the `overlaps` of the classes, `sizes` the classes' (equal, if not given). Where
+    two classes share no noise the ratio is infinite.
+
+    >>> noise_correlation_ratio(overlaps([[[1.0, 0], [0, 2]], [[2.0, 0], [0, 1]]]))
+    array([[1.   , 2.125],
+           [2.125, 1.   ]])
+    """
+    squares = np.asarray(squares, np.float64)
+    shares = np.ones(len(squares)) if sizes is None else np.asarray(sizes, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return shares[:, None] * np.diag(squares)[:, None] / (shares[None, :] * squares)

@@ -1,0 +1,139 @@
+"""Class-dependent noise by explicit matrices."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from learnscope.data.class_noise import (
+    NOISES,
+    check_batch,
+    check_each,
+    check_prior,
+    class_example,
+    class_problem,
+    draw_labels,
+    each_class,
+)
+from learnscope.data.factors import MatrixFactors, overlaps
+from learnscope.data.frame import Frame
+from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.errors import BadInput
+from learnscope.part import Number, choice, count, number
+
+
+def _as_matrices(given: Any) -> Any:
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        return given
+
+
+class MatrixNoise(AbstractData):
+    r"""Patches $u_y$ and $\xi = A_y \zeta$ with any matrices $A_1, \dots, A_K$.
+
+    Like `ClassNoise`, with the matrices themselves in place of a spike and a bulk (Xu and Chen
+    2025, section 2). They must leave K dimensions free, $u_k^T A_j = 0$: the features are an
+    orthonormal basis of those that they leave freest, times their strengths.
+
+    | symbol | argument |
+    |---|---|
+    | $A_1, \dots, A_K$ | `factors`: K matrices, d x d |
+    | $\lvert S_k\rvert$ | `train_per_class`: one number, or one a class |
+    | $\|u_k\|$ | `signal`: one number, or one a class |
+    | $\mathcal{D}_\zeta$ | `noise`: gaussian, uniform, rademacher or triangular |
+    | $\mathcal{K}$ | `prior`: the test labels' distribution (none: equal) |
+
+    >>> import jax, numpy as np
+    >>> factors = [np.diag([0, 0, 1, 1, 2.0]), np.diag([0, 0, 2, 1, 1.0])]
+    >>> model = MatrixNoise(factors=factors, train_per_class=4, test=3, signal=1)
+    >>> model.sample(jax.random.key(0)).train.x.shape
+    (8, 2, 5)
+    """
+
+    papers: ClassVar = ("xu2025benign",)
+
+    factors: Float[np.ndarray, "class dim dim"] = eqx.field(converter=_as_matrices)
+    train_per_class: int | tuple[int, ...] = count(each=True)
+    test: int = count()
+    signal: Number | tuple[Number, ...] = number(low=0, each=True)
+    noise: str = choice(*NOISES, default="gaussian")
+    prior: tuple[Number, ...] | None = number(None, low=0, each=True, optional=True)
+    batch: int | None = count(None, optional=True)
+
+    def __check_init__(self):
+        super().__check_init__()
+        given = self.factors
+        if isinstance(given, np.ndarray):
+            shape = getattr(given, "shape", ())
+            if given.dtype.kind != "f" or len(shape) != 3 or shape[1] != shape[2] or len(given) < 2:
+                raise BadInput(
+                    f"MatrixNoise.factors has the shape {shape}: it must be two or more square "
+                    "matrices of one size."
+                )
+            if not np.isfinite(given).all():
+                raise BadInput("MatrixNoise.factors has entries that are not finite numbers.")
+            free = np.linalg.eigvalsh(_outer_sum(given, np))[: len(given)]
+            if free[-1] > 1e-9 * max(1e-300, np.abs(given).max()) ** 2 * shape[1]:
+                raise BadInput(
+                    f"MatrixNoise.factors must leave {len(given)} dimensions free for the features "
+                    "(u_k^T A_j = 0): the sum of A_j A_j^T has too high a rank."
+                )
+        elif not isinstance(given, jax.Array):
+            raise BadInput("MatrixNoise.factors must be square matrices of numbers, one a class.")
+        for name in ("train_per_class", "signal", "prior"):
+            check_each("MatrixNoise", name, getattr(self, name), self.classes)
+        check_prior("MatrixNoise", self.prior)
+        check_batch("MatrixNoise", self.batch, sum(self.sizes))
+
+    @property
+    def classes(self) -> int:
+        return self.factors.shape[0]
+
+    @property
+    def dim(self) -> int:
+        return self.factors.shape[1]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """|S_k|: training examples of every class."""
+        return each_class(self.train_per_class, self.classes)
+
+    @property
+    def compression(self) -> str:
+        return "rotate"
+
+    @property
+    def span(self) -> int:
+        return self.classes + sum(self.sizes)
+
+    def squares(self) -> Float[np.ndarray, "class class"]:
+        r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes."""
+        return overlaps(self.factors)
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        frame = Frame.of_dimension(self.dim) if frame is None else frame
+        train_key, test_key, label_key = jax.random.split(key, 3)
+        factors = MatrixFactors(jnp.asarray(self.factors, float))
+        features = jnp.linalg.eigh(_outer_sum(factors.matrices, jnp))[1][:, : self.classes].T
+        draw = NOISES[self.noise]
+        return class_problem(
+            features, jnp.asarray(self.signal, float), factors, self.sizes,
+            draw(train_key, (sum(self.sizes), self.dim)), draw(test_key, (self.test, self.dim)),
+            draw_labels(label_key, self.test, self.prior, self.classes), frame, self.span,
+            self.batch,
+        )  # fmt: skip
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        point_key, label_key = jax.random.split(key)
+        zeta = NOISES[self.noise](point_key, (1, self.dim))
+        labels = draw_labels(label_key, 1, self.prior, self.classes)
+        return class_example(zeta, labels, self.signal, problem)
+
+
+def _outer_sum(matrices: Any, library: Any) -> Any:
+    """The sum of A_k A_k^T."""
+    return library.einsum("kij,klj->il", matrices, matrices)

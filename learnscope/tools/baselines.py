@@ -1,0 +1,86 @@
+"""Simpler measures of how atypical an image is, to compare influence scores with."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from learnscope.errors import BadInput
+from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
+
+
+def distance_to_class_mean(
+    images: Any, labels: Any, *, memory: float = MEMORY
+) -> Float[np.ndarray, "n"]:
+    r"""The distance $\|x - \bar x_y\|$ of each image to the mean of its class.
+
+    The mean includes the image itself. Arguments are those of `influence_scores`.
+
+    >>> distance_to_class_mean([[0, 0], [6, 8], [1, 1]], ["a", "a", "b"])
+    array([5., 5., 0.])
+    """
+    memory = check_memory(memory)
+    classes = Classes.check(images, labels, memory)
+    found = np.zeros(len(classes.rows))
+    for members in classes.members():
+        centred = Centred(classes.rows, [members], memory)
+        for rows in blocks(len(centred), memory / 32 / centred.dim):
+            for columns in blocks(centred.dim, memory / 32):
+                x = centred.block(rows, columns)
+                found[members[rows]] += np.einsum("ij,ij->i", x, x)
+        found[members] = np.ldexp(np.sqrt(found[members]), centred.exponent)
+    return found
+
+
+def nearest_neighbour_disagreement(
+    images: Any, labels: Any, neighbours: int = 10, *, memory: float = MEMORY
+) -> Float[np.ndarray, "n"]:
+    r"""The share of each image's nearest other images that have another label.
+
+    By Euclidean distance, each image left out of its own neighbours. Where several images are as
+    far as the last neighbour, each counts by an equal part, so that the result does not depend on
+    the order of images. Other arguments are those of `influence_scores`; the work grows with the
+    square of the number of images.
+
+    >>> images = [[0], [1], [2], [9], [10]]
+    >>> nearest_neighbour_disagreement(images, [0, 0, 1, 1, 1], neighbours=1).tolist()
+    [0.0, 0.5, 1.0, 0.0, 0.0]
+    """
+    memory = check_memory(memory)
+    classes = Classes.check(images, labels, memory)
+    count, dim = classes.rows.shape
+    try:
+        wanted = operator.index(neighbours)
+    except TypeError:
+        wanted = 0
+    if isinstance(neighbours, bool) or not 1 <= wanted < count:
+        raise BadInput(
+            f"neighbours = {neighbours!r} is not allowed: it must be a whole number of at least 1 "
+            f"and less than the number of images, {count}."
+        )
+    # One class of all images: distances do not change by a shift. Half-integers and such aside,
+    # integers stay integers without the mean, and their distances are exact.
+    every = Centred(classes.rows, [np.arange(count)], memory)
+    every.means[:] = 0
+    norms = np.zeros(count)
+    room = memory / 8 / 6
+    for rows in blocks(count, room / dim):
+        for columns in blocks(dim, room):
+            x = every.block(rows, columns)
+            norms[rows] += np.einsum("ij,ij->i", x, x)
+    found = np.empty(count)
+    for rows in blocks(count, room / count):
+        distances = norms[rows, None] + norms[None, :]
+        for columns in blocks(dim, room / count):
+            x, y = every.block(rows, columns), every.block(slice(0, count), columns)
+            distances -= 2 * (x @ y.T)
+        here = np.arange(rows.start, rows.stop)
+        distances[here - rows.start, here] = np.inf
+        last = np.partition(distances, wanted - 1, axis=1)[:, wanted - 1, None]
+        other = classes.of[rows, None] != classes.of[None, :]
+        closer, level = distances < last, distances == last
+        inside = closer.sum(axis=1)
+        share = (level & other).sum(axis=1) / level.sum(axis=1)
+        found[rows] = ((closer & other).sum(axis=1) + (wanted - inside) * share) / wanted
+    return found

@@ -1,0 +1,144 @@
+"""The noise correlation of classes: how much their covariances overlap."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
+
+MOST_CLASSES = 4096
+
+
+def noise_correlation(images: Any, labels: Any, *, memory: float = MEMORY) -> xr.DataArray:
+    r"""How strongly the noise of every two classes correlates: a matrix, classes by classes.
+
+    Xu, Chen (2025), *Rethinking Benign Overfitting in Two-Layer Neural Networks*, Figure 6: the
+    squared Frobenius norm $\|A_i^T A_j\|_F^2$, where an image of class $i$ is a feature of the
+    class plus noise $A_i \zeta$ with uncorrelated $\zeta$ of variance one. The covariance of the
+    class is then $\Sigma_i = A_i A_i^T$, and
+
+    $$\|A_i^T A_j\|_F^2 = \mathrm{tr}(\Sigma_i \Sigma_j),$$
+
+    which is estimated with sample covariances. (The text above the figure leaves the square out;
+    its caption and Theorem 1 have it.) The diagonal is the $\|\hat\Sigma(S_i)\|_F^2$ of
+    `influence_scores`.
+
+    | symbol | here |
+    |---|---|
+    | $A_i A_i^T$ | the covariance of the `images` whose label in `labels` is $i$ |
+    | $\|S_i\|$ | the coordinate `samples`: how many they are |
+
+    `images`, `labels` and `memory` are as for `influence_scores`; one mean image a class is kept
+    beside. Classes of one image have no covariance: their rows and columns are NaN.
+
+    >>> images = [[0, 0], [2, 0], [0, 0], [1, 1], [2, 2]]
+    >>> noise_correlation(images, ["a", "a", "b", "b", "b"]).values
+    array([[4., 2.],
+           [2., 4.]])
+    """
+    memory = check_memory(memory)
+    classes = Classes.check(images, labels, memory)
+    if len(classes.names) > MOST_CLASSES:
+        raise BadInput(
+            f"labels have {len(classes.names)} different values: noise_correlation takes at most "
+            f"{MOST_CLASSES} classes."
+        )
+    members = classes.members()
+    counts = np.array([len(each) for each in members])
+    several = np.flatnonzero(counts > 1)
+    found = np.full((len(counts), len(counts)), np.nan)
+    if len(several):
+        centred = Centred(classes.rows, [members[k] for k in several], memory)
+        count, dim = len(centred), centred.dim
+        by_moment = (count + len(several) ** 2) * dim < count**2
+        sums = _by_moments(centred) if by_moment else _by_products(centred)
+        freedom = counts[several] - 1.0
+        sums /= freedom[:, None] * freedom[None, :]
+        found[np.ix_(several, several)] = centred.fourth_power(sums, "noise correlations")
+    return xr.DataArray(
+        found,
+        dims=("class", "other"),
+        coords={
+            "class": classes.names,
+            "other": classes.names,
+            "samples": ("class", counts, {"long_name": "images of the class"}),
+        },
+        name="noise_correlation",
+        attrs={"long_name": "tr(Σ_i Σ_j)", "units": "pixel^4"},
+    )
+
+
+def noise_correlation_ratio(correlation: xr.DataArray) -> xr.DataArray:
+    r"""The noise correlation ratio of every two classes, from what `noise_correlation` returns.
+
+    The exponent of Theorem 1 (2b) in the same paper, which makes atypical images of class $k$
+    benign if it is large for every other class $j$:
+
+    $$\Gamma_{k,j} = \frac{|S_k| \|A_k^T A_k\|_F^2}{|S_j| \|A_k^T A_j\|_F^2}.$$
+
+    | symbol | here |
+    |---|---|
+    | $k, j$ | the dims `class` and `other` |
+
+    >>> images = [[0, 0], [2, 0], [0, 0], [1, 1], [2, 2]]
+    >>> correlation = noise_correlation(images, ["a", "a", "b", "b", "b"])
+    >>> noise_correlation_ratio(correlation).values.round(2).tolist()
+    [[1.0, 1.33], [3.0, 1.0]]
+    """
+    own, samples = np.diagonal(correlation.values), correlation["samples"].values
+    with np.errstate(divide="ignore", invalid="ignore"):  # classes without noise: infinite or NaN
+        ratio = (samples * own)[:, None] / (samples[None, :] * correlation.values)
+    return (
+        correlation.copy(data=ratio)
+        .rename("noise_correlation_ratio")
+        .assign_attrs(long_name="Γ_kj", units="1")
+    )
+
+
+def _by_moments(centred: Centred) -> np.ndarray:
+    """The traces of products of every two classes' moments, from tiles of these."""
+    classes, room = len(centred.ends), centred.memory / 8 / 4
+    side = min(centred.dim, (room / classes) ** 0.5)
+    starts = np.concatenate([[0], centred.ends[:-1]])
+    found = np.zeros((classes, classes))
+    tiles = list(blocks(centred.dim, side))
+    for a, left in enumerate(tiles):
+        for right in tiles[a:]:
+            shape = left.stop - left.start, right.stop - right.start
+            moments = np.zeros((classes, *shape))
+            for k, (start, end) in enumerate(zip(starts, centred.ends, strict=True)):
+                for part in blocks(end - start, room / max(side, 1)):
+                    rows = slice(start + part.start, start + part.stop)
+                    x = centred.block(rows, left)
+                    y = x if right is left else centred.block(rows, right)
+                    moments[k] += x.T @ y
+            flat = moments.reshape(classes, -1)
+            found += (1 if right is left else 2) * (flat @ flat.T)
+    return found
+
+
+def _by_products(centred: Centred) -> np.ndarray:
+    """The same, as sums of squared inner products of the images of the two classes."""
+    count, room = len(centred), centred.memory / 8 / 6
+    side = min(count, room**0.5)
+    of = np.searchsorted(centred.ends, np.arange(count), side="right")
+    found = np.zeros((len(centred.ends), len(centred.ends)))
+    tiles = list(blocks(count, side))
+    for a, left in enumerate(tiles):
+        for right in tiles[a:]:
+            products = np.zeros((left.stop - left.start, right.stop - right.start))
+            for columns in blocks(centred.dim, room / side):
+                x = centred.block(left, columns)
+                y = x if right is left else centred.block(right, columns)
+                products += x @ y.T
+            np.square(products, out=products)
+            rows, row_starts = np.unique(of[left], return_index=True)
+            others, other_starts = np.unique(of[right], return_index=True)
+            sums = np.add.reduceat(products, row_starts, axis=0)
+            sums = np.add.reduceat(sums, other_starts, axis=1)
+            found[np.ix_(rows, others)] += sums
+            if right is not left:
+                found[np.ix_(others, rows)] += sums.T
+    return found

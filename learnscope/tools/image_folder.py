@@ -1,0 +1,125 @@
+"""Images in a folder: a folder a class, PNG or JPEG files of one size."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from learnscope.errors import BadInput
+
+LARGEST = 4 * 2**30  # bytes of all pixels
+_LARGEST_IMAGE = 2**26  # pixels
+_ENDINGS = (".png", ".jpg", ".jpeg")
+# Pillow's modes by what they are read as: grey, grey of 16 bits, colour.
+_READ_AS = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "PA": "RGB", "RGB": "RGB", "RGBA": "RGB",
+            "CMYK": "RGB", "YCbCr": "RGB", "I": "I;16", "I;16": "I;16"}  # fmt: skip
+_BROKEN = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombWarning,
+           Image.DecompressionBombError)  # fmt: skip
+
+
+def read_folder(folder: Path) -> tuple[np.ndarray, list[str], list[str]]:
+    """Images (uint8, or uint16 if their files have 16 bits), classes, and files in the folder.
+
+    All headers are looked at before any pixel. Grey images among colour ones become colour.
+    """
+    files, labels = _files(folder)
+    kinds = {file: _header(file) for file in files}
+    first = kinds[files[0]]
+    for file, (size, mode) in kinds.items():
+        if size != first[0]:
+            raise BadInput(
+                f"{file} has {size[0]} x {size[1]} pixels and {files[0]} has {first[0][0]} x "
+                f"{first[0][1]}: all must have one size."
+            )
+        if (mode == "I;16") != (first[1] == "I;16"):
+            raise BadInput(f"{file} and {files[0]} differ in depth (8 or 16 bits): all must agree.")
+    colour = any(mode == "RGB" for _, mode in kinds.values())
+    width, height = first[0]
+    shape = (len(files), height, width, *((3,) if colour else ()))
+    dtype = np.dtype(np.uint16 if first[1] == "I;16" else np.uint8)
+    if np.prod(shape, dtype=float) * dtype.itemsize > LARGEST:
+        raise BadInput(f"the images in {folder} would take more than the 4 GB that are read.")
+    images = np.empty(shape, dtype)
+    for at, file in enumerate(files):
+        images[at] = _pixels(file, "RGB" if colour else first[1])
+    return images, labels, [_text(file.relative_to(folder)) for file in files]
+
+
+def _files(folder: Path) -> tuple[list[Path], list[str]]:
+    """The image files of all class folders, and their classes."""
+    files, labels = [], []
+    for one in _visible(folder):
+        if not one.is_dir():
+            if one.suffix.lower() in _ENDINGS:
+                raise BadInput(f"{one} is in no class: images must be in a folder a class.")
+            continue
+        before = len(files)
+        for file in _visible(one):
+            if file.is_dir() or file.suffix.lower() not in _ENDINGS:
+                raise BadInput(
+                    f"{file} is not allowed: class folders may hold PNG and JPEG files "
+                    f"({', '.join(_ENDINGS)}) only."
+                )
+            files.append(file)
+            labels.append(_text(Path(one.name)))
+        if len(files) == before:
+            raise BadInput(f"the class folder {one} has no images: it must hold PNG or JPEG files.")
+    if not files:
+        raise BadInput(f"{folder} has no class folders: it must hold a folder of images a class.")
+    return files, labels
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _text(path: Path) -> str:
+    """A name that can be written anywhere, whatever its bytes are."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _open(file: Path) -> Image.Image:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        return Image.open(file, formats=("PNG", "JPEG"))
+
+
+def _header(file: Path) -> tuple[tuple[int, int], str]:
+    """Width and height, and what it is read as."""
+    try:
+        with _open(file) as image:
+            size, mode = image.size, image.mode
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        size, mode = (_LARGEST_IMAGE, 2), "L"
+    except _BROKEN as error:
+        raise _broken(file, error) from None
+    if size[0] * size[1] > _LARGEST_IMAGE:
+        raise BadInput(f"{file} is too large: an image has at most {_LARGEST_IMAGE} pixels (2^26).")
+    if mode not in _READ_AS:
+        raise BadInput(f"{file} is of the kind {mode}: it must be grey or colour.")
+    return size, _READ_AS[mode]
+
+
+def _pixels(file: Path, mode: str) -> np.ndarray:
+    try:
+        with _open(file) as image:
+            image.load()
+            if image.has_transparency_data:
+                image = image.convert("RGBA")
+                if np.asarray(image)[..., 3].min() < 255:
+                    raise BadInput(f"{file} has transparent pixels: they must all be opaque.")
+                return np.asarray(image.convert(mode))
+            # Numbers of 16 bits come as they are; converting them would cut them.
+            return np.asarray(image if mode == "I;16" else image.convert(mode))
+    except BadInput:
+        raise
+    except _BROKEN as error:
+        raise _broken(file, error) from None
+
+
+def _broken(file: Path, error: Exception) -> BadInput:
+    if isinstance(error, OSError) and error.strerror:
+        return BadInput(f"{file} cannot be read: {error.strerror}.")
+    return BadInput(f"{file} is not a whole PNG or JPEG image.")

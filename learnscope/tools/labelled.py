@@ -1,0 +1,85 @@
+"""Images with labels from a user's files."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from learnscope.errors import BadInput
+from learnscope.tools.classes import MEMORY, Classes
+from learnscope.tools.csv_file import read_csv
+from learnscope.tools.image_folder import read_folder
+from learnscope.tools.npz_file import read_npz
+
+KINDS = ".npz, .csv or .csv.gz, or a folder of class folders"
+
+
+@dataclasses.dataclass(frozen=True)
+class Labelled:
+    """Images, their labels, where they come from, and their files if each has one."""
+
+    images: np.ndarray
+    labels: np.ndarray
+    name: str
+    files: list[str] | None = None
+
+
+def read_labelled(path: str | Path, label: str | None = None) -> Labelled:
+    """Images and labels from a file or folder. Nothing is unpickled, nor unpacked beyond 4 GB.
+
+    - `.npz`: the images are the first array there is of `images`, `x`, `x_train`, `train_images`
+      and `data`, the labels that of `labels`, `label`, `y`, `y_train`, `train_labels`, `targets`
+      and `target` (in small or capital letters), or the array that `label` names.
+    - `.csv`, `.csv.gz`: a line of column names, then an image a line. The labels are the column
+      that `label` names, otherwise the one called `label`, `class`, `target` or `y`; all other
+      columns are numbers.
+    - A folder with a folder a class, each of PNG and JPEG files, all of one size. Hidden files are
+      left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "points.csv").write_text("a,b,class\\n1,2,cat\\n3,4.5,dog\\n")
+    ...     points = read_labelled(Path(folder, "points.csv"))
+    >>> points.name, points.images.tolist(), points.labels.tolist()
+    ('points', [[1.0, 2.0], [3.0, 4.5]], ['cat', 'dog'])
+    """
+    place = Path(path)
+    name = place.resolve().name
+    if not place.exists():
+        raise BadInput(f"{path} cannot be read: there is no such file or folder.")
+    try:
+        if place.is_dir():
+            if label is not None:
+                raise BadInput(f"the labels of {path} are its folders: leave --label out.")
+            images, texts, files = read_folder(place)
+            return _checked(images, _numbers(texts), name, files)
+        if name.lower().endswith(".npz"):
+            return _checked(*read_npz(place, label), name[:-4])
+        for ending in (".csv", ".csv.gz"):
+            if name.lower().endswith(ending):
+                images, texts = read_csv(place, label)
+                return _checked(images, _numbers(texts), name[: -len(ending)])
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    except MemoryError:
+        raise BadInput(f"{path} does not fit into the memory of this machine.") from None
+    raise BadInput(f"{path} is not allowed: it must be {KINDS}.")
+
+
+def _checked(
+    images: np.ndarray, labels: np.ndarray, name: str, files: list[str] | None = None
+) -> Labelled:
+    """With labels as plain integers or text, one an image."""
+    classes = Classes.check(images, labels, MEMORY)
+    return Labelled(images, classes.names[classes.of], name or "images", files)
+
+
+def _numbers(texts: list[str]) -> np.ndarray:
+    """Labels as whole numbers, if all are written as such, so that 10 comes after 9."""
+    try:
+        numbers = [int(text) for text in texts]
+        if [str(number) for number in numbers] == texts:
+            return np.array(numbers, dtype=np.int64)
+    except (ValueError, OverflowError):
+        pass
+    return np.array(texts, dtype=np.str_)

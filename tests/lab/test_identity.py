@@ -1,0 +1,205 @@
+"""Names of sweeps: whatever changes a result changes the name, a user's own code included."""
+
+import functools
+import importlib.util
+import sys
+import textwrap
+
+import optax
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.lab.identity import identity
+from learnscope.lab.plan import Plan
+from tests.lab.small import DESCENT, NOISE, PENALTY, experiment, reported, run, said_by
+
+MOMENTUM = experiment(ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9}))
+
+
+def name_of(setting, over=None, seeds=2, coordinates="auto", precision="float32"):
+    return identity(Plan.of(setting, over, seeds, coordinates, precision))
+
+
+def test_whatever_changes_a_result_changes_the_name():
+    setting = experiment()
+    name = functools.partial(name_of, over=NOISE)
+    first = name(setting)
+    # Other values and seeds are of the same family.
+    relatives = [
+        name(setting, seeds=3),
+        name(setting, seeds=[1, 0]),
+        name_of(setting, {"data.noise": [0.1, 0.2]}),
+        name_of(setting, {"data.noise": [0.1, 0.2, 0.5]}),
+        name_of(setting, {"data.noise": [0.2, 0.1, 0.4]}),
+    ]
+    others = [
+        name(setting.replace("rule.rate", 0.31)),
+        name(setting.replace("data.train", 7)),
+        name(setting.replace("steps", 11)),
+        name(setting.replace("record.every", 2)),
+        name(setting.replace("rule", PENALTY)),
+        name(setting.replace("rule.options", {"momentum": 0.9})),
+        name(setting.replace("probes", [ls.probes.Loss()])),
+        name(setting, coordinates="ambient"),
+        name(setting, precision="float64"),
+        name_of(setting, {"net.scale": [0.1, 0.2, 0.4]}),
+        name_of(setting, ls.zipped({**NOISE, "net.scale": [0.1, 0.2, 0.4]})),
+        name_of(setting),
+    ]
+    family = first.partition("-")[0]
+    assert {other.partition("-")[0] for other in relatives} == {family}
+    assert family not in {other.partition("-")[0] for other in others}
+    assert len({first, *relatives, *others}) == 1 + len(relatives) + len(others)
+    # What is swept over does not count where it stood before.
+    assert name(setting.replace("data.noise", 0.9)) == first
+
+
+def test_a_whole_number_is_the_number(tmp_path):
+    for field in ("data.noise", "data.dim", "rule.options.momentum"):
+        setting = experiment().replace("rule.options", {"momentum": 0.5})
+        assert name_of(setting, {field: [100, 101]}) == name_of(setting, {field: [100.0, 101.0]})
+    run(experiment(), {"data.noise": [1, 2]}, store=tmp_path)
+    floats, report = reported(experiment(), {"data.noise": [1.0, 2.0]}, store=tmp_path)
+    assert report.computed == 0
+    xr.testing.assert_equal(floats.load(), run(experiment(), {"data.noise": [1.0, 2.0]}))
+
+
+def test_a_name_is_the_same_in_every_process():
+    (name,) = said_by(__file__)
+    assert name == name_of(MOMENTUM, {"rule": [DESCENT, PENALTY]})
+
+
+# A user's own code.
+
+RULE = """
+    import learnscope as ls
+    from learnscope.part import number
+    from learnscope.rules import optimiser as opt
+    from tests.lab.small import AbstractOwnRule
+
+
+    def examples(problem, key):
+        return problem.batch(key)
+
+
+    class _Own(AbstractOwnRule):
+        def gradient(self, state, problem, key):
+            return state.gradient(examples(problem, key))
+
+
+    class _Data(ls.data.AbstractData):
+        dim: int = number(100, whole=True, shape=True)
+        compression = "none"
+        span = 7
+
+        def sample(self, key, frame=None):
+            model = ls.data.SignalNoise(dim=100, train=6, test=10, signal=1.0, noise=0.3)
+            return model.sample(key, frame)
+
+        def example(self, key, problem):
+            raise NotImplementedError
+
+
+    optimiser = lambda rate: opt.build("sgd", rate, {})
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Import a module of a user's, as it is now and after an edit of its text."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    texts = [textwrap.dedent(RULE)]
+
+    def imported(old="", new=""):
+        texts.append(texts[-1].replace(old, new) if old else texts[-1])
+        path = folder / f"own{len(texts)}.py"
+        path.write_text(texts[-1])
+        spec = importlib.util.spec_from_file_location("own_rule", path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["own_rule"] = module
+        spec.loader.exec_module(module)
+        return module
+
+    yield imported
+    sys.modules.pop("own_rule", None)
+
+
+def test_own_code_is_part_of_the_name(own):
+    settings = {
+        "rule": lambda module: experiment(module._Own(rate=0.3)),
+        "data": lambda module: experiment().replace("data", module._Data()),
+        "function": lambda module: experiment(
+            ls.rules.GradientDescent(rate=0.3, optimiser=module.optimiser)
+        ),
+    }
+    edits = {
+        "rule": ("return state.gradient(", "return 2 * state.gradient("),
+        "data": ("signal=1.0", "signal=2.0"),
+        "function": ('"sgd", rate', '"sgd", 2 * rate'),
+    }
+    for part, setting in settings.items():
+        name = name_of(setting(own()))
+        assert name_of(setting(own())) == name, part
+        assert name_of(setting(own(*edits[part]))) != name, part
+
+    # On an axis too, where the family is the same.
+    def swept(*edit):
+        return name_of(experiment(), {"rule": [DESCENT, own(*edit)._Own(rate=0.3)]})
+
+    name = swept()
+    assert swept() == name
+    assert swept("return 2 * state", "return 3 * state") != name
+
+
+def test_a_changed_helper_of_own_code_changes_the_name(own):
+    first = name_of(experiment(own()._Own(rate=0.3)))
+    edited = own("return problem.batch(key)", "return problem.train")
+    second = name_of(experiment(edited._Own(rate=0.3)))
+    assert first != second
+
+
+def test_a_changed_rule_is_run_anew(own, tmp_path):
+    store = tmp_path / "results"
+    first = run(experiment(own()._Own(rate=0.3)), store=store)
+    _, report = reported(experiment(own()._Own(rate=0.3)), store=store)
+    assert report.computed == 0
+    module = own("examples(problem, key))", "problem.train)")
+    second, report = reported(experiment(module._Own(rate=0.3)), store=store)
+    assert report.computed == 1
+    xr.testing.assert_equal(first.load(), second.load())
+
+
+def test_functions_that_differ_in_what_they_hold_differ():
+    def by(momentum):
+        return lambda rate: optax.sgd(rate, momentum=momentum)
+
+    def with_default(value):
+        def factory(rate, momentum=value):
+            return optax.sgd(rate, momentum=momentum)
+
+        return factory
+
+    def with_partial(momentum):
+        return functools.partial(optax.sgd, momentum=momentum)
+
+    for make in (by, with_default, with_partial):
+        one, other = (
+            name_of(experiment(ls.rules.GradientDescent(rate=0.3, optimiser=make(value))))
+            for value in (0.1, 0.9)
+        )
+        assert one != other, make.__name__
+
+
+def test_code_that_cannot_be_read_is_refused(tmp_path):
+    unread = eval("lambda rate: optax.sgd(rate)")
+    setting = experiment(ls.rules.GradientDescent(rate=0.3, optimiser=unread))
+    with pytest.raises(ls.BadInput, match=r"GradientDescent.optimiser = .*its source cannot be"):
+        run(setting, store=tmp_path)
+    assert not any(tmp_path.iterdir())
+    assert run(setting).loss.notnull().all()
+
+
+if __name__ == "__main__":
+    print(name_of(MOMENTUM, {"rule": [DESCENT, PENALTY]}))

@@ -1,0 +1,461 @@
+"""Images and labels from files: what is read, and one sentence for what cannot be."""
+
+import gzip
+import os
+import struct
+import time
+import tracemalloc
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import learnscope as ls
+from learnscope.tools import csv_file, image_folder, npz_file
+
+IMAGES = np.arange(4 * 6, dtype=np.uint8).reshape(4, 2, 3)
+LABELS = np.array([3, 1, 3, 1])
+read = ls.tools.read_labelled
+
+
+def refused(path, *words, label=None):
+    """The one sentence that a file gets."""
+    with pytest.raises(ls.BadInput) as caught:
+        read(path, label)
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text
+    return text
+
+
+# .npz
+
+
+@pytest.mark.parametrize(
+    ("images", "labels"),
+    [
+        ("images", "labels"), ("x", "y"), ("X", "Y"), ("x_train", "y_train"), ("data", "target"),
+        ("train_images", "train_labels"), ("x", "targets"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_names_of_arrays(tmp_path, save, images, labels):
+    save(tmp_path / "set.npz", **{images: IMAGES, labels: LABELS, "more": LABELS})
+    found = read(tmp_path / "set.npz")
+    np.testing.assert_array_equal(found.images, IMAGES)
+    np.testing.assert_array_equal(found.labels, LABELS)
+    assert (found.name, found.files, found.images.dtype) == ("set", None, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (LABELS[:, None], [3, 1, 3, 1]),
+        (LABELS.astype(float), [3, 1, 3, 1]),
+        (LABELS.astype("u1"), [3, 1, 3, 1]),
+        (LABELS == 3, [True, False, True, False]),
+        (np.array([b"a", b"b", b"a", b"\xff"]), ["a", "b", "a", "\\xff"]),
+    ],
+)
+def test_labels_come_as_plain_numbers_or_text(tmp_path, labels, expected):
+    np.savez(tmp_path / "set.npz", x=IMAGES, y=labels)
+    assert read(tmp_path / "set.npz").labels.tolist() == expected
+
+
+def test_arrays_that_do_not_fit(tmp_path):
+    path = tmp_path / "set.npz"
+    for x, y, words in (
+        (IMAGES, LABELS[:3], "4 images and 3 labels"),
+        (IMAGES[0, 0, 0], LABELS, "shape ()"),
+        (IMAGES[:0], LABELS[:0], "no images"),
+        (IMAGES.astype(str), LABELS, "real numbers"),
+        (IMAGES, np.eye(4), "shape (4, 4)"),
+        (IMAGES, np.array([1, np.nan, 2, 3]), "image 1 is missing"),
+    ):
+        np.savez(path, x=x, y=y)
+        refused(path, words)
+
+
+def test_other_arrays_of_labels(tmp_path):
+    path = tmp_path / "set.npz"
+    np.savez(path, x=IMAGES, y=LABELS, fine=LABELS[::-1])
+    assert read(path, "fine").labels.tolist() == [1, 3, 1, 3]
+    refused(path, "unknown array", "did you mean 'fine'", label="fnie")
+    refused(path, "both images and labels", label="x")
+
+
+def test_arrays_that_are_not_there(tmp_path):
+    path = tmp_path / "set.npz"
+    np.savez(path, pictures=IMAGES, y=LABELS)
+    refused(path, "no array of images", "x_train", "arrays there: pictures, y")
+    np.savez(path, x=IMAGES, kinds=LABELS)
+    refused(path, "no array of labels", "--label", "kinds")
+    np.savez(path)
+    refused(path, "arrays there: none")
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("unpickled",))
+
+    path = tmp_path / "set.npz"
+    trap = np.empty(4, object)
+    trap[0] = Trap()
+    np.savez(path, x=IMAGES, y=trap)
+    refused(path, "'y'", "never unpickled")
+    np.savez(path, x=trap, y=LABELS)
+    refused(path, "'x'", "never unpickled")
+
+
+def test_structured_arrays(tmp_path):
+    path = tmp_path / "set.npz"
+    with pytest.warns(UserWarning, match="format 3.0"):
+        np.savez(path, x=np.zeros(4, [("größe", "f8"), ("日", "i4")]), y=LABELS)
+    refused(path, "structured")
+
+
+def test_truncated_at_any_byte(tmp_path):
+    whole = tmp_path / "whole.npz"
+    np.savez_compressed(whole, x=np.random.default_rng(0).normal(size=(4, 30)), y=LABELS)
+    content = whole.read_bytes()
+    path = tmp_path / "cut.npz"
+    for length in range(0, len(content), 7):
+        path.write_bytes(content[:length])
+        refused(path, "cut.npz is not a whole .npz file")
+
+
+def test_changed_at_any_byte(tmp_path):
+    """Refused, or read with the right numbers of rows: never another exception."""
+    whole = tmp_path / "whole.npz"
+    np.savez_compressed(whole, x=np.random.default_rng(0).normal(size=(4, 30)), y=LABELS)
+    content = whole.read_bytes()
+    path = tmp_path / "changed.npz"
+    for at in range(0, len(content), 3):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
+        try:
+            found = read(path)
+        except ls.BadInput:
+            continue
+        assert len(found.images) == 4
+
+
+def header(shape, kind="|u1"):
+    text = str({"descr": kind, "fortran_order": False, "shape": shape}).ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+
+
+def test_sizes_are_checked_before_reading(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    archive(path, x=header((10**6, 10**6)) + b"\0" * 99, y=header((10**6,)))
+    refused(path, "'x'", "would take 931 GB", "at most 4 GB")
+    # A header that says more than there is, and one that says less.
+    for count in (10**8, 3):
+        archive(path, x=header((count, 10)) + b"\0" * 40, y=header((4,)) + b"\0" * 4)
+        refused(path, "'x'", "not what its header says")
+    archive(path, x=header((-4, 10)) + b"\0" * 40, y=header((4,)) + b"\0" * 4)
+    refused(path, "bomb.npz")
+    # A megabyte of zeros in a kilobyte, with the limit below it.
+    monkeypatch.setattr(npz_file, "LARGEST", 10**5)
+    archive(path, x=header((1000, 1000)) + b"\0" * 10**6, y=header((4,)) + b"\0" * 4)
+    assert path.stat().st_size < 5000
+    refused(path, "would take")
+
+
+def test_encrypted_and_other_archives(tmp_path):
+    path = tmp_path / "set.npz"
+    archive(path, x=header((4, 1)) + b"\0" * 4, y=b"hello and more")
+    refused(path, "not a whole .npz file")
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 8
+    content[at] |= 1  # as if it had a password
+    path.write_bytes(content)
+    refused(path, "not a whole .npz file", "password")
+
+
+# CSV
+
+
+def csv(path, text, packed=False):
+    content = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    return path
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_csv(tmp_path, packed):
+    path = tmp_path / ("set.csv.gz" if packed else "set.csv")
+    found = read(csv(path, "a,Label,b\n1, 10 ,2.5\n\n-3e2,9,0\n", packed))
+    np.testing.assert_array_equal(found.images, [[1, 2.5], [-300, 0]])
+    assert found.labels.tolist() == [10, 9]
+    assert found.name == "set"
+
+
+def test_csv_of_other_programs(tmp_path):
+    text = '\ufeff"pixel, first",class,y\r\n1,"a ""cat"", say",0\r\n2,dog,1'
+    found = read(csv(tmp_path / "set.CSV", text))
+    assert found.labels.tolist() == ['a "cat", say', "dog"]
+    assert found.images.tolist() == [[1, 0], [2, 1]]
+    assert read(tmp_path / "set.CSV").name == "set"
+
+
+def test_labels_that_look_alike_stay_apart(tmp_path):
+    found = read(csv(tmp_path / "set.csv", "y,a\n01,1\n1,2\n1.0,3\n"))
+    assert found.labels.tolist() == ["01", "1", "1.0"]
+
+
+BAD_CSV = {
+    "no label": ("a,b\n1,2\n", ["no column called label or class or target or y", "are a, b"]),
+    "empty": ("", ["its columns are none"]),
+    "two": ("y,Y,a\n1,1,1\n", ["2 columns 'y'"]),
+    "alone": ("y\n1\n", ["no column beside"]),
+    "no rows": ("y,a\n", ["no lines after"]),
+    "short": ("y,a,b\n1,2,3\n1,2\n", ["line 3, has 2 cells for 3 columns"]),
+    "long": ("y,a,b\n1,2,3,4\n", ["line 2, has 4 cells"]),
+    "word": ("y,a,b\n1,2,3\n1,2,blue\n", ["line 3, column 'b': 'blue' is not a finite number"]),
+    "void": ("y,a,b\n1,,3\n", ["line 2, column 'a': an empty cell"]),
+    "nan": ("y,a,b\n1,nan,3\n", ["column 'a': 'nan'"]),
+    "infinite": ("y,a,b\n1,2,-inf\n", ["column 'b': '-inf'"]),
+    "overflow": ("y,a,b\n1,2,1e999\n", ["column 'b': '1e999'"]),
+    "missing": ("y,a\n0,1\n ,2\n", ["line 3, column 'y': the label is missing"]),
+    "missing nan": ("y,a\nNaN,1\n", ["label is missing"]),
+    "quote": ('y,a\n1,"2\n3,4\n', ["not valid CSV"]),
+    "latin": ("y,a\nä,1\n".encode("latin-1"), ["not UTF-8"]),
+    "binary": (bytes(range(256)) * 9, ["set.csv"]),
+    "after quotes": ('y,a\n"two\nlines",1\nx,?\n', ["line 4, column 'a'"]),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_CSV)
+def test_bad_csv(tmp_path, kind):
+    text, words = BAD_CSV[kind]
+    refused(csv(tmp_path / "set.csv", text), *words)
+
+
+def test_label_columns_by_name(tmp_path):
+    path = csv(tmp_path / "set.csv", "kind,label,a\n5,1,2\n")
+    assert read(path, "kind").labels.tolist() == [5]
+    refused(path, "no column 'kinds' for the labels", "kind, label, a", label="kinds")
+
+
+def test_damaged_gzip(tmp_path):
+    path = csv(tmp_path / "set.csv.gz", "y,a\n" + "1,2\n" * 5000, packed=True)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    refused(path, "not a whole gzip file")
+    path.write_bytes(content[:20] + bytes([content[20] ^ 1]) + content[21:])
+    refused(path, "set.csv.gz")
+    path.write_bytes(b"y,a\n1,2\n")
+    refused(path, "not a whole gzip file")
+
+
+def test_packed_endless_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "_LONGEST", 10**6)
+    path = csv(tmp_path / "set.csv.gz", "y,a\n1," + "0" * 2 * 10**6, packed=True)
+    refused(path, "is too large")
+    monkeypatch.setattr(csv_file, "LARGEST", 10**5)
+    path = csv(tmp_path / "set.csv.gz", "y,a\n" + "\n" * 10**6, packed=True)
+    refused(path, "is too large")
+    path = csv(tmp_path / "set.csv.gz", "y,a,b\n" + "1,2,3\n" * 10**4, packed=True)
+    refused(path, "line ", "take 4 GB")
+
+
+def test_a_million_columns(tmp_path):
+    """Read line by line and scored through inner products: seconds, and little beside the data."""
+    count, columns = 4, 10**6
+    source = np.random.default_rng(0)
+    values = source.integers(0, 256, size=(count, columns))
+    path = tmp_path / "wide.csv"
+    with open(path, "w") as file:
+        file.write("label," + ",".join([f"p{i}" for i in range(columns)]) + "\n")
+        for row in values:
+            file.write("0," + ",".join(map(str, row.tolist())) + "\n")
+    start = time.process_time()
+    found = read(path)
+    np.testing.assert_array_equal(found.images, values)
+    tracemalloc.start()
+    scores = ls.tools.influence_scores(found.images, found.labels)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert time.process_time() - start < 20
+    assert peak < 300e6
+    # The moment is 10^6 x 10^6; the definition through inner products is not.
+    products = (values - values.mean(0)) @ (values - values.mean(0)).T
+    rest = values[1:] - values[1:].mean(0)
+    exact = (products**2).sum() / 3**2 - ((rest @ rest.T) ** 2).sum() / 2**2
+    np.testing.assert_allclose(scores[0], exact, rtol=1e-10)
+    refused(path, "p0, p1, ", "... (1000001 in all)", label="kind")
+
+
+# Folders of images
+
+
+def folder(path, mode="L", kinds=("cat", "dog"), size=(3, 2), ending="png"):
+    for k, kind in enumerate(kinds):
+        (path / kind).mkdir(parents=True)
+        for i in range(3):
+            Image.new(mode, size, 10 * k + i if mode in ("L", "I;16") else None).save(
+                path / kind / f"{i}.{ending}"
+            )
+    return path
+
+
+def test_folders(tmp_path):
+    (tmp_path / "set").mkdir()
+    found = read(folder(tmp_path / "set"))
+    assert found.images.shape == (6, 2, 3) and found.images.dtype == np.uint8
+    assert found.images[:, 0, 0].tolist() == [0, 1, 2, 10, 11, 12]
+    assert found.labels.tolist() == ["cat"] * 3 + ["dog"] * 3
+    assert found.files == [f"{k}/{i}.png" for k in ("cat", "dog") for i in range(3)]
+    assert found.name == "set"
+
+
+def test_one_class_and_numbered_classes(tmp_path):
+    assert read(folder(tmp_path / "one", kinds=["cat"])).labels.tolist() == ["cat"] * 3
+    found = read(folder(tmp_path / "ten", kinds=["10", "9"]))
+    assert found.labels.tolist() == [10] * 3 + [9] * 3
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16"])
+def test_kinds_of_png(tmp_path, mode):
+    path = tmp_path / "set"
+    source = np.random.default_rng(0).integers(0, 2, size=(2, 3), dtype=np.uint8) * 255
+    (path / "a").mkdir(parents=True)
+    image = Image.fromarray(source)
+    if mode == "I;16":
+        image = Image.fromarray(source.astype(np.uint16) * 200)
+    else:
+        image = image.convert("RGB").convert(mode)
+    image.save(path / "a" / "0.png")
+    found = read(path).images[0]
+    expected = source.astype(int) * (200 if mode == "I;16" else 1)
+    np.testing.assert_array_equal(found.reshape(2, 3, -1)[..., 0], expected)
+    assert found.shape == ((2, 3, 3) if mode in ("P", "RGB", "RGBA") else (2, 3))
+
+
+def test_grey_among_colour(tmp_path):
+    path = folder(tmp_path / "set", "RGB", kinds=["a"], ending="jpg")
+    Image.new("L", (3, 2), 200).save(path / "a" / "9.JPEG")
+    found = read(path)
+    assert found.images.shape == (4, 2, 3, 3)
+    assert (found.images[3] == 200).all()
+
+
+def test_hidden_files_and_notes_are_left_out(tmp_path):
+    path = folder(tmp_path / "set")
+    (path / "README.md").write_text("notes")
+    (path / ".git").mkdir()
+    (path / "cat" / ".DS_Store").write_bytes(b"x")
+    assert len(read(path).images) == 6
+
+
+def spoil(name):
+    def change(path):
+        (path / name).write_bytes(b"not an image at all")
+
+    return change
+
+
+def truncate(path):
+    source = np.random.default_rng(0).integers(0, 255, (2, 3, 3), dtype=np.uint8)
+    Image.fromarray(source[..., 0]).save(path / "cat" / "1.png")
+    content = (path / "cat" / "1.png").read_bytes()
+    (path / "cat" / "1.png").write_bytes(content[: content.index(b"IDAT") + 6])
+
+
+def transparent(path):
+    Image.new("RGBA", (3, 2), (1, 2, 3, 128)).save(path / "dog" / "1.png")
+
+
+def png(width, height):
+    """A PNG that says what size it has, and has nothing."""
+
+    def chunk(kind, content):
+        check = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + check
+
+    size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    empty = chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + empty
+
+
+def bomb(width, height):
+    return lambda path: (path / "cat" / "0.png").write_bytes(png(width, height))
+
+
+def loose(path):
+    Image.new("L", (3, 2)).save(path / "0.png")
+
+
+BAD_FOLDERS = {
+    "other size": (
+        lambda p: Image.new("L", (4, 2)).save(p / "dog" / "1.png"),
+        ["dog/1.png has 4 x 2 pixels", "cat/0.png has 3 x 2", "one size"],
+    ),
+    "other depth": (
+        lambda p: Image.new("I;16", (3, 2)).save(p / "dog" / "1.png"),
+        ["dog/1.png", "8 or 16 bits"],
+    ),
+    "no image": (spoil("cat/2.png"), ["cat/2.png is not a whole PNG or JPEG"]),
+    "notes": (spoil("cat/notes.txt"), ["notes.txt is not allowed", ".png, .jpg, .jpeg"]),
+    "truncated": (truncate, ["cat/1.png is not a whole PNG"]),
+    "folder": (lambda p: (p / "cat" / "deep").mkdir(), ["deep is not allowed"]),
+    "empty class": (lambda p: (p / "eel").mkdir(), ["eel has no images"]),
+    "loose": (loose, ["0.png is in no class"]),
+    "transparent": (transparent, ["dog/1.png has transparent pixels"]),
+    "bomb": (bomb(10_000, 10_000), ["cat/0.png is too large", "67108864 pixels"]),
+    "larger bomb": (bomb(10**6, 10**6), ["cat/0.png is too large"]),
+    "smaller bomb": (bomb(8200, 8200), ["cat/0.png is too large"]),
+    "gif as png": (
+        lambda p: Image.new("L", (3, 2)).save(p / "cat" / "1.png", format="GIF"),
+        ["cat/1.png is not a whole PNG"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FOLDERS)
+def test_bad_folders(tmp_path, kind):
+    path = folder(tmp_path / "set")
+    change, words = BAD_FOLDERS[kind]
+    change(path)
+    refused(path, *words)
+
+
+def test_folders_that_take_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(image_folder, "LARGEST", 35)
+    refused(folder(tmp_path / "set"), "more than the 4 GB")
+
+
+def test_folders_have_no_label_column(tmp_path):
+    refused(folder(tmp_path / "set"), "labels", "folders", label="y")
+
+
+def test_names_that_are_not_text(tmp_path):
+    path = folder(tmp_path / "set", kinds=["a"])
+    try:
+        os.rename(os.fsencode(path / "a"), os.fsencode(path) + b"/a\xff")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    found = read(path)
+    assert found.labels[0] == "a\\xff" and found.files[0] == "a\\xff/0.png"
+    "".join(found.files).encode()
+
+
+# Other places
+
+
+def test_other_places(tmp_path):
+    refused(tmp_path / "missing.npz", "missing.npz cannot be read: there is no such file")
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", "no class folders")
+    (tmp_path / "set.txt").write_text("y,a\n1,2\n")
+    refused(tmp_path / "set.txt", "must be .npz, .csv or .csv.gz, or a folder of class folders")
