@@ -19,7 +19,7 @@ help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
-	$(BIN)/learnscope run --out learnscope-out
+	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
 test: lint ## install for development, then lint, check types and run the tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS)
@@ -54,7 +54,7 @@ clean: ## remove .venv, builds and caches; results stay
 	@touch $@
 
 .venv/.ready-run: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[cluster]'
 	@touch $@
 
 .venv/.ready-dev: .venv/.created pyproject.toml

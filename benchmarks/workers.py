@@ -15,7 +15,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import numpy as np
 import xarray as xr
 
-from learnscope.lab.cluster import _distributed, _local
+from learnscope.lab.cluster import local
 from learnscope.lab.run import run_and_report
 from learnscope.studies.kou.experiments import experiment
 
@@ -33,7 +33,7 @@ def main() -> None:
     results = []
     for _ in range(arguments.repeats):
         for count in (1, 2):
-            with _local(_distributed(), count) as client:
+            with local(count) as client:
                 run_and_report(setting, over, range(90, 100), cluster=client, progress=False)
                 started = time.perf_counter()
                 data, _ = run_and_report(setting, over, 10, cluster=client, progress=False)

@@ -56,7 +56,7 @@ def list_() -> None:
 @app.command()
 def run(
     target: Annotated[
-        str | None, typer.Argument(metavar="[STUDY[.FIGURE]]", help="Default: every study.")
+        str | None, typer.Argument(metavar="[STUDY[.FIGURE]]", help="Default: headlines of all.")
     ] = None,
     changes: Changes = None,
     seeds: Seeds = None,
@@ -68,8 +68,11 @@ def run(
     cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a study or one of its figures: writes figures, data and (whole studies) the ledger."""
-    where = _where(store, workers, cluster)
+    """Run a study or one of its figures: writes figures, data and (whole studies) the ledger.
+
+    Without a name, every study's headline figures.
+    """
+    where = _where(store, workers, cluster) | {"headlines": True}
     _studies(target, changes, seeds, out, scale, precision, quiet, where)
 
 

@@ -29,6 +29,7 @@ from learnscope.part import Number
 # Each proposal of `chi` is refused with probability below 0.05 (at one or two degrees of freedom;
 # below 0.005 from 20 on), so that all of them fail less than once in 10^13 draws.
 _PROPOSALS = 10
+_WORTH = 4  # times fewer coordinates
 
 
 def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -207,9 +208,12 @@ def orthonormal(*rows: Float[Array, "count dim"]) -> Float[Array, "rank dim"]:
 def turn(
     directions: list[Float[Array, "count dim"]], rest: list[Float[Array, "count dim"]]
 ) -> AbstractTurn:
-    """Coordinates for the span of all rows, with the directions' span as the first axes."""
+    """Coordinates for the span of all rows, with the directions' span as the first axes.
+
+    A basis of that span takes a QR decomposition, which must save enough coordinates to pay.
+    """
     count = sum(rows.shape[0] for rows in directions)
     more, dim = sum(rows.shape[0] for rows in rest), rest[0].shape[1]
-    if 0 < count <= dim <= count + more:
+    if 0 < count <= dim <= _WORTH * (count + more):
         return Reflections.of(orthonormal(*directions))
     return Basis(orthonormal(*directions, *rest))

@@ -62,7 +62,7 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
         elif isinstance(cluster, str):
             client = stack.enter_context(_connected(distributed, cluster))
         elif isinstance(cluster, int) and not isinstance(cluster, bool) and cluster > 0:
-            client = stack.enter_context(_local(distributed, cluster))
+            client = stack.enter_context(local(cluster))
         else:
             raise BadInput(
                 f"cluster = {cluster!r} is not allowed: it must be a number of workers, the "
@@ -143,8 +143,15 @@ def _reached(address: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _local(distributed: Any, count: int) -> Iterator[Any]:
-    """Local processes (spawned: JAX does not survive a fork) that share the cores evenly."""
+def local(count: int) -> Iterator[Any]:
+    """A client of so many local processes (spawned: JAX does not survive a fork), each of which
+    has its share of the cores to itself."""
+    distributed = _distributed()
+
+    class Pinned(distributed.WorkerPlugin):
+        def setup(self, worker):
+            _pin(int(worker.name), count)
+
     threads = str(max(1, cores() // count))
     names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     cluster = distributed.LocalCluster(
@@ -156,7 +163,34 @@ def _local(distributed: Any, count: int) -> Iterator[Any]:
         env=dict.fromkeys(names, threads),
     )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        client.register_plugin(Pinned())  # for workers that are started again, too
         yield client
+
+
+@contextlib.contextmanager
+def opened(cluster: Any) -> Iterator[Any]:
+    """A cluster that several sweeps share: local processes are started once, for all of them."""
+    if isinstance(cluster, int) and not isinstance(cluster, bool) and cluster > 0:
+        with local(cluster) as client:
+            yield client
+    else:
+        yield cluster
+
+
+def _pin(worker: int, count: int) -> None:
+    """Keep a worker's threads to its own share of the cores, where the system can.
+
+    XLA hands every small operation to a thread of its pool and spins until it is done: on cores of
+    its own that costs nothing, on shared ones it slows all workers several times over.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    mine = sorted(os.sched_getaffinity(0))
+    share = max(1, len(mine) // count)
+    first = worker * share % len(mine)
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(int(thread), mine[first : first + share])
 
 
 def _distributed() -> Any:

@@ -219,10 +219,10 @@ class Size:
 
     @property
     def block(self) -> int:
-        """The most runs that are computed, stored or lost together: a second or so of work."""
-        return int(
-            max(1, min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, _BLOCK_WORK // self.work))
-        )
+        """The most runs that are computed, stored or lost together: a second or so of work, but
+        whole chunks, since a part of one costs as much."""
+        runs = min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, _BLOCK_WORK // self.work)
+        return int(max(1, runs // self.chunk)) * self.chunk
 
     def piece(self, runs: int, memory: float) -> int:
         """How many of so many runs make one program: whole chunks that about fit a memory budget,

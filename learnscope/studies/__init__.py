@@ -1,12 +1,13 @@
 """The papers: one folder a paper."""
 
 from learnscope.errors import unknown
+from learnscope.studies.benign import BENIGN
 from learnscope.studies.kou import KOU
 from learnscope.studies.line import Line
 from learnscope.studies.pegr import PEGR
 from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
 
-STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, KOU)}
+STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, BENIGN, KOU)}
 
 
 def get(name: str) -> Study:

@@ -129,7 +129,11 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """One paper: sweeps at a scale, figures and claims that refer to them by name."""
+    """One paper: sweeps at a scale, figures and claims that refer to them by name.
+
+    `headline` names the figures that are drawn when all studies are run together: all, if none
+    are named.
+    """
 
     name: str
     title: str
@@ -137,6 +141,7 @@ class Study:
     sweeps: Callable[[str], Mapping[str, Sweep | Line]]
     figures: dict[str, Figure]
     claims: tuple[Claim, ...]
+    headline: tuple[str, ...] = ()
 
     def figure(self, name: str) -> Figure:
         if name not in self.figures:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from learnscope.errors import BadInput
-from learnscope.theory import kou
+from learnscope.theory import benign, kou
 from learnscope.theory.condition import Conditions
 from learnscope.theory.pegr import experiment as pegr
 from learnscope.theory.prediction import Prediction
 
-_THEORIES = (pegr, kou)
+_THEORIES = (pegr, kou, benign)
 
 
 def conditions(experiment: Any, **constants: float) -> Conditions:

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from learnscope.errors import BadInput
+from learnscope.lab.cluster import opened
 from learnscope.lab.files import check_scale
 from learnscope.lab.ledger import Ledger
 from learnscope.lab.plan import PRECISIONS
@@ -24,36 +25,43 @@ def run_studies(
     quiet: bool = False,
     store: str | None = None,
     cluster: Any = None,
+    headlines: bool = False,
 ) -> Ledger | None:
     """Run `study`, `study.figure` or (None) every study; the ledger, if whole studies were run as
-    they are (a changed experiment is no longer what a claim is about)."""
+    they are (a changed experiment is no longer what a claim is about).
+
+    With `headlines`, of all studies only the figures that they name as such.
+    """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
     check_scale(scale, SCALES)
     if precision not in PRECISIONS:
         raise BadInput(f"precision = {precision!r} must be one of {', '.join(PRECISIONS)}.")
     studies, figures = _choose(target)
-    plans = [_plan(study, figures, changes, seeds, scale) for study in studies]
+    chosen = [(target is None and headlines and s.headline) or figures for s in studies]
+    plans = [
+        _plan(study, names, changes, seeds, scale)
+        for study, names in zip(studies, chosen, strict=True)
+    ]
     output = Output(out)
     ledger = Ledger()
-    for study, (sweeps, drawn) in zip(studies, plans, strict=True):
-        say(f"{study.name}: {study.title}")
-        datasets = {}
-        for name, sweep in sweeps.items():
-            datasets[name], report = sweep.run_and_report(
-                precision=precision, progress=not quiet, store=store, cluster=cluster
-            )
-            data = datasets[name]
-            say(f"  {name}: {report}")
-            output.dataset(f"{study.name}/{name}", data)
-        for name in drawn:
-            figure = study.figures[name]
-            paths = output.figure(
-                f"{study.name}/{name}", figure.draw(*(datasets[need] for need in figure.needs))
-            )
-            say(f"  wrote {paths[0]} and .pdf: {figure.title}")
-        if not changes and figures is None:
-            ledger.extend(study.ledger(datasets))
+    with opened(cluster) as shared:
+        settings = {"precision": precision, "progress": not quiet, "store": store}
+        for study, (sweeps, drawn) in zip(studies, plans, strict=True):
+            say(f"{study.name}: {study.title}")
+            datasets = {}
+            for name, sweep in sweeps.items():
+                data, report = sweep.run_and_report(**settings, cluster=shared)
+                datasets[name] = data
+                say(f"  {name}: {report}")
+                output.dataset(f"{study.name}/{name}", data)
+            for name in drawn:
+                figure = study.figures[name]
+                drawing = figure.draw(*(datasets[need] for need in figure.needs))
+                paths = output.figure(f"{study.name}/{name}", drawing)
+                say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+            if not changes and figures is None:
+                ledger.extend(study.ledger(datasets))
     if not ledger:
         say(f"Figures and data are in {output.folder}.")
         return None
@@ -63,7 +71,7 @@ def run_studies(
     return ledger
 
 
-def _choose(target: str | None) -> tuple[list[Study], list[str] | None]:
+def _choose(target: str | None) -> tuple[list[Study], tuple[str, ...] | None]:
     if target is None:
         return list(STUDIES.values()), None
     name, _, figure = target.partition(".")
@@ -71,19 +79,19 @@ def _choose(target: str | None) -> tuple[list[Study], list[str] | None]:
     if not figure:
         return [study], None
     study.figure(figure)
-    return [study], [figure]
+    return [study], (figure,)
 
 
 def _plan(
     study: Study,
-    figures: list[str] | None,
+    figures: tuple[str, ...] | None,
     changes: Mapping[str, list[Any]],
     seeds: int | None,
     scale: str,
 ) -> tuple[dict[str, Sweep | Line], list[str]]:
     """The sweeps to run and the figures that can be drawn from them."""
     all_sweeps = study.sweeps(scale)
-    wanted = list(study.figures) if figures is None else figures
+    wanted = list(study.figures if figures is None else figures)
     needed = {need for name in wanted for need in study.figures[name].needs}
     if figures is None:
         needed |= {need for claim in study.claims for need in claim.needs}

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab.cluster import _local, workers
+from learnscope.lab.cluster import local, workers
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
 
@@ -34,7 +34,7 @@ OVER = {"net.width": [2, 3], "data.noise": np.linspace(0.1, 2, 60)}
 
 @pytest.fixture(scope="module")
 def client():
-    with _local(distributed, 2) as client:
+    with local(2) as client:
         yield client
 
 
