@@ -304,7 +304,7 @@ def influence(
     from learnscope.views.influence import contact_sheet, correlation_map, has_correlation_map
     from learnscope.views.output import Output
 
-    say = (lambda text: None) if quiet else typer.echo
+    say = _say(quiet)
     data = words.digits(label) if file is None else tools.read_labelled(file, label)
     output = Output(out)
     scores = tools.influence_scores(data.images, data.labels)

@@ -4,13 +4,12 @@ from learnscope.probes.accuracy import GradientNorm, Loss, TestAccuracy, TestLos
 from learnscope.probes.class_noise import (
     Activations,
     ActiveNeurons,
-    ClassAccuracy,
     Contributions,
     GradientBalance,
-    LongTailAccuracy,
     NoiseSpectrum,
     Residual,
 )
+from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
 

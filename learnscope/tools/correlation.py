@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope import data
 from learnscope.errors import BadInput
 from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
 
@@ -87,9 +88,7 @@ def noise_correlation_ratio(correlation: xr.DataArray) -> xr.DataArray:
     >>> noise_correlation_ratio(correlation).values.round(2).tolist()
     [[1.0, 1.33], [3.0, 1.0]]
     """
-    own, samples = np.diagonal(correlation.values), correlation["samples"].values
-    with np.errstate(divide="ignore", invalid="ignore"):  # classes without noise: infinite or NaN
-        ratio = (samples * own)[:, None] / (samples[None, :] * correlation.values)
+    ratio = data.noise_correlation_ratio(correlation.values, correlation["samples"].values)
     return (
         correlation.copy(data=ratio)
         .rename("noise_correlation_ratio")

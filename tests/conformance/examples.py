@@ -11,6 +11,8 @@ from jaxtyping import Array, Key
 import learnscope as ls
 from learnscope.part import AbstractPart
 
+Table = dict[str, dict[str, list[AbstractPart]]]
+
 
 def flat_mlp(key: Key[Array, ""]) -> eqx.Module:
     """A user's own model. A function of a module, not a lambda, so that it can be pickled."""
@@ -18,60 +20,144 @@ def flat_mlp(key: Key[Array, ""]) -> eqx.Module:
     return eqx.nn.Sequential([eqx.nn.Lambda(jnp.ravel), mlp])
 
 
-# What the other slots of an experiment hold while one kind is looked at.
-DATA = ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5)
-NET = ls.nets.PatchCNN(width=2, scale=0.1)
-RULE = ls.rules.GradientDescent(rate=0.1)
+def flat_mlp_of_classes(key: Key[Array, ""]) -> eqx.Module:
+    """The same with one output a class."""
+    mlp = eqx.nn.MLP(in_size=62, out_size=3, width_size=4, depth=1, key=key)
+    return eqx.nn.Sequential([eqx.nn.Lambda(jnp.ravel), mlp])
 
-EXAMPLES: dict[str, dict[str, list[AbstractPart]]] = {
-    "data": {
-        "SignalNoise": [
-            DATA,
-            ls.data.SignalNoise(
-                dim=30, train=4, test=3, signal=2, noise=0.1, flip=0.2, orthogonal=False, batch=2
-            ),
-        ],
+
+# What the other slots of an experiment hold while one kind is looked at: parts for labels +1 and -1
+# with one output, and parts for labels 0, 1, ... with one output a class, do not go together.
+COMPANIONS: dict[str, dict[str, AbstractPart]] = {
+    "signs": {
+        "data": ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5),
+        "net": ls.nets.PatchCNN(width=2, scale=0.1),
+        "rule": ls.rules.GradientDescent(rate=0.1),
     },
-    "net": {
-        "PatchCNN": [
-            NET,
-            ls.nets.PatchCNN(width=2, activation="relu", scale=0.1, second_layer="sum"),
-            ls.nets.PatchCNN(width=2, activation="relu_power", scale=0.1, power=3),
-            ls.nets.PatchCNN(width=2, activation="huberised", scale=0.1, threshold=0.2),
-            ls.nets.PatchCNN(width=2, activation="truncated", scale=0.1),
-            ls.nets.PatchCNN(width=2, activation="cubic", scale=0.1),
-        ],
-        "Model": [ls.nets.Model(flat_mlp)],
-    },
-    "rule": {
-        "GradientDescent": [
-            RULE,
-            ls.rules.GradientDescent(rate=0.1, loss="hinge", options={"momentum": 0.9}),
-            ls.rules.GradientDescent(rate=0.1, loss="squared", optimiser="adam"),
-        ],
-        "PerExamplePenalty": [
-            ls.rules.PerExamplePenalty(rate=0.1, weight=0.1, until=2, half=False)
-        ],
-        "FullPenalty": [ls.rules.FullPenalty(rate=0.1, weight=0.1)],
-    },
-    "probes": {
-        "Loss": [ls.probes.Loss()],
-        "TestLoss": [ls.probes.TestLoss()],
-        "TrainAccuracy": [ls.probes.TrainAccuracy()],
-        "TestAccuracy": [ls.probes.TestAccuracy()],
-        "GradientNorm": [ls.probes.GradientNorm()],
-        "SignalLearning": [ls.probes.SignalLearning()],
-        "NoiseMemorisation": [ls.probes.NoiseMemorisation()],
-        "Decomposition": [ls.probes.Decomposition()],
+    "classes": {
+        "data": ls.data.ClassNoise(dim=31, classes=3, train_per_class=2, test=12, signal=1.0),
+        "net": ls.nets.PatchCNN(width=4, activation="relu", scale=0.1, classes=3),
+        "rule": ls.rules.GradientDescent(rate=0.1, loss="balanced"),
     },
 }
+SIGNS, CLASSES = COMPANIONS["signs"], COMPANIONS["classes"]
+
+
+def _shared_and_own() -> list[list[list[float]]]:
+    """Three matrices that leave three dimensions of 31 free."""
+    return [
+        [[float(i == j) * (i >= 3) * (1 + 2 * (i == 3 + k)) for j in range(31)] for i in range(31)]
+        for k in range(3)
+    ]
+
+
+EXAMPLES_WITH: dict[str, Table] = {
+    "signs": {
+        "data": {
+            "SignalNoise": [
+                SIGNS["data"],
+                ls.data.SignalNoise(
+                    dim=30, train=4, test=3, signal=2, noise=0.1, flip=0.2, orthogonal=False,
+                    batch=2,
+                ),
+            ],
+        },
+        "net": {
+            "PatchCNN": [
+                SIGNS["net"],
+                ls.nets.PatchCNN(width=2, activation="relu", scale=0.1, second_layer="sum"),
+                ls.nets.PatchCNN(width=2, activation="relu_power", scale=0.1, power=3),
+                ls.nets.PatchCNN(width=2, activation="huberised", scale=0.1, threshold=0.2),
+                ls.nets.PatchCNN(width=2, activation="truncated", scale=0.1),
+                ls.nets.PatchCNN(width=2, activation="cubic", scale=0.1),
+                ls.nets.PatchCNN(width=2, initial="torch"),
+            ],
+            "Model": [ls.nets.Model(flat_mlp)],
+        },
+        "rule": {
+            "GradientDescent": [
+                SIGNS["rule"],
+                ls.rules.GradientDescent(rate=0.1, loss="hinge", options={"momentum": 0.9}),
+                ls.rules.GradientDescent(rate=0.1, loss="squared", optimiser="adam"),
+            ],
+            "PerExamplePenalty": [
+                ls.rules.PerExamplePenalty(rate=0.1, weight=0.1, until=2, half=False)
+            ],
+            "FullPenalty": [ls.rules.FullPenalty(rate=0.1, weight=0.1)],
+        },
+        "probes": {
+            "Loss": [ls.probes.Loss()],
+            "TestLoss": [ls.probes.TestLoss()],
+            "TrainAccuracy": [ls.probes.TrainAccuracy()],
+            "TestAccuracy": [ls.probes.TestAccuracy()],
+            "GradientNorm": [ls.probes.GradientNorm()],
+            "SignalLearning": [ls.probes.SignalLearning()],
+            "NoiseMemorisation": [ls.probes.NoiseMemorisation()],
+            "Decomposition": [ls.probes.Decomposition()],
+        },
+    },
+    "classes": {
+        "data": {
+            "ClassNoise": [
+                CLASSES["data"],
+                ls.data.ClassNoise(
+                    dim=31, classes=3, train_per_class=[1, 2, 3], test=12, signal=[0.5, 1, 2],
+                    correlation=4, noise="uniform", bulk=0.3, prior=[0.2, 0.3, 0.5], batch=5,
+                ),
+            ],
+            "MatrixNoise": [
+                ls.data.MatrixNoise(
+                    factors=_shared_and_own(), train_per_class=2, test=12, signal=1.0
+                ),
+            ],
+        },
+        "net": {
+            "PatchCNN": [
+                CLASSES["net"],
+                ls.nets.PatchCNN(width=4, activation="relu", classes=3, initial="torch"),
+            ],
+            "Model": [ls.nets.Model(flat_mlp_of_classes)],
+        },
+        "rule": {
+            "GradientDescent": [
+                CLASSES["rule"],
+                ls.rules.GradientDescent(rate=0.1, loss="adjusted"),
+            ],
+        },
+        "probes": {
+            "ClassAccuracy": [ls.probes.ClassAccuracy()],
+            "LongTailAccuracy": [ls.probes.LongTailAccuracy(share=0.5)],
+            "ActiveNeurons": [ls.probes.ActiveNeurons()],
+            "NoiseSpectrum": [ls.probes.NoiseSpectrum()],
+            "Residual": [ls.probes.Residual()],
+            "GradientBalance": [ls.probes.GradientBalance()],
+            "Contributions": [ls.probes.Contributions()],
+            "Activations": [ls.probes.Activations()],
+        },
+    },
+}  # fmt: skip
 
 # Parts that hold code: they can be run and pickled, but no TOML or JSON can say what they are.
 HOLD_CODE = {"Model"}
 
 
+def examples_of(slot: str) -> list[tuple[str, str, AbstractPart]]:
+    """All examples of a slot: whom they go with, their kind's name, and they themselves."""
+    return [
+        (company, name, part)
+        for company, table in EXAMPLES_WITH.items()
+        for name, parts in table[slot].items()
+        for part in parts
+    ]
+
+
+def companions(slot: str, part: AbstractPart) -> dict[str, AbstractPart]:
+    """What a part of EXAMPLES_WITH goes with."""
+    return next(COMPANIONS[company] for company, _, other in examples_of(slot) if other is part)
+
+
 def experiment_with(slot: str, part: AbstractPart, **others) -> ls.Experiment:
     """A tiny experiment around one part."""
     value = (part,) if slot == "probes" else part
-    parts = {"data": DATA, "net": NET, "rule": RULE, slot: value} | others
+    parts = {**companions(slot, part), slot: value} | others
     return ls.Experiment(**parts, steps=3)

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import pickle
 import subprocess
@@ -27,14 +28,20 @@ from learnscope.lab import coordinates
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.papers import PAPERS
 from learnscope.part import AbstractPart, kinds
-from tests.conformance.examples import DATA, EXAMPLES, HOLD_CODE, NET, RULE, experiment_with
+from tests.conformance.examples import (
+    COMPANIONS,
+    EXAMPLES_WITH,
+    HOLD_CODE,
+    companions,
+    examples_of,
+    experiment_with,
+)
 
-SLOTS = {slot: ls.Experiment.slots[slot] for slot in EXAMPLES}
+SLOTS = {slot: ls.Experiment.slots[slot] for slot in ("data", "net", "rule", "probes")}
 CASES = [
-    pytest.param(slot, part, id=f"{name}-{position}" if position else name)
-    for slot, table in EXAMPLES.items()
-    for name, parts in table.items()
-    for position, part in enumerate(parts)
+    pytest.param(slot, part, id=f"{name}-{company}-{position}")
+    for slot in SLOTS
+    for position, (company, name, part) in enumerate(examples_of(slot))
 ]
 KINDS = [
     pytest.param(slot, kind, id=name)
@@ -66,16 +73,16 @@ def finite(tree: Any) -> None:
         assert np.isfinite(leaf).all()
 
 
-def compressible(experiment: ls.Experiment) -> bool:
-    return (
-        experiment.data.compression == "gaussian_rows"
-        and coordinates.obstacle(experiment, [float(experiment.data.dim)]) is None
-    )
+def chosen(experiment: ls.Experiment) -> str:
+    """The coordinates that it runs in by itself."""
+    if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is not None:
+        return "ambient"
+    return "compressed" if coordinates.in_law(experiment) else "rotate"
 
 
 def ways(experiment: ls.Experiment) -> list[bool]:
     """Whether to compress: never, or without and with."""
-    return [False, True] if compressible(experiment) else [False]
+    return [False, True] if chosen(experiment) == "compressed" else [False]
 
 
 def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
@@ -84,14 +91,20 @@ def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
     return Frame(jnp.asarray(float(experiment.data.dim)), coordinates.rank(experiment))
 
 
-@functools.cache
-def setting(compressed: bool) -> tuple[Problem, Params]:
+def setting(slot: str, part: AbstractPart, compressed: bool) -> tuple[Problem, Params]:
     """The usual problem and initial parameters, for what needs them as inputs."""
-    usual = experiment_with("data", DATA)
+    usual = companions(slot, part)
+    return drawn(next(name for name, parts in COMPANIONS.items() if parts is usual), compressed)
+
+
+@functools.cache
+def drawn(company: str, compressed: bool) -> tuple[Problem, Params]:
+    data, net = (COMPANIONS[company][slot] for slot in ("data", "net"))
+    usual = experiment_with("data", data)
 
     def draw(key):
-        problem = DATA.sample(key, frame_of(usual, compressed))
-        return problem, NET.init(key, problem)
+        problem = data.sample(key, frame_of(usual, compressed))
+        return problem, net.init(key, problem)
 
     return jax.jit(draw)(KEY)
 
@@ -121,10 +134,11 @@ def battery(function: Callable, *inputs: Any) -> Any:
 
 @pytest.mark.parametrize(("slot", "kind"), KINDS)
 def test_every_kind_has_an_example(slot: str, kind: type):
-    parts = EXAMPLES[slot].get(kind.__name__)
+    parts = [part for _, name, part in examples_of(slot) if name == kind.__name__]
     assert parts, (
-        f"{kind.__module__}.{kind.__name__} has no example: add one to EXAMPLES[{slot!r}] in "
-        "tests/conformance/examples.py, and the whole battery will run on it."
+        f"{kind.__module__}.{kind.__name__} has no example: add one to EXAMPLES_WITH (under what "
+        f"it goes with, {slot!r}) in tests/conformance/examples.py, and the whole battery will run "
+        "on it."
     )
     assert all(type(part) is kind for part in parts), f"another kind stands under {kind.__name__}"
 
@@ -159,7 +173,12 @@ def test_validated(slot: str, part: AbstractPart):
     for field in dataclasses.fields(part):
         allowed = field.metadata.get("allowed")
         for value in () if allowed is None else wrong[allowed.kind]:
-            with pytest.raises(ls.BadInput, match=rf"^{type(part).__name__}\.{field.name} = "):
+            if value is None and allowed.optional:
+                continue
+            # A list of one number is one of the wrong length, where one a class is allowed.
+            said = "has 1 values" if allowed.each and isinstance(value, list) else "="
+            place = rf"^{type(part).__name__}\.{field.name} {said}"
+            with pytest.raises(ls.BadInput, match=place):
                 part.replace(field.name, value)
 
 
@@ -198,8 +217,9 @@ def test_numbers_are_leaves_and_the_rest_is_static(slot: str, part: AbstractPart
     for field in dataclasses.fields(part):
         allowed = field.metadata.get("allowed")
         if allowed is not None:
-            value = getattr(part, field.name)
-            assert (id(value) in leaves) == (allowed.kind == "number"), field.name
+            values = jax.tree.leaves(getattr(part, field.name))  # none, one, or one a class
+            found = [id(value) in leaves for value in values]
+            assert all(there == (allowed.kind == "number") for there in found), field.name
 
 
 # ------------------------------------------------------------------------------------- as functions
@@ -249,7 +269,7 @@ def check_problem(problem: Problem, span: int, compressed: bool) -> None:
 @pytest.mark.parametrize(("slot", "part"), of("net"))
 def test_a_net(slot: str, part: Any):
     for compressed in ways(experiment_with(slot, part)):
-        problem, _ = setting(compressed)
+        problem, _ = setting(slot, part, compressed)
 
         def draw(key, problem=problem):
             params = part.init(key, problem)
@@ -271,10 +291,11 @@ def test_a_net(slot: str, part: Any):
 @pytest.mark.parametrize(("slot", "part"), of("rule"))
 def test_a_rule(slot: str, part: Any):
     for compressed in ways(experiment_with(slot, part)):
-        problem, params = setting(compressed)
+        problem, params = setting(slot, part, compressed)
+        net = companions(slot, part)["net"]
 
-        def train(key, problem=problem, params=params):
-            state = part.init(NET, problem, key, params)
+        def train(key, problem=problem, params=params, net=net):
+            state = part.init(net, problem, key, params)
             return state, part.step(state, problem, key)
 
         (state, after), _ = battery(train)
@@ -288,10 +309,16 @@ def test_a_rule(slot: str, part: Any):
             assert (jnp.shape(a), jnp.result_type(a)) == (jnp.shape(b), jnp.result_type(b))
 
 
-@pytest.mark.parametrize("net", [parts[0] for parts in EXAMPLES["net"].values()])
+@pytest.mark.parametrize("name", sorted({name for _, name, _ in examples_of("net")}))
 @pytest.mark.parametrize(("slot", "part"), of("rule"))
-def test_every_rule_trains_every_net(slot: str, part: Any, net: Any):
-    problem, _ = setting(False)
+def test_every_rule_trains_every_net(slot: str, part: Any, name: str):
+    problem, _ = setting(slot, part, False)
+    usual = companions(slot, part)
+    net = next(
+        net
+        for _, kind, net in examples_of("net")
+        if kind == name and companions("net", net) is usual
+    )
     params = eqx.filter_jit(net.init)(KEY, problem)
 
     @eqx.filter_jit
@@ -304,13 +331,15 @@ def test_every_rule_trains_every_net(slot: str, part: Any, net: Any):
 
 
 @pytest.mark.parametrize("compressed", [False, True], ids=["ambient", "compressed"])
-def test_probes(compressed: bool):
+@pytest.mark.parametrize("company", COMPANIONS)
+def test_probes(company: str, compressed: bool):
     """All in one program; and a probe never changes a run, so that their order does not matter."""
-    probes = [part for table in EXAMPLES["probes"].values() for part in table]
-    problem, params = setting(compressed)
+    probes = [part for other, _, part in examples_of("probes") if other == company]
+    problem, params = drawn(company, compressed)
+    net, rule = (COMPANIONS[company][slot] for slot in ("net", "rule"))
 
     def read(key):
-        state = RULE.step(RULE.init(NET, problem, key, params), problem, key)
+        state = rule.step(rule.init(net, problem, key, params), problem, key)
         return [probe(state, problem) for probe in probes]
 
     for probe, value in zip(probes, battery(read)[0], strict=True):
@@ -353,15 +382,15 @@ def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str)
 def digests() -> dict[str, str]:
     """A fingerprint, to the last bit, of one run for every kind."""
     found = {}
-    for slot in ("data", "net", "rule"):
-        for name, parts in EXAMPLES[slot].items():
+    for company, slot in itertools.product(EXAMPLES_WITH, ("data", "net", "rule")):
+        for name, parts in EXAMPLES_WITH[company][slot].items():
             experiment = experiment_with(slot, parts[0])
             result = ls.run(experiment, seeds=[3, 1], progress=False)
             assert np.isfinite(result.loss).all(), name
             assert np.isnan(result.diverged_at).all(), name
-            expected = "compressed" if compressible(experiment) else "ambient"
-            assert result.attrs["coordinates_used"] == expected, name
-            found[name] = hashlib.sha256(result.loss.values.tobytes()).hexdigest()
+            assert result.attrs["coordinates_used"] == chosen(experiment), name
+            loss = result.loss.values.tobytes()
+            found[f"{company} {name}"] = hashlib.sha256(loss).hexdigest()
     return found
 
 

@@ -16,7 +16,7 @@ import xarray as xr
 
 from learnscope.lab.crossing import CROSSED
 from learnscope.lab.ledger import Claim, Finding, mean, share
-from learnscope.studies.benign.experiments import CLASSES, PER_CLASS, READINGS, WIDTH
+from learnscope.studies.benign.experiments import CLASSES, PER_CLASS, READINGS, STRENGTHS, WIDTH
 from learnscope.studies.benign.figures import CHANCE, accuracy, own_to_other
 
 FITTED, NEAR_ONE, SLACK, FALLING = 0.99, 0.95, 0.05, 0.05
@@ -111,6 +111,17 @@ def harmful(data: xr.Dataset) -> Finding:
     values = 1 - data.test_accuracy.isel(step=-1).sel(corner="weak feature, shared noise")
     good = float(values.mean()) > 0.1
     return _finding(f"test error {mean(values)} (chance: {1 - CHANCE:g})", good, "below 0.1")
+
+
+def theorem_2a(data: xr.Dataset) -> Finding:
+    """Of the order of the SNR term: near chance at 1, near 1 far above it."""
+    last = data.test_accuracy.isel(net=0, step=-1)
+    told = "test accuracy at SNR term " + "; ".join(
+        f"{strength**4:g}: {mean(last.isel(signal=i))}" for i, strength in enumerate(STRENGTHS)
+    )
+    means = last.mean("seed").values
+    good = bool(means[-1] >= NEAR_ONE and means[0] < 0.5 and (np.diff(means) > -0.02).all())
+    return _finding(told, good, "it does not go from chance to 1 as the SNR term grows")
 
 
 def _above(difference: xr.DataArray) -> bool:
@@ -337,6 +348,9 @@ CLAIMS = (
           ("corners",), training_loss),
     Claim("statement2a", "With a strong feature, all data is classified", "Theorem 1 (2a)",
           "error → 0", f"{_LONG}, ‖u‖ = 3.8, Γ = 1", ("corners",), by_features),
+    Claim("statement2a_theorem", "The test error falls with the SNR term", "Theorem 1 (2a, 3)",
+          "exp(-c₁ SNR) if SNR ≥ C₁", "d = 10⁸, n = 9, m = 100, Γ = 1: all of Condition 1 but one "
+          "item holds with constants 1", ("theorem",), theorem_2a),
     Claim("statement2b", "With a large noise correlation ratio, long-tailed data is classified",
           "Theorem 1 (2b)", "error → 0", f"{_LONG}, ‖u‖ = 10⁻⁶, Γ = 1400", ("corners",),
           by_covariance),

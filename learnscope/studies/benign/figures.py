@@ -13,11 +13,11 @@ from matplotlib.patches import Patch
 
 from learnscope.lab import Experiment
 from learnscope.lab.crossing import CROSSED
-from learnscope.studies.benign.experiments import CLASSES, LEVEL, READINGS
+from learnscope.studies.benign.experiments import CLASSES, LEVEL, READINGS, STRENGTHS
 from learnscope.studies.drawing import COLOURS, STYLES, style
 from learnscope.studies.phase import draw_line, heat_map
 from learnscope.studies.study import Figure
-from learnscope.theory import benign as theory
+from learnscope.theory import benign as benign_theory
 
 CHANCE = 1 / CLASSES
 SIGNAL, RATIO = "feature strength ‖u‖", "noise correlation ratio Γ"
@@ -82,7 +82,7 @@ def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset)
         for ratio in data.correlation.values:
             setting = experiment.replace("data.signal", float(signal))
             setting = setting.replace("data.correlation", float(ratio))
-            regime = str(theory.predict(setting)["regime"])
+            regime = str(benign_theory.predict(setting)["regime"])
             codes.loc[{"signal": signal, "correlation": ratio}] = _REGIMES.index(regime)
     with style():
         figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 8.0), sharex=True)
@@ -239,6 +239,25 @@ def corners(data: xr.Dataset) -> Drawing:
     return figure
 
 
+def theorem(data: xr.Dataset) -> Drawing:
+    last = data.isel(net=0, step=-1)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.6, 3.8))
+        snr = np.array(STRENGTHS) ** 4
+        _interval(axes, snr, last.test_accuracy, 0, "test accuracy")
+        _interval(axes, snr, last.train_accuracy, 1, "training accuracy")
+        axes.axhline(1 / 3, color="grey", linewidth=0.8, label="chance")
+        axes.axvline(1, color=COLOURS[3], linestyle=":", label="SNR term = 1")
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1.03)
+        axes.set_xlabel("SNR term of statement 2a: |S|² ‖u‖⁴ / (|S| ‖AᵀA‖²)")
+        axes.set_ylabel("accuracy, mean and 95 %")
+        axes.set_title(f"d = 10⁸, n = 9, m = 100, Γ = 1: all of Condition 1 but one item, "
+                       f"{data.sizes['seed']} seeds")  # fmt: skip
+        axes.legend()
+    return figure
+
+
 FIGURES = {
     "figure2": Figure("Regimes of Theorem 1 and what was measured",
                       ("figure3a", "by_signal", "by_correlation"), figure2),
@@ -249,6 +268,7 @@ FIGURES = {
     "figure4a": Figure("Test accuracy over ‖u‖ and sample size", ("figure4a",), figure4a),
     "figure4b": Figure("Test accuracy over Γ and sample size", ("figure4b",), figure4b),
     "corners": Figure("Theorem 1 in the corners of Figure 2", ("corners",), corners),
+    "theorem": Figure("Statement 2a where most of Condition 1 holds", ("theorem",), theorem),
     "tail": Figure("The long tail beside its untrained control", ("tail",), tail),
     "majority": Figure("Increasing majority hurts minority", ("majority",), majority),
     "lemmas": Figure("Lemmas 3 to 7 along the trajectory", ("lemmas", "residuals"), lemmas),

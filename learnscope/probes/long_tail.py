@@ -1,0 +1,93 @@
+"""Who is classified: accuracy by class, and on the long tail (Xu and Chen 2025)."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from learnscope.data import Problem
+from learnscope.nets import Params
+from learnscope.part import Number, number
+from learnscope.probes.by_class import factors_of, mean_by_class, noise_seen, outputs_of, own
+from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.rules import State, correct
+
+
+class ClassAccuracy(AbstractProbe):
+    """Test accuracy of every class (NaN for one that has no test example)."""
+
+    outputs: ClassVar = {
+        "class_accuracy": Output("test accuracy of a class", dims=("class",), low=0, high=1)
+    }
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        outputs = outputs_of(self, state, state.params, problem.test)
+        right = correct(outputs, problem.test.y)
+        return mean_by_class(right, problem.test.y, outputs.shape[1])
+
+
+class LongTailAccuracy(AbstractProbe):
+    r"""Test accuracy of every class on its long-tailed examples (Definition 1).
+
+    An example's noise is worth $\zeta' = \langle \sum_{r \in R} w_{y,r}, \xi \rangle /
+    \|A_y^T \sum_{r \in R} w_{y,r}\|$, where $R$ are the neurons of its own class that it activates.
+    The paper asks for $\zeta' \ge L$ with a constant that it leaves open, and whose scale varies
+    from setting to setting: here the `share` of a class's test examples with the largest $\zeta'$
+    are its long tail. An example that activates no neuron of its class has no $\zeta'$ and is not
+    among them.
+
+    Asking for active neurons of the right class favours right answers by itself: the same number
+    for the untrained network and *its* long tail, `long_tail_untrained`, shows how much.
+    """
+
+    outputs: ClassVar = {
+        "long_tail_accuracy": Output(
+            "test accuracy of a class on its long tail", dims=("class",), low=0, high=1
+        ),
+        "long_tail_untrained": Output(
+            "the same of the untrained network", dims=("class",), low=0, high=1
+        ),
+    }
+
+    share: Number = number(0.2, above=0, high=1)
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        return {
+            "long_tail_accuracy": self._accuracy(state, state.params, problem),
+            "long_tail_untrained": self._accuracy(state, state.start, problem),
+        }
+
+    def _accuracy(self, state: State, params: Params, problem: Problem) -> Array:
+        outputs = outputs_of(self, state, params, problem.test)
+        right, labels = correct(outputs, problem.test.y), problem.test.y
+        tail = _in_tail(
+            _equivalent_noise(self, params, problem), labels, outputs.shape[1], self.share
+        )
+        return mean_by_class(right, jnp.where(tail, labels, -1), outputs.shape[1])
+
+
+def _equivalent_noise(probe: AbstractProbe, params: Params, problem: Problem) -> Float[Array, " n"]:
+    """zeta' of every test example; minus infinity where no neuron of its class is active."""
+    factors, classes = factors_of(probe, problem)
+    test, filters = problem.test, params["filters"]
+    seen = own(noise_seen(params, test), test, classes)
+    active = seen > 0
+    # The sum of active filters of its class, for every example: a product with a mask.
+    place = jax.nn.one_hot(test.y, classes, dtype=filters.dtype)
+    mask = jnp.einsum("nk,nm->nkm", place, active.astype(filters.dtype)).reshape(test.size, -1)
+    strength = factors.strength(mask @ filters, test.y)
+    value = jnp.where(active, seen, 0).sum(1) / jnp.where(strength > 0, strength, 1)
+    return jnp.where(active.any(1) & (strength > 0), value, -jnp.inf)
+
+
+def _in_tail(
+    values: Float[Array, " n"], labels: Array, classes: int, share: Number
+) -> Bool[Array, " n"]:
+    """Whether each is among the `share` of its class with the largest values (at least one is)."""
+    order = jnp.argsort(-values)
+    mine = jax.nn.one_hot(labels[order], classes)
+    rank = jnp.sum(jnp.cumsum(mine, axis=0) * mine, axis=1)  # 1 is the largest of its class
+    sizes = mine.sum(0)[labels[order]]
+    inside = (rank <= jnp.maximum(1, jnp.round(share * sizes))) & jnp.isfinite(values[order])
+    return jnp.zeros(labels.shape, bool).at[order].set(inside)
