@@ -97,8 +97,8 @@ class ClassNoise(AbstractData):
     def spike(self) -> Number:
         """s: the standard deviation of the noise along the class's own spike."""
         ratio, rest = self.correlation, self.dim - self.classes
-        root = jnp.sqrt if isinstance(ratio * rest, jax.Array) else np.sqrt
-        return self.bulk * root(ratio + root((ratio - 1) * (ratio + rest - 1)))
+        more = ((ratio - 1) * (ratio + rest - 1)) ** 0.5
+        return self.bulk * (ratio + more) ** 0.5
 
     @property
     def compression(self) -> str:

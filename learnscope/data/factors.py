@@ -89,7 +89,7 @@ def overlaps(matrices: Float[np.ndarray, "class dim any"]) -> Float[np.ndarray, 
 
 
 def noise_correlation_ratio(
-    squares: Float[np.ndarray, "class class"], sizes: Sequence[float] | None = None
+    squares: Float[np.ndarray, "class class"], sizes: Sequence[float] | np.ndarray | None = None
 ) -> Float[np.ndarray, "class class"]:
     r"""$\Gamma_{k,j} = |S_k| \|A_k^T A_k\|_F^2 / (|S_j| \|A_k^T A_j\|_F^2)$ (Theorem 1, 2b).
 

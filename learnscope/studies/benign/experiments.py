@@ -47,6 +47,7 @@ READINGS = {"literal": RATE, "no 1/m": RATE * WIDTH}
 WEAK = 1e-6  # a feature strength of figure 4b: as good as none
 LEVEL = 0.6  # halfway between chance and 1
 MINORITY = 50
+EPSILON = 0.1  # a training loss that 1000 steps can reach
 STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the feature, in units of statement 2a's boundary
 _BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
 
@@ -62,9 +63,12 @@ def experiment(
     **data: Any,
 ) -> Experiment:
     """Section 5.1's setting."""
-    given = {"dim": DIM, "train_per_class": PER_CLASS, "signal": 1.0, "correlation": 1.2} | data
+    given: dict[str, Any] = {
+        "dim": DIM, "classes": CLASSES, "train_per_class": PER_CLASS, "test": 1000, "signal": 1.0,
+        "correlation": 1.2,
+    }  # fmt: skip
     return Experiment(
-        data=ClassNoise(**{"classes": CLASSES, "test": 1000} | given),
+        data=ClassNoise(**given | data),
         net=PatchCNN(
             width=WIDTH, activation="relu", scale=1 / math.sqrt(3 * DIM), classes=CLASSES,
             initial=initial,
@@ -97,12 +101,15 @@ def theorem(strength: float, steps: int) -> Experiment:
 
 def _theorem(seeds: int, steps: int) -> Sweep:
     found = [theorem(strength, steps) for strength in STRENGTHS]
-    fields = {
-        "data.signal": [float(e.data.signal) for e in found if isinstance(e.data, ClassNoise)],
-        "net.scale": [float(e.net.scale) for e in found if isinstance(e.net, PatchCNN)],
-        "rule.rate": [float(e.rule.rate) for e in found if isinstance(e.rule, GradientDescent)],
-    }
+    told = [setting.to_dict() for setting in found]
+    paths = ("data.signal", "net.scale", "rule.rate")
+    fields = {path: [_at(table, path) for table in told] for path in paths}
     return Sweep((Arm("ReLU CNN", found[0], (zipped(fields),)),), seeds, dim="net")
+
+
+def _at(table: dict[str, Any], path: str) -> Any:
+    part, name = path.split(".")
+    return table[part][name]
 
 
 def _readings(seeds: int, axes: tuple[Axis, ...], **settings: Any) -> Sweep:
@@ -127,7 +134,7 @@ def majority_sizes(others: int) -> list[int]:
 def sweeps(scale: str) -> dict[str, Sweep | Line]:
     """All sweeps of the study."""
     cells, seeds, more = {"smoke": (3, 2, 2), "laptop": (20, 3, 10), "paper": (20, 3, 20)}[scale]
-    small = {"test": 100, "train_per_class": 10} if scale == "smoke" else {}
+    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if scale == "smoke" else {}
     signals = np.linspace(0.001, 3.8, cells).tolist()
     ratios = np.geomspace(1, 1400, cells).tolist()
     plane = (zipped({"data.signal": signals}), zipped({"data.correlation": ratios}))
@@ -137,13 +144,17 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
     tail_axis = (zipped({"data.correlation": tail_ratios}),)
     others = [10, 200] if scale == "smoke" else [10, 25, 50, 100, 150, 200]
     split = zipped({"data.train_per_class": [majority_sizes(n) for n in others]}, name="others")
-    settled = {"steps": 10 * STEPS, "every": STEPS, "start": True}
+    settled: dict[str, Any] = {
+        "steps": (2 if scale == "smoke" else 50) * STEPS,
+        "every": STEPS,
+        "start": True,
+    }
     lemma_probes = (
         Loss(), TrainAccuracy(), TestAccuracy(), ActiveNeurons(), NoiseSpectrum(), Activations(),
         Contributions(),
     )  # fmt: skip
-    lemma = {"steps": 2 * STEPS, "start": True, "correlation": 100.0} | small
-    lines = {"at": LEVEL, "of": "test_accuracy", "seeds": max(2, more // 2)}
+    lemma: dict[str, Any] = {"steps": 2 * STEPS, "start": True, "correlation": 100.0} | small
+    lines: dict[str, Any] = {"at": LEVEL, "of": "test_accuracy", "seeds": max(2, more // 2)}
     points = {"smoke": 3, "laptop": 7, "paper": 13}[scale]
     fitted = experiment(**small)
     return {
@@ -211,6 +222,6 @@ CORNERS = {
 }
 
 
-def _test(small: dict[str, int]) -> dict[str, int]:
+def _test(small: dict[str, Any]) -> dict[str, Any]:
     """What a sweep over sizes takes of the smoke scale."""
     return {name: value for name, value in small.items() if name == "test"}

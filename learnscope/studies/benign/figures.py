@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from learnscope.lab import Experiment
 from learnscope.lab.crossing import CROSSED
-from learnscope.studies.benign.experiments import CLASSES, LEVEL, READINGS, STRENGTHS
+from learnscope.studies.benign.experiments import CLASSES, EPSILON, LEVEL, READINGS, STRENGTHS
 from learnscope.studies.drawing import COLOURS, STYLES, style
 from learnscope.studies.phase import draw_line, heat_map
 from learnscope.studies.study import Figure
@@ -138,14 +138,12 @@ def tail(data: xr.Dataset) -> Drawing:
         axes.set_ylabel("test accuracy")
         axes.set_ylim(0, 1.02)
         axes.set_title(f"The long tail (Definition 1) at ‖u‖ ≈ 0, {data.sizes['seed']} seeds")
-        axes.legend(loc="lower right", fontsize=8)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     return figure
 
 
 def majority(data: xr.Dataset) -> Drawing:
     last = data.isel(step=-1)
-    others = [max(json.loads(str(sizes))) for sizes in data.others.values]
-    others[0] = min(json.loads(str(data.others.values[0]))[1:])
     with style():
         figure, grid = plt.subplots(1, 2, figsize=(8.6, 3.8), sharey=True)
         x = np.array([json.loads(str(sizes))[1] for sizes in data.others.values])
@@ -232,8 +230,10 @@ def corners(data: xr.Dataset) -> Drawing:
             axes.set_xlabel("step")
             axes.set_title(label)
         grid[0].set_yscale("log")
+        grid[0].axhline(EPSILON, color="grey", linewidth=0.8)
         grid[1].axhline(CHANCE, color="grey", linewidth=0.8)
-        grid[0].legend(fontsize=7)
+        grid[2].set_ylim(0, 1.03)
+        grid[2].legend(fontsize=7, loc="lower right")
         figure.suptitle(f"Theorem 1 in the corners of Figure 2: median and range of "
                         f"{data.sizes['seed']} seeds")  # fmt: skip
     return figure
