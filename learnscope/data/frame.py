@@ -114,7 +114,7 @@ class Frame(eqx.Module):
         degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
         diagonal = _chi(jnp.maximum(degrees, 1), normal[:, after.used :], uniform)
         square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
-        square = jnp.where(degrees > 0, square, 0)  # columns beyond the dimension do not exist
+        square = jnp.where((degrees > 0)[None], square, 0)  # there are no more columns
         rest = jnp.zeros((count, self.rank - after.used))
         return jnp.concatenate([normal[:, : self.used], square, rest], axis=1), after
 

@@ -126,7 +126,7 @@ class Activations(AbstractProbe):
             seen = noise_seen(state.params, samples).reshape(classes, -1, samples.size)
             active = jnp.maximum(seen, 0).mean(1)
             mine = jax.nn.one_hot(samples.y, classes, dtype=active.dtype)
-            return active @ mine / jnp.maximum(mine.sum(0), 1)
+            return active @ mine / jnp.maximum(mine.sum(0), 1)[None]
 
         return {"activation": means(problem.train), "test_activation": means(problem.test)}
 

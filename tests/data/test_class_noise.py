@@ -1,7 +1,6 @@
 """Class noise: its ratio, its moments, its coordinates, and what it refuses."""
 
 import functools
-import itertools
 
 import equinox as eqx
 import jax
@@ -23,6 +22,11 @@ from learnscope.data.class_noise import NOISES, draw_labels
 from learnscope.lab import engine
 
 USUAL = {"dim": 20, "classes": 3, "train_per_class": 2, "test": 5, "signal": 1.0}
+
+
+def quick(function):
+    """Compiled without optimisation: nearly all of a draw is random bits."""
+    return eqx.filter_jit(function, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def model(**given):
@@ -136,7 +140,7 @@ DRAWN["matrices"] = MatrixNoise(
 @functools.cache
 def problem_of(name):
     with jax.enable_x64(True):
-        drawn = eqx.filter_jit(DRAWN[name].sample)(jax.random.key(3))
+        drawn = quick(DRAWN[name].sample)(jax.random.key(3))
         return jax.tree.map(np.asarray, drawn)
 
 
@@ -204,7 +208,7 @@ def test_sizes_signals_and_labels_are_those_asked_for(name):
 
 def test_labels_have_equal_chances_if_nothing_is_said():
     # One false alarm in 10^4 choices of seeds.
-    drawn = jax.jit(model(test=5000).sample)(jax.random.key(0)).test.y
+    drawn = draw_labels(jax.random.key(0), 5000, None, 3)
     assert stats.chisquare(np.bincount(drawn, minlength=3)).pvalue > 1e-4
 
 
@@ -222,7 +226,7 @@ def test_fresh_examples_are_like_the_others(name):
     with jax.enable_x64(True):
         problem = jax.tree.map(jax.numpy.asarray, problem_of(name))
         keys = jax.random.split(jax.random.key(8), 4000)
-        drawn = jax.jit(jax.vmap(lambda key: data.example(key, problem)))(keys)
+        drawn = quick(jax.vmap(lambda key: data.example(key, problem)))(keys)
         drawn = jax.tree.map(np.asarray, drawn)
     for k, matrix in enumerate(matrices):
         noise = drawn.x[drawn.y == k, 1]
@@ -233,12 +237,9 @@ def test_fresh_examples_are_like_the_others(name):
 def test_hidden_noise_is_the_noise_patch_in_full_width():
     """`Samples.vectors` are of full width in any coordinates."""
     data = model()
-    quick = {"xla_backend_optimization_level": 0}
     for rank in (None, data.span + 4):
         frame = None if rank is None else ls.data.Frame(20.0, rank)
-        draw = eqx.filter_jit(
-            lambda key, frame=frame: data.sample(key, frame), compiler_options=quick
-        )
+        draw = quick(lambda key, frame=frame: data.sample(key, frame))
         problem = draw(jax.random.key(0))
         x = problem.train.x
         patch = x[1] if isinstance(x, tuple) else x[:, 1]
@@ -464,8 +465,8 @@ def test_lists_and_arrays_are_one_value_a_class():
 def test_what_runs_share_a_draw():
     """The ratio, the strengths and the bulk change nothing of zeta: comparisons are paired."""
     assert engine._ROLES["data"] == 0  # what the keys below stand for
-    base = model(correlation=1.0).sample(jax.random.key(0))
-    other = model(correlation=9.0, signal=3.0).sample(jax.random.key(0))
+    models = model(correlation=1.0), model(correlation=9.0, signal=3.0)
+    base, other = (quick(data.sample)(jax.random.key(0)) for data in models)
     spikes = base.directions["spikes"]
     off = lambda x: x - (x @ spikes.T) @ spikes  # noqa: E731
     np.testing.assert_allclose(off(base.train.x[:, 1]), off(other.train.x[:, 1]), atol=1e-5)

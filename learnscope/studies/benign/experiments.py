@@ -138,11 +138,12 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
     signals = np.linspace(0.001, 3.8, cells).tolist()
     ratios = np.geomspace(1, 1400, cells).tolist()
     plane = (zipped({"data.signal": signals}), zipped({"data.correlation": ratios}))
-    sizes = np.linspace(10, 200, cells).round().astype(int).tolist()
+    most = 50 if scale == "smoke" else 200
+    sizes = np.linspace(10, most, cells).round().astype(int).tolist()
     sized = zipped({"data.train_per_class": sizes}, name="size")
     tail_ratios = np.geomspace(1, 1400, cells if scale == "smoke" else 12).tolist()
     tail_axis = (zipped({"data.correlation": tail_ratios}),)
-    others = [10, 200] if scale == "smoke" else [10, 25, 50, 100, 150, 200]
+    others = [10, 100] if scale == "smoke" else [10, 25, 50, 100, 150, 200]
     split = zipped({"data.train_per_class": [majority_sizes(n) for n in others]}, name="others")
     settled: dict[str, Any] = {
         "steps": (2 if scale == "smoke" else 50) * STEPS,

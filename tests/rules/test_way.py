@@ -1,0 +1,230 @@
+"""Steps in the span of the training vectors are the rule's own steps; and when they are taken."""
+
+import functools
+
+import equinox as eqx
+import jax
+import numpy as np
+import optax
+import pytest
+
+import learnscope as ls
+from learnscope.lab import engine
+from learnscope.rules.way import InSpan, Plain, way_for
+
+STEPS, SEED = 24, 5
+SIGNS = {"dim": 200, "train": 8, "test": 2, "signal": 1.5, "noise": 0.3}
+CLASSES = {"dim": 200, "classes": 3, "train_per_class": (2, 5, 3), "test": 2, "signal": 1.0}
+NET = ls.nets.PatchCNN(width=3, scale=0.05)
+CLASS_NET = ls.nets.PatchCNN(width=3, activation="relu", scale=0.05, classes=3)
+
+
+def experiment(data=None, net=NET, rule=None, steps=STEPS, every=STEPS):
+    return ls.Experiment(
+        data=ls.data.SignalNoise(**SIGNS) if data is None else data,
+        net=net,
+        rule=ls.rules.GradientDescent(rate=0.5) if rule is None else rule,
+        steps=steps,
+        probes=[ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.GradientNorm()],
+        record=ls.Record(every=every),
+    )
+
+
+def descent(loss):
+    return ls.rules.GradientDescent(rate=1.0, loss=loss)
+
+
+CASES = {
+    "two classes": (experiment(), "compressed"),
+    "two classes, not orthogonal": (
+        experiment(ls.data.SignalNoise(**SIGNS, orthogonal=False, flip=0.2)),
+        "compressed",
+    ),
+    "classes": (
+        experiment(ls.data.ClassNoise(**CLASSES, correlation=9), CLASS_NET, descent("logistic")),
+        "compressed",
+    ),
+    "classes, balanced, of uniform noise": (
+        experiment(ls.data.ClassNoise(**CLASSES, noise="uniform"), CLASS_NET, descent("balanced")),
+        "rotate",
+    ),
+    "squared": (experiment(rule=descent("squared")), "rotate"),
+}
+
+
+@functools.cache
+def started(case):
+    """The experiment with its numbers as arrays, the problem and the first state."""
+    setting, how = CASES[case]
+    with jax.enable_x64(True):
+        fixed = engine._traced(setting, np.dtype("float64"), how == "compressed")
+        rank, seeds = engine._rank(setting, how), np.array([SEED], np.uint32)
+        runs = engine._draw(engine._source(fixed), {}, seeds, how, rank, 1)
+        problem, params = jax.tree.map(lambda leaf: leaf[0], runs)
+        state = fixed.rule.init(fixed.net, problem, jax.random.key(0), params)
+        return fixed, problem, state
+
+
+@eqx.filter_jit
+def interval(way, state, start, stop):
+    """The state at step `stop`, as the engine goes there from `start`."""
+    key = jax.random.key(0)
+    walk = jax.lax.fori_loop(start, stop, lambda t, walk: way.step(walk, t, key), way.begin(state))
+    return way.end(walk, state, stop)
+
+
+def path(way, state, every):
+    """The states at every so many steps and at the last."""
+    found = [state]
+    for start in range(0, STEPS, every):
+        bounds = np.int64(start), np.int64(min(start + every, STEPS))
+        found.append(interval(way, found[-1], *bounds))
+    return found
+
+
+@functools.cache
+def plain_path(case):
+    fixed, problem, state = started(case)
+    with jax.enable_x64(True):
+        return path(Plain(fixed.rule, problem), state, 1)
+
+
+@pytest.mark.parametrize("every", [1, 5, STEPS])
+@pytest.mark.parametrize("case", CASES)
+def test_both_ways_lead_to_the_same_states(float64, case, every):
+    fixed, problem, state = started(case)
+    way = InSpan.of(fixed.rule, state, problem)
+    steps = [*range(0, STEPS, every), STEPS]
+    for step, found in zip(steps, path(way, state, every), strict=True):
+        right = plain_path(case)[step]
+        filters = np.asarray(right.params["filters"])
+        error = np.abs(found.params["filters"] - filters).max()
+        assert error < 1e-12 * np.abs(filters).max()
+        assert found.step == right.step == step
+        assert found.step.dtype == right.step.dtype
+        assert jax.tree.structure(found) == jax.tree.structure(right)
+        np.testing.assert_array_equal(found.start["filters"], right.start["filters"])
+    # The filters moved far, in directions of both kinds of patches.
+    moved = np.abs(plain_path(case)[-1].params["filters"] - state.params["filters"])
+    few = problem.train.x[0].shape[1]
+    assert moved[:, :few].max() > 1e-2 and moved[:, few:].max() > 1e-2
+
+
+def test_a_way_that_forgets_is_told_apart(float64):
+    """The power of the test above: without the narrow patch's part the paths part."""
+    fixed, problem, state = started("two classes, not orthogonal")
+    way = InSpan.of(fixed.rule, state, problem)
+    forgetful = eqx.tree_at(lambda way: way.narrow, way, (0 * way.narrow[0],))
+    one, other = (path(w, state, STEPS)[-1].params["filters"] for w in (way, forgetful))
+    assert np.abs(one - other).max() > 1e-2
+
+
+# ----------------------------------------------------------------------------------------- as a run
+
+
+def run(setting, *given, **more):
+    return ls.run(setting, *given, precision="float64", progress=False, **more)
+
+
+def way_of(setting, how="compressed"):
+    """The way that the engine takes."""
+    with jax.enable_x64(True):
+        problem, carry, _ = engine._shapes(setting, how, "float64")
+        steps = setting.record.every
+        return type(eqx.filter_eval_shape(way_for, setting.rule, carry.state, problem, steps))
+
+
+def test_diverging_runs_report_the_same_step():
+    rates = {"rule.rate": [0.01, 3.0, 5.0, 10.0, 100.0, 1e4]}
+    settings = [experiment(rule=descent("squared"), every=every) for every in (1, 12)]
+    assert [way_of(setting) for setting in settings] == [Plain, InSpan]
+    plain, in_span = (run(setting, rates, seeds=5) for setting in settings)
+    np.testing.assert_array_equal(plain.diverged_at, in_span.diverged_at)
+    assert np.isnan(plain.diverged_at.sel(rate=0.01)).all()
+    assert len(np.unique(plain.diverged_at)) > 3  # at several steps, and not at all
+    lost = plain.diverged_at.notnull()
+    assert not np.isfinite(in_span.loss.isel(step=-1)).values[lost.values].any()
+
+
+@pytest.mark.parametrize("case", ["two classes", "classes"])
+def test_segments_do_not_matter(case):
+    """Nor, with them, checkpoints: these are kept between segments."""
+    setting, how = CASES[case]
+    setting = setting.replace("record.every", 8)
+    assert way_of(setting, how) is InSpan
+    found = []
+    for segments in (1, 2, 7):
+        block = engine.Block(
+            setting, {}, np.array([3, 4]), how, "float64", chunk=2, piece=2, segments=segments
+        )
+        found.append(engine.compute(block))
+    for other in found[1:]:
+        for name, values in found[0].items():
+            np.testing.assert_allclose(other[name], values, rtol=1e-12, atol=0, err_msg=name)
+    assert found[0]["loss"].shape == (2, 4)
+
+
+# --------------------------------------------------------------------------------------- the choice
+
+
+class _Linear(eqx.Module):
+    weights: jax.Array
+
+    def __call__(self, x):
+        return (self.weights * x).sum()
+
+
+def linear(key):
+    return _Linear(0.01 * jax.random.normal(key, (2, 200)))
+
+
+WITH = {
+    "momentum": {"options": {"momentum": 0.9}},
+    "nesterov": {"options": {"momentum": 0.9, "nesterov": True}},
+    "adam": {"optimiser": "adam"},
+    "a function": {"optimiser": lambda rate: optax.sgd(rate)},
+}
+CHOICES = {
+    "usual": (experiment(), "compressed", InSpan),
+    "rotated": (experiment(), "rotate", InSpan),
+    "classes": (CASES["classes"][0], "compressed", InSpan),
+    "ambient": (experiment(), "ambient", Plain),
+    "recorded at every step": (experiment(every=1), "compressed", Plain),
+    "mini-batch": (experiment(ls.data.SignalNoise(**SIGNS, batch=4)), "compressed", Plain),
+    "mini-batch of all": (experiment(ls.data.SignalNoise(**SIGNS, batch=8)), "compressed", Plain),
+    "per-example penalty": (
+        experiment(rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)), "compressed", Plain
+    ),
+    "full penalty": (
+        experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.1)), "compressed", Plain
+    ),
+    "any module": (experiment(net=ls.nets.Model(linear)), "ambient", Plain),
+    **{
+        name: (experiment(rule=ls.rules.GradientDescent(rate=0.1, **given)), how, Plain)
+        for name, given in WITH.items()
+        for how in (["compressed"] if "options" in given else ["ambient"])
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CHOICES)
+def test_the_way_is_chosen(case):
+    setting, how, expected = CHOICES[case]
+    assert way_of(setting, how) is expected
+
+
+@pytest.mark.parametrize("case", ["adam", "a function"])
+def test_other_optimisers_step_as_they_say_in_any_coordinates(case):
+    """Even where nothing but the optimiser stands against it."""
+    rule = ls.rules.GradientDescent(rate=0.1, **WITH[case])
+    assert way_of(experiment(rule=rule), "compressed") is Plain
+
+
+def test_many_examples_in_few_coordinates_are_taken_plainly():
+    # Of n = 60 examples in 25 coordinates the Gram matrix is the larger one.
+    data = ls.data.ClassNoise(
+        dim=25, classes=3, train_per_class=6, test=2, signal=1.0, noise="uniform"
+    )
+    assert way_of(experiment(data, CLASS_NET, descent("logistic")), "rotate") is InSpan
+    more = experiment(data.replace("train_per_class", 60), CLASS_NET, descent("logistic"))
+    assert way_of(more, "rotate") is Plain
