@@ -4,6 +4,7 @@ import functools
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,8 +13,10 @@ import learnscope as ls
 from learnscope.data import (
     Basis,
     ClassNoise,
+    MatrixFactors,
     MatrixNoise,
     Reflections,
+    SpikeFactors,
     noise_correlation_ratio,
     overlaps,
     turn,
@@ -65,6 +68,32 @@ def test_the_matrices_are_as_the_docstring_says(seed):
         np.testing.assert_allclose(values, [0.0] * 3 + [0.3] * 16 + [data.spike], atol=1e-13)
     # No direction of one class's spike is another's, and all are off the same features.
     np.testing.assert_allclose(np.linalg.matrix_rank(data.matrices(seed).sum(0)), 17)
+
+
+def test_factors_are_the_matrices_they_stand_for(float64):
+    """In R^d and in coordinates of a span: what they colour, see and weigh."""
+    data, draw = model(correlation=7.0, bulk=0.4), np.random.default_rng(3)
+    frame = np.linalg.qr(draw.normal(size=(20, 6)))[0].T
+    flat, outer = np.eye(20) - frame[:3].T @ frame[:3], np.einsum("ki,kj->kij", *[frame[3:]] * 2)
+    matrices = data.bulk * (flat - outer) + float(data.spike) * outer
+    zeta, labels = draw.normal(size=(5, 20)), np.array([0, 1, 2, 1, 0])
+    noise = np.einsum("nij,nj->ni", matrices[labels], zeta)
+    rows = [draw.normal(size=(4, 20)), noise, frame]
+    onto = Basis(np.linalg.qr(np.concatenate(rows).T)[0].T)
+    weights = np.stack([rows[0][:2]] * 3) + frame[3:, None]
+    total = rows[0][[0, 1, 2, 3, 0]]
+    strength = [np.linalg.norm(matrices[y].T @ w) for w, y in zip(total, labels, strict=True)]
+    for kind in (
+        SpikeFactors(frame[:3], frame[3:], data.bulk, data.spike),
+        MatrixFactors(matrices),
+    ):
+        kind = jax.tree.map(jnp.asarray, kind)
+        np.testing.assert_allclose(kind.colour(zeta, labels), noise, atol=1e-13)
+        seen = np.linalg.svd(weights @ matrices, compute_uv=False)
+        for at, turned in ((lambda x: x, kind), (onto, kind.project(onto))):
+            found = np.linalg.svd(turned.seen(at(weights)), compute_uv=False)
+            np.testing.assert_allclose(found, seen, atol=1e-12)
+            np.testing.assert_allclose(turned.strength(at(total), labels), strength, rtol=1e-12)
 
 
 def test_overlaps_of_any_matrices_are_the_definition():

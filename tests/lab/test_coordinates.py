@@ -195,11 +195,12 @@ def with_data(compression, dim=400):
 
 
 ADAM = {"optimiser": "adam"}
+SPAN = experiment().data.span
 CHOICES = {
     "plenty": (experiment(), None, "compressed"),
-    "just enough": (experiment(data={"dim": RANK}), None, "compressed"),
-    "too few": (experiment(data={"dim": RANK - 1}), None, "ambient"),
-    "one of the sweep too few": (experiment(), {"data.dim": [400, RANK - 1]}, "ambient"),
+    "just enough": (experiment(data={"dim": SPAN}), None, "compressed"),
+    "too few": (experiment(data={"dim": SPAN - 1}), None, "ambient"),
+    "one of the sweep too few": (experiment(), {"data.dim": [400, SPAN - 1]}, "ambient"),
     "adam": (experiment(ls.rules.GradientDescent(rate=0.01, **ADAM)), None, "ambient"),
     "one rule of the sweep adam": (
         experiment(steps=2),
@@ -209,7 +210,7 @@ CHOICES = {
     "momentum": (experiment(ls.rules.GradientDescent(rate=0.1, **MOMENTUM)), None, "compressed"),
     "any module": (experiment(steps=2).replace("net", model(400)), None, "ambient"),
     "rotatable data": (with_data("rotate"), None, "rotate"),
-    "rotatable data in few dimensions": (with_data("rotate", 16), None, "ambient"),
+    "rotatable data in few dimensions": (with_data("rotate", SPAN - 1), None, "ambient"),
     "other data": (with_data("none"), None, "ambient"),
 }
 
@@ -230,8 +231,9 @@ def test_chosen_coordinates_are_used(case):
 
 REFUSALS = {
     "adam": "the optimiser adam treats coordinates one by one, so its steps depend on the basis",
-    "too few": f"{RANK} coordinates are needed and the dimension is only {RANK - 1}",
-    "one of the sweep too few": f"{RANK} coordinates are needed and the dimension is only 16",
+    "too few": f"directions and training vectors take {SPAN} coordinates and the dimension is only "
+    f"{SPAN - 1}",
+    "one of the sweep too few": f"directions and training vectors take {SPAN} coordinates",
     "one rule of the sweep adam": "the optimiser adam treats coordinates one by one",
     "any module": "Model sees more of its inputs than inner products",
     "other data": "_Data draws vectors that leave any fixed span",

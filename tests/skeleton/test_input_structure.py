@@ -89,6 +89,10 @@ class TinyTwoLayer(AbstractInnerProductNet):
     def rows(self) -> int:
         return self.width  # twins share a direction
 
+    @property
+    def isotropic(self) -> bool:
+        return True
+
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:
         row_key, other_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)

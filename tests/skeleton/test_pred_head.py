@@ -80,6 +80,10 @@ class TinyEncoder(AbstractInnerProductNet):
     def rows(self) -> int:
         return 2
 
+    @property
+    def isotropic(self) -> bool:
+        return True
+
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:
         row_key, sign_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, 2)

@@ -1,0 +1,252 @@
+"""Probes of class noise at the edges: dead neurons, absent classes, tiny residuals, wrong parts.
+
+That they are right in the middle is in tests/reference/test_reference_benign.py.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope import probes
+from learnscope.data import Frame, MatrixFactors, Problem, Samples
+
+CLASSES, DIM = 3, 6
+# Features along the first three axes; the noise of class k is strongest along axis 3 + k.
+FEATURES = np.eye(3, DIM)
+MATRICES = np.stack([np.diag([0.0] * 3 + [3.0 if i == k else 1.0 for i in range(3)])
+                     for k in range(3)])  # fmt: skip
+AXES = np.eye(DIM)
+
+
+def samples(noise, labels):
+    labels = np.asarray(labels)
+    x = np.stack([FEATURES[labels], np.asarray(noise, float)], axis=1)
+    return Samples(x=jnp.asarray(x), y=jnp.asarray(labels))
+
+
+def setting(filters, test, train=None, start=None):
+    """A state and a problem in R^6 around filters (K, m, dim) and examples (noise, labels)."""
+    examples = samples(*test)
+    problem = Problem(
+        train=examples if train is None else samples(*train),
+        test=examples,
+        directions={"features": jnp.asarray(FEATURES)},
+        frame=Frame.of_dimension(DIM),
+        factors=MatrixFactors(jnp.asarray(MATRICES)),
+    )
+    filters = np.asarray(filters, float)
+    net = ls.nets.PatchCNN(width=filters.shape[1], activation="relu", classes=CLASSES)
+    start = filters if start is None else np.asarray(start, float)
+    flat = [{"filters": jnp.asarray(w.reshape(-1, DIM))} for w in (start, filters)]
+    rule = ls.rules.GradientDescent(rate=1.0)
+    state = rule.init(net, problem, jax.random.key(0), flat[0])
+    return state.advance(flat[1], state.memory), problem
+
+
+def long_tail(share, filters, test, **more):
+    found = probes.LongTailAccuracy(share=share)(*setting(filters, test, **more))
+    return np.asarray(found["long_tail_accuracy"]), np.asarray(found["long_tail_untrained"])
+
+
+def some(seed=0, width=4, count=60):
+    """Any filters and test examples."""
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, 3, count)
+    noise = np.einsum("nij,nj->ni", MATRICES[labels], draw.normal(size=(count, DIM)))
+    return draw.normal(size=(3, width, DIM)), (noise, labels)
+
+
+@pytest.fixture(autouse=True)
+def double(float64):
+    """All of it in float64, but where a test says otherwise."""
+
+
+# ------------------------------------------------------------------------------------ the long tail
+
+
+@pytest.mark.parametrize("other", [5.0, -5.0], ids=["silent wrong", "silent right"])
+def test_an_example_that_activates_no_own_neuron_is_never_in_the_tail(other):
+    # Class 1 looks along axis 4, class 2 along it too: the other way round, or harder still.
+    filters = [np.zeros((2, DIM)), [AXES[4], 2 * AXES[4]], [-other * AXES[4], -other * AXES[4]]]
+    test = [AXES[4], -AXES[4]], [1, 1]  # active, and silent
+    right = 1.0 if other > 0 else 0.0
+    accuracy = probes.ClassAccuracy()(*setting(filters, test))
+    assert accuracy[1] == (0.5 if other > 0 else 0.0)
+    for share in (1e-6, 0.5, 1.0):
+        assert long_tail(share, filters, test)[0][1] == right
+
+
+def test_a_class_of_silent_examples_only_has_no_tail():
+    filters = [[-AXES[3]], [-AXES[4]], [AXES[5]]]
+    test = [AXES[3], AXES[4], AXES[5]], [0, 1, 2]
+    np.testing.assert_array_equal(long_tail(1.0, filters, test)[0], [np.nan, np.nan, 1.0])
+
+
+def test_a_filter_along_the_features_only_has_no_noise_to_be_worth():
+    # It sees the feature patch, and the noise not at all.
+    filters = [[AXES[0]], [AXES[1]], [AXES[2]]]
+    test = [AXES[3], AXES[4], AXES[5]], [0, 1, 2]
+    assert np.isnan(long_tail(1.0, filters, test)[0]).all()
+    np.testing.assert_array_equal(probes.ClassAccuracy()(*setting(filters, test)), 1.0)
+
+
+def test_the_whole_share_is_the_accuracy_of_active_examples():
+    filters, (noise, labels) = some(width=2)
+    active = np.array([(filters[y] @ xi > 0).any() for xi, y in zip(noise, labels, strict=True)])
+    assert 3 < np.count_nonzero(~active) < 30  # there are some of both
+    found = long_tail(1.0, filters, (noise, labels))[0]
+    only = probes.ClassAccuracy()(*setting(filters, (noise[active], labels[active])))
+    np.testing.assert_allclose(found, only, rtol=1e-13)
+    every = probes.ClassAccuracy()(*setting(filters, (noise, labels)))
+    assert np.abs(found - every).max() > 0.01
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.01, 1), (0.2, 1), (0.5, 3), (0.8, 5), (1.0, 6)])
+def test_the_tail_is_the_share_with_the_largest_noise(share, count):
+    # One neuron a class: zeta' grows with the noise a along its axis. F_0 = a, F_1 = a / 2 + 2.1.
+    filters = [[AXES[3]], [0.5 * AXES[3] + 2.1 * AXES[0]], [np.zeros(DIM)]]
+    strengths = np.array([4.0, 1.0, 6.0, 2.0, 5.0, 3.0])
+    test = strengths[:, None] * AXES[3], np.zeros(6, int)
+    ranked = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]) > 4.2
+    assert long_tail(share, filters, test)[0][0] == pytest.approx(ranked[:count].mean())
+
+
+def test_the_untrained_network_has_a_tail_of_its_own():
+    filters, test = some()
+    other, _ = some(seed=1)
+    trained, untrained = long_tail(0.3, filters, test, start=other)
+    np.testing.assert_array_equal(untrained, long_tail(0.3, other, test)[0])
+    np.testing.assert_array_equal(trained, long_tail(0.3, filters, test)[0])
+    assert np.abs(trained - untrained).max() > 0.05
+
+
+def test_shares_are_between_nothing_and_all():
+    for share in (0.0, -0.1, 1.1, float("nan")):
+        with pytest.raises(ls.BadInput, match=r"LongTailAccuracy\.share = "):
+            probes.LongTailAccuracy(share=share)
+
+
+# -------------------------------------------------------------------- dead networks, absent classes
+
+
+def everything(state, problem):
+    found = {}
+    for kind in (probes.ClassAccuracy, probes.LongTailAccuracy, probes.ActiveNeurons,
+                 probes.NoiseSpectrum, probes.Residual, probes.GradientBalance,
+                 probes.Contributions, probes.Activations):  # fmt: skip
+        probe = kind()
+        value = probe(state, problem)
+        found |= value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
+    return {name: np.asarray(value) for name, value in found.items()}
+
+
+def test_a_dead_network():
+    _, test = some()
+    found = everything(*setting(np.zeros((3, 4, DIM)), test))
+    assert np.isnan(found.pop("long_tail_accuracy")).all()
+    assert np.isnan(found.pop("long_tail_untrained")).all()
+    np.testing.assert_allclose(found.pop("residual"), 2 / 3, rtol=1e-15)
+    assert found.pop("gradient_balance") == 1.0
+    accuracy = found.pop("class_accuracy")
+    assert np.isfinite(accuracy).all()
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, 0.0, err_msg=name)
+
+
+def test_a_class_without_test_examples_is_not_a_number():
+    filters, (noise, labels) = some()
+    kept = labels != 1
+    present = noise[kept], labels[kept]
+    found = everything(*setting(filters, present, train=(noise, labels)))
+    whole = everything(*setting(filters, (noise, labels)))
+    by_class = {name for name, value in found.items() if value.shape == (3,)}
+    assert len(by_class) == 8
+    for name in by_class:
+        np.testing.assert_array_equal(np.isnan(found[name]), [False, True, False], err_msg=name)
+        np.testing.assert_allclose(found[name][[0, 2]], whole[name][[0, 2]], err_msg=name)
+    for name in ("noise_spectrum", "residual", "gradient_balance", "activation"):
+        np.testing.assert_allclose(found[name], whole[name], err_msg=name)
+    expected = np.where(np.arange(3)[None] == 1, np.nan, whole["test_activation"])
+    np.testing.assert_allclose(found["test_activation"], expected)
+
+
+def test_networks_that_are_not_numbers_do_not_pass_for_some():
+    filters, test = some()
+    found = everything(*setting(np.full_like(filters, np.nan), test))
+    for name in ("class_accuracy", "noise_spectrum", "residual", "gradient_balance",
+                 "explicit_own", "implicit_other", "activation", "test_activation"):  # fmt: skip
+        assert np.isnan(found[name]).all(), name
+
+
+# -------------------------------------------------------------------------------------- residuals
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_small_residuals_do_not_cancel(precision):
+    # F_y of 69.1, 70 and 72 above two others of 0: residuals of about 2 exp(-F), near 1e-30.
+    gaps = np.array([69.1, 70.0, 72.0])
+    filters = [[AXES[3]], [AXES[4]], [AXES[5]]]
+    test = gaps[:, None] * AXES[3:], [0, 1, 2]
+    tolerance = {"float32": 2e-5, "float64": 1e-12}[precision]
+    with jax.enable_x64(precision == "float64"):
+        state, problem = setting(filters, test)
+        residual = np.asarray(probes.Residual()(state, problem), float)
+        kappa = float(probes.GradientBalance()(state, problem))
+        assert probes.GradientBalance()(state, problem).dtype == precision
+    np.testing.assert_allclose(residual, 2 * np.exp(-gaps), rtol=tolerance)
+    assert residual.max() < 3e-30
+    assert kappa == pytest.approx(np.exp(72.0 - 69.1), rel=tolerance)
+
+
+def test_residuals_near_one_are_exact_too():
+    filters = [[AXES[3]], [50 * AXES[3]], [np.zeros(DIM)]]
+    state, problem = setting(filters, ([AXES[3]], [0]))
+    right = (np.exp(50) + 1) / (np.exp(50) + np.exp(1) + 1)
+    np.testing.assert_allclose(probes.Residual()(state, problem), [right], rtol=1e-15)
+
+
+def test_ratios_beyond_all_residuals_are_still_told():
+    # exp(-900) is 0 in float64; the ratio of two such residuals is not.
+    filters = [[AXES[3]], [AXES[4]], [AXES[5]]]
+    test = np.array([900.0, 903.0])[:, None] * AXES[3:5], [0, 1]
+    state, problem = setting(filters, test)
+    assert (np.asarray(probes.Residual()(state, problem)) == 0).all()
+    assert float(probes.GradientBalance()(state, problem)) == pytest.approx(np.exp(3.0), rel=1e-12)
+
+
+# ------------------------------------------------------------------------------------- wrong parts
+
+NEW = [
+    probes.ClassAccuracy(), probes.LongTailAccuracy(), probes.ActiveNeurons(),
+    probes.NoiseSpectrum(), probes.Residual(), probes.GradientBalance(), probes.Contributions(),
+    probes.Activations(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("probe", NEW, ids=lambda probe: type(probe).__name__)
+def test_a_wrong_data_model_is_told_by_the_probe_that_minds(probe):
+    setting = ls.Experiment(
+        data=ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5),
+        net=ls.nets.PatchCNN(width=2),
+        rule=ls.rules.GradientDescent(rate=0.1),
+        steps=2,
+        probes=[probe],
+    )
+    name = type(probe).__name__
+    with pytest.raises(ls.BadInput, match=rf"the probe {name} needs a (net|data model) with"):
+        ls.run(setting, progress=False)
+
+
+@pytest.mark.parametrize(
+    "probe", [p for p in NEW if isinstance(p, probes.LongTailAccuracy | probes.Contributions)
+              or type(p).__name__ in ("ActiveNeurons", "NoiseSpectrum", "Activations")],
+    ids=lambda probe: type(probe).__name__,
+)  # fmt: skip
+def test_classes_without_noise_of_their_own_are_told(probe):
+    filters, test = some()
+    state, problem = setting(filters, test)
+    bare = Problem(problem.train, problem.test, problem.directions, problem.frame)
+    with pytest.raises(ls.BadInput, match=rf"the probe {type(probe).__name__} needs a data model"):
+        probe(state, bare)
