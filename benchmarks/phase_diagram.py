@@ -2,8 +2,8 @@
 
 100,000 trainings of a two-layer ReLU CNN (Kou et al. 2023): signal 1 to 10 and dimension 100 to
 1090 in 100 values each, 10 seeds, n = 20, 10 filters a sign, 10 % flipped labels, 1000 test points,
-100 full-batch steps. All of them are run with learnscope, on all cores, into a store; of PyTorch's
-cells (torch_phase.py) a few are run between the parts of the sweep, and their time is
+100 full-batch steps. All of them are run with learnscope, in one process, into a store; of
+PyTorch's cells (torch_phase.py) a few are run between the parts of the sweep, and their time is
 EXTRAPOLATED to all 10,000 cells. CPU seconds of both; compilation counts.
 
     python benchmarks/phase_diagram.py [--cells 24] [--parts 4]

@@ -168,9 +168,12 @@ def class_problem(
     def made(zeta, labels, width, hidden):
         noise = factors.colour(zeta, labels)
         feature = _strengths(signal, labels) * features[labels]
-        if not frame.ambient:
-            feature, noise = feature[:, : len(sizes)], noise[:, :width]
-        return _samples(feature, noise, labels, frame.ambient, hidden)
+        if frame.ambient:
+            x = jnp.stack([feature, noise], axis=1)
+        else:
+            x = (feature[:, : len(sizes)], noise[:, :width])
+        # Only training examples carry their noise apart: that of a test example is its patch.
+        return Samples(x=x, y=labels, vectors={"noise": noise} if hidden else {})
 
     return Problem(
         train=made(train, train_labels, span, True),
@@ -190,15 +193,8 @@ def class_example(
     assert problem.factors is not None
     noise = problem.factors.colour(zeta, labels)
     feature = _strengths(signal, labels) * problem.directions["features"][labels]
-    return _samples(feature, noise, labels, problem.frame.ambient).take(jnp.asarray(0))
-
-
-def _samples(
-    feature: Array, noise: Array, labels: Array, ambient: bool, hidden: bool = False
-) -> Samples:
-    """Examples of a feature and a noise patch; training examples also carry their noise apart."""
-    x = jnp.stack([feature, noise], axis=1) if ambient else (feature, noise)
-    return Samples(x=x, y=labels, vectors={"noise": noise} if hidden else {})
+    x = jnp.stack([feature, noise], axis=1) if problem.frame.ambient else (feature, noise)
+    return Samples(x=x, y=labels).take(jnp.asarray(0))
 
 
 def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int[Array, " n"]:

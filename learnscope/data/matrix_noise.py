@@ -27,7 +27,7 @@ from learnscope.part import Number, choice, count, number
 
 def _as_matrices(given: Any) -> Any:
     try:
-        return np.asarray(given, float)
+        return np.asarray(given) if np.iscomplexobj(given) else np.asarray(given, float)
     except (TypeError, ValueError):
         return given
 
@@ -118,7 +118,7 @@ class MatrixNoise(AbstractData):
         frame = Frame.of_dimension(self.dim) if frame is None else frame
         train_key, test_key, label_key = jax.random.split(key, 3)
         factors = MatrixFactors(jnp.asarray(self.factors, float))
-        features = jnp.linalg.eigh(_outer_sum(factors.matrices, jnp))[1][:, : self.classes].T
+        features = self._features(factors.matrices)
         draw = NOISES[self.noise]
         return class_problem(
             features, jnp.asarray(self.signal, float), factors, self.sizes,
@@ -126,6 +126,14 @@ class MatrixNoise(AbstractData):
             draw_labels(label_key, self.test, self.prior, self.classes), frame, self.span,
             self.batch,
         )  # fmt: skip
+
+    def _features(self, matrices: Float[Array, "class dim dim"]) -> Float[Array, "class dim"]:
+        """An orthonormal basis of the free dimensions. Eigenvectors of one eigenvalue are any basis
+        of them: that nearest to fixed vectors does not depend on rounding."""
+        free = jnp.linalg.eigh(_outer_sum(matrices, jnp))[1][:, : self.classes]
+        fixed = np.random.default_rng(0).normal(size=(self.dim, self.classes))
+        basis, triangle = jnp.linalg.qr(free @ (free.T @ jnp.asarray(fixed, free.dtype)))
+        return (basis * jnp.sign(jnp.diag(triangle))[None]).T
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         point_key, label_key = jax.random.split(key)

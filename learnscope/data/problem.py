@@ -1,6 +1,7 @@
 """Problems: one draw of a data model, with the hidden parts that probes need."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -160,6 +161,9 @@ class Problem(eqx.Module):
 
 class AbstractData(AbstractPart):
     """Where inputs come from. `sample` draws a problem; the rest says how it may be compressed."""
+
+    # How many classes there are, if labels are 0, 1, ...; None if they are +1 and -1 (or others).
+    classes: ClassVar[int | None] = None
 
     dim: eqx.AbstractVar[Number]
 

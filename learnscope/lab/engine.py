@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from learnscope.data import Frame, Problem, turn
+from learnscope.errors import BadInput
 from learnscope.lab import coordinates as coords
 from learnscope.lab.checkpoint import Checkpoint, Kept
 from learnscope.lab.experiment import Experiment
@@ -191,7 +192,24 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
         # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
         problem, params = jax.eval_shape(lambda: _draw_one(source, seed, coordinates, rank))
         carry = eqx.filter_eval_shape(_start_one, fixed, seed, problem, params)
+        _check_outputs(experiment, problem, carry.state)
         return problem, carry, eqx.filter_eval_shape(_measure, fixed, carry.state, problem)
+
+
+def _check_outputs(experiment: Experiment, problem: Problem, state: State) -> None:
+    """Say so if the net has not one output for each of the data's classes."""
+    classes = experiment.data.classes
+    if classes is None:
+        return
+    shape = eqx.filter_eval_shape(lambda state, x: state(x), state, problem.train.x).shape
+    outputs = shape[1] if len(shape) == 2 else 1
+    if outputs != classes:
+        data, net = type(experiment.data).__name__, type(experiment.net).__name__
+        hint = " (classes=2 is one output, for labels +1 and -1)" if outputs == 1 else ""
+        raise BadInput(
+            f"{data} has {classes} classes, and {net} has {outputs} output{'s' * (outputs != 1)}"
+            f"{hint}: it must have one a class."
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,7 +32,8 @@ class ActiveNeurons(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         classes = factors_of(self, problem)[1]
-        share = (own(noise_seen(state.params, problem.test), problem.test, classes) > 0).mean(1)
+        seen = own(noise_seen(state.params, problem.test), problem.test, classes)
+        share = jnp.where(jnp.isnan(seen), jnp.nan, seen > 0).mean(1)
         by_class = mean_by_class(share, problem.test.y, classes)
         return {"active_share": by_class, "active_share_least": share.min()}
 
@@ -126,7 +127,7 @@ class Activations(AbstractProbe):
             seen = noise_seen(state.params, samples).reshape(classes, -1, samples.size)
             active = jnp.maximum(seen, 0).mean(1)
             mine = jax.nn.one_hot(samples.y, classes, dtype=active.dtype)
-            return active @ mine / jnp.maximum(mine.sum(0), 1)[None]
+            return active @ mine / mine.sum(0)[None]
 
         return {"activation": means(problem.train), "test_activation": means(problem.test)}
 

@@ -69,7 +69,7 @@ def _need_one_output(outputs: Outputs, labels: Array) -> None:
 LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
     function.__name__: function for function in (logistic, hinge, squared)
 }
-# Those of an example that depend on the others it stands among.
+# Those of an example that depend on the others it stands among: test losses, on test examples.
 BATCH_LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
     function.__name__: function for function in (balanced, adjusted)
 }
@@ -81,9 +81,11 @@ def loss_of(name: str, outputs: Outputs, labels: Array) -> Each:
 
 
 def correct(outputs: Outputs, labels: Array) -> Each:
-    """1 where the prediction is right, 0 where it is wrong, 1/2 where an output is exactly 0."""
+    """1 where the prediction is right, 0 where it is wrong; where several tie, one over their number
+    if the label is among them (for one output: 1/2 where it is exactly 0)."""
     if outputs.ndim == labels.ndim:
         return (1 + jnp.sign(labels * outputs)) / 2
     _need_classes(labels)
-    hit = jnp.argmax(outputs, axis=-1) == labels.astype(int)
-    return jnp.where(jnp.isnan(outputs).any(-1), jnp.nan, hit)
+    best = outputs == outputs.max(-1, keepdims=True)
+    hit = jnp.take_along_axis(best, labels[..., None].astype(int), axis=-1)[..., 0]
+    return jnp.where(jnp.isnan(outputs).any(-1), jnp.nan, hit / best.sum(-1))

@@ -35,7 +35,7 @@ COMPANIONS: dict[str, dict[str, AbstractPart]] = {
         "rule": ls.rules.GradientDescent(rate=0.1),
     },
     "classes": {
-        "data": ls.data.ClassNoise(dim=31, classes=3, train_per_class=2, test=12, signal=1.0),
+        "data": ls.data.ClassNoise(dim=31, classes=3, train_per_class=2, test=40, signal=1.0),
         "net": ls.nets.PatchCNN(width=4, activation="relu", scale=0.1, classes=3),
         "rule": ls.rules.GradientDescent(rate=0.1, loss="balanced"),
     },

@@ -105,8 +105,6 @@ SPIKES = {"dim": DIM, "classes": CLASSES, "correlation": 8.0, "bulk": 0.4} | SIZ
 DATA = {
     "gaussian": ls.data.ClassNoise(**SPIKES, prior=[0.5, 0.3, 0.2]),
     "uniform": ls.data.ClassNoise(**SPIKES, noise="uniform"),
-    # Fewer dimensions than directions, training vectors and filters take: rotated by reflections.
-    "few": ls.data.ClassNoise(**SPIKES | {"dim": 17, "noise": "triangular"}),
     "matrices": ls.data.MatrixNoise(factors=_matrices(), **SIZES),
 }
 INITIAL = {"uniform": "torch"}
@@ -219,7 +217,6 @@ RUNS = [
     ("gaussian", "logistic", "compressed", 1, Plain),
     ("gaussian", "adjusted", "compressed", 7, InSpan),
     ("uniform", "balanced", "rotate", 1, Plain),
-    ("few", "balanced", "rotate", 10, InSpan),
     ("matrices", "adjusted", "rotate", 10, InSpan),
 ]
 
