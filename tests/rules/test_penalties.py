@@ -177,6 +177,10 @@ class _Weighted(AbstractInnerProductNet):
     def rows(self):
         return 2 * WIDTH
 
+    @property
+    def isotropic(self):
+        return True
+
     def init(self, key, problem):
         raise NotImplementedError
 
