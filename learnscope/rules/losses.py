@@ -81,8 +81,8 @@ def loss_of(name: str, outputs: Outputs, labels: Array) -> Each:
 
 
 def correct(outputs: Outputs, labels: Array) -> Each:
-    """1 where the prediction is right, 0 where it is wrong. Where several tie, one over their number
-    if the label is among them; for one output, 1/2 where it is exactly 0."""
+    """1 where the prediction is right, 0 where it is wrong, 1/2 where the one output is exactly 0.
+    Where several classes tie, one over their number if the label is among them."""
     if outputs.ndim == labels.ndim:
         return (1 + jnp.sign(labels * outputs)) / 2
     _need_classes(labels)
