@@ -8,6 +8,8 @@ from learnscope.lab.sweep import Group
 from learnscope.nets import AbstractInnerProductNet
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
+# Coordinates a dimension up to which it pays: training vectors need only those before their own.
+_MOST = 1.5
 
 
 def rank(experiment: Experiment) -> int:
@@ -26,7 +28,7 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
     if rule.basis_dependence is not None:
         return rule.basis_dependence
     needed, smallest = data.span, min(dims)
-    if needed > smallest:
+    if needed > _MOST * smallest:
         return (
             f"directions and training vectors take {needed} coordinates and the dimension is only "
             f"{smallest:.0f}"

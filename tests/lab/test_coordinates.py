@@ -198,9 +198,9 @@ ADAM = {"optimiser": "adam"}
 SPAN = experiment().data.span
 CHOICES = {
     "plenty": (experiment(), None, "compressed"),
-    "just enough": (experiment(data={"dim": SPAN}), None, "compressed"),
-    "too few": (experiment(data={"dim": SPAN - 1}), None, "ambient"),
-    "one of the sweep too few": (experiment(), {"data.dim": [400, SPAN - 1]}, "ambient"),
+    "just enough": (experiment(data={"dim": SPAN - 1}), None, "compressed"),
+    "too few": (experiment(data={"dim": SPAN // 2}), None, "ambient"),
+    "one of the sweep too few": (experiment(), {"data.dim": [400, SPAN // 2]}, "ambient"),
     "adam": (experiment(ls.rules.GradientDescent(rate=0.01, **ADAM)), None, "ambient"),
     "one rule of the sweep adam": (
         experiment(steps=2),
@@ -210,7 +210,7 @@ CHOICES = {
     "momentum": (experiment(ls.rules.GradientDescent(rate=0.1, **MOMENTUM)), None, "compressed"),
     "any module": (experiment(steps=2).replace("net", model(400)), None, "ambient"),
     "rotatable data": (with_data("rotate"), None, "rotate"),
-    "rotatable data in few dimensions": (with_data("rotate", SPAN - 1), None, "ambient"),
+    "rotatable data in few dimensions": (with_data("rotate", SPAN // 2), None, "ambient"),
     "other data": (with_data("none"), None, "ambient"),
 }
 
@@ -232,7 +232,7 @@ def test_chosen_coordinates_are_used(case):
 REFUSALS = {
     "adam": "the optimiser adam treats coordinates one by one, so its steps depend on the basis",
     "too few": f"directions and training vectors take {SPAN} coordinates and the dimension is only "
-    f"{SPAN - 1}",
+    f"{SPAN // 2}",
     "one of the sweep too few": f"directions and training vectors take {SPAN} coordinates",
     "one rule of the sweep adam": "the optimiser adam treats coordinates one by one",
     "any module": "Model sees more of its inputs than inner products",

@@ -157,8 +157,8 @@ def test_only_experiments_run(experiment):
         ({"rule.optimiser": "adam"}, "the optimiser adam treats coordinates one by one"),
         ({"rule.optimiser": optax.adam}, "the optimiser adam treats coordinates one by one"),
         (
-            {"data.dim": 4},
-            "directions and training vectors take 5 coordinates and the dimension is only 4",
+            {"data.dim": 3},
+            "directions and training vectors take 5 coordinates and the dimension is only 3",
         ),
         ({"net": ls.nets.Model(lambda key: None)}, "Model sees more of its inputs than inner"),
     ],
@@ -174,8 +174,8 @@ def test_compression_is_refused_where_it_would_be_wrong(coordinates, changes, re
 
 
 def test_one_setting_that_cannot_be_compressed_refuses_the_sweep():
-    assert "the dimension is only 4" in refused(
-        over={"data.dim": [4, 80]}, coordinates="compressed"
+    assert "the dimension is only 3" in refused(
+        over={"data.dim": [3, 80]}, coordinates="compressed"
     )
     plain = EXPERIMENT.replace("rule.options", {})
     with pytest.raises(ls.BadInput, match="adam"):
