@@ -114,9 +114,9 @@ class Frame(eqx.Module):
         degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
         diagonal = _chi(jnp.maximum(degrees, 1), normal[:, after.used :], uniform)
         square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
-        square = jnp.where((degrees > 0)[None], square, 0)  # there are no more columns
-        rest = jnp.zeros((count, self.rank - after.used))
-        return jnp.concatenate([normal[:, : self.used], square, rest], axis=1), after
+        rows = jnp.concatenate([normal[:, : self.used], square], axis=1)
+        rows = jnp.where((jnp.arange(after.used) < self.dim)[None], rows, 0)  # no more coordinates
+        return jnp.pad(rows, ((0, 0), (0, self.rank - after.used))), after
 
     def gaussian_points(self, key: Key[Array, ""], count: int) -> Float[Array, "count rank"]:
         """`count` fresh standard normal vectors that nothing is trained on.
