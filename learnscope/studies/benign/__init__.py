@@ -12,7 +12,7 @@ BENIGN = Study(
     sweeps=sweeps,
     figures=FIGURES,
     claims=CLAIMS,
-    headline=("figure2", "figure3a", "tail", "majority", "lemmas"),
+    headline=("figure3a", "tail", "majority", "lemmas"),
 )
 
 __all__ = ["BENIGN"]
