@@ -237,10 +237,10 @@ class Size:
 
     @property
     def block(self) -> int:
-        """The most runs that are computed, stored or lost together: a second or so of work, but
-        whole chunks, since a part of one costs as much."""
-        runs = min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, _BLOCK_WORK // self.work)
-        return int(max(1, runs // self.chunk)) * self.chunk
+        """The most runs that are computed, stored or lost together: a second or so of work, but no
+        less than a chunk, a part of which would cost as much."""
+        by_work = max(1, _BLOCK_WORK // self.work // self.chunk) * self.chunk
+        return int(max(1, min(_BLOCK_RUNS, _BLOCK_BYTES // self.recorded, by_work)))
 
     def piece(self, runs: int, memory: float) -> int:
         """How many of so many runs make one program: whole chunks that about fit a memory budget,
