@@ -284,7 +284,7 @@ _SETTING = {
 }
 _UNSCALED = _SETTING["no 1/m"]
 _LONG = "d = 1000, 1000 steps, no 1/m"
-_IMAGES = "real images: issue 8; for the scores themselves: learnscope influence FILE"
+_IMAGES = "real images are to come; the scores themselves: learnscope influence FILE"
 
 
 def _figure3(name: str) -> list[Claim]:
