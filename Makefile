@@ -9,9 +9,7 @@ BENCHMARKS := $(filter-out benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
 
 # Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
-# Tests compile hundreds of small programs: without XLA's optimisation that takes a third less time.
-TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	XLA_FLAGS=--xla_backend_optimization_level=0
+TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
