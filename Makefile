@@ -9,6 +9,7 @@ BENCHMARKS := $(filter-out benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
 
 # Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
+# Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once.
 TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -22,7 +23,7 @@ run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger 
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
 test: lint ## install for development, then lint, check types and run the tests
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS)
+	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
 
 lint: .venv/.ready-dev ## check style and types
 	$(BIN)/ruff check .
@@ -34,7 +35,7 @@ format: .venv/.ready-dev ## apply the style
 	$(BIN)/ruff format .
 
 slow: .venv/.ready-dev ## run the tests that run on request
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
 
 bench: .venv/.ready-bench ## install the yardstick (PyTorch), then print every benchmark's ratios
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
