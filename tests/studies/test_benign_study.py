@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from learnscope.studies import get
-from learnscope.studies.benign import claims
+from learnscope.studies.benign import checks
 from learnscope.studies.benign.experiments import CLASSES, CORNERS, STRENGTHS, experiment
 
 BENIGN = get("benign")
@@ -61,26 +61,26 @@ RISING = np.linspace(0.2, 1.0, 6)[:, None] * np.ones(6)
 
 def test_figure_3_can_fail():
     rises, flat = grid(RISING), grid(np.full((6, 6), 0.2), train=0.4)
-    assert claims.increases(rises, "no 1/m", "signal").verdict == "reproduced"
-    assert claims.increases(rises, "no 1/m", "correlation").verdict == "differs"
-    found = claims.increases(flat, "literal", "signal")
+    assert checks.increases(rises, "no 1/m", "signal").verdict == "reproduced"
+    assert checks.increases(rises, "no 1/m", "correlation").verdict == "differs"
+    found = checks.increases(flat, "literal", "signal")
     assert found.verdict == "differs"
     assert "nothing is overfitted" in found.why
-    assert claims.fitted(rises, "literal").verdict == "reproduced"
-    assert claims.fitted(flat, "literal").verdict == "differs"
-    assert claims.without_feature(grid(RISING.T), "no 1/m").verdict == "reproduced"
-    assert claims.without_feature(rises, "no 1/m").verdict == "differs"
+    assert checks.fitted(rises, "literal").verdict == "reproduced"
+    assert checks.fitted(flat, "literal").verdict == "differs"
+    assert checks.without_feature(grid(RISING.T), "no 1/m").verdict == "reproduced"
+    assert checks.without_feature(rises, "no 1/m").verdict == "differs"
     jagged = RISING.copy()
     jagged[2] -= 0.4
-    assert claims.increases(grid(jagged), "no 1/m", "signal").verdict == "differs"
+    assert checks.increases(grid(jagged), "no 1/m", "signal").verdict == "differs"
 
 
 def test_figure_4b_can_fail():
     names = ("correlation", "size")
     steady, moving = np.full((6, 6), 0.9), np.linspace(0.3, 0.9, 6) * np.ones((6, 1))
-    assert claims.constant_in_size(grid(steady, names=names), "no 1/m").verdict == "reproduced"
-    assert claims.constant_in_size(grid(moving, names=names), "no 1/m").verdict == "differs"
-    assert claims.constant_in_size(grid(steady / 3, names=names), "no 1/m").verdict == "differs"
+    assert checks.constant_in_size(grid(steady, names=names), "no 1/m").verdict == "reproduced"
+    assert checks.constant_in_size(grid(moving, names=names), "no 1/m").verdict == "differs"
+    assert checks.constant_in_size(grid(steady / 3, names=names), "no 1/m").verdict == "differs"
 
 
 def corner(loss, accuracy, tail, untrained):
@@ -101,7 +101,7 @@ def corner(loss, accuracy, tail, untrained):
 def test_theorem_1_can_fail():
     good = corner([0.05] * 4, [0.2, 0.97, 0.9, 1], [0.5, 1, 0.98, 1], [0.6] * 4)
     bad = corner([0.05, 0.5, 0.05, 0.05], [0.95, 0.6, 0.3, 1], [0.5, 1, 0.97, 1], [0.97] * 4)
-    for check in (claims.training_loss, claims.by_features, claims.by_covariance, claims.harmful):
+    for check in (checks.training_loss, checks.by_features, checks.by_covariance, checks.harmful):
         assert check(good).verdict == "reproduced", check
         assert check(bad).verdict == "differs", check
 
@@ -114,9 +114,9 @@ def strengths(accuracy):
 def test_the_snr_term_can_fail():
     assert len(STRENGTHS) == 6
     good = [0.35, 0.37, 0.45, 0.6, 0.9, 1.0]
-    assert claims.theorem_2a(strengths(good)).verdict == "reproduced"
+    assert checks.theorem_2a(strengths(good)).verdict == "reproduced"
     for bad in (good[::-1], [0.9] * 6, [0.35, 0.6, 0.4, 0.6, 0.9, 1.0], [0.35] * 6):
-        assert claims.theorem_2a(strengths(bad)).verdict == "differs"
+        assert checks.theorem_2a(strengths(bad)).verdict == "differs"
 
 
 def minority(plain, balanced, adjusted):
@@ -134,17 +134,17 @@ def minority(plain, balanced, adjusted):
 
 def test_the_majority_can_be_harmless():
     hurts = minority((1.0, 0.7), (1.0, 1.0), (1.0, 0.8))
-    assert claims.majority_hurts(hurts, "plain").verdict == "reproduced"
-    assert claims.majority_cause(hurts).verdict == "reproduced"
+    assert checks.majority_hurts(hurts, "plain").verdict == "reproduced"
+    assert checks.majority_cause(hurts).verdict == "reproduced"
     helps = minority((0.7, 0.9), (0.9, 0.9), (0.9, 0.9))
-    assert claims.majority_hurts(helps, "plain").verdict == "differs"
-    assert claims.majority_cause(helps).verdict == "differs"
+    assert checks.majority_hurts(helps, "plain").verdict == "differs"
+    assert checks.majority_cause(helps).verdict == "differs"
 
 
 def test_b_is_the_norm_of_summed_residuals():
     residual = np.random.default_rng(0).uniform(size=(2, 4, 3 * CLASSES))
     data = xr.Dataset({"residual": (("seed", "step", "sample"), residual)})
-    found = claims.residual_sums(data)
+    found = checks.residual_sums(data)
     summed = residual[:, :3].sum(1).reshape(2, CLASSES, 3)  # t' = 0, 1, 2
     expected = np.sqrt((summed**2).sum(2))
     np.testing.assert_allclose(found.isel(step=3).transpose("seed", "class"), expected, rtol=1e-12)

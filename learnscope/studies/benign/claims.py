@@ -1,282 +1,10 @@
-"""What the paper claims, and how each is checked, in each reading of its experiments.
+"""What the paper claims, in each reading of its experiments; `checks.py` says how it is checked."""
 
-A network has fitted its data if its training accuracy is at least 0.99. "Increases" along an axis
-means: the last value is above the first by more than 0.05 on average over the other axis, and of
-neighbouring cells fewer than one in twenty falls by more than 0.05, about three standard errors of
-a mean over 3 seeds of 1000 test points. "Near-optimal" is 0.95. Comparisons of two means are paired
-by seed; they hold if the 95 % interval of the difference is on the claim's side of 0.
-"""
-
-import json
-import math
 from functools import partial
 
-import numpy as np
-import xarray as xr
-
-from learnscope.lab.crossing import CROSSED
-from learnscope.lab.ledger import Claim, Finding, mean, share
-from learnscope.studies.benign.experiments import (
-    CLASSES,
-    EPSILON,
-    PER_CLASS,
-    READINGS,
-    STRENGTHS,
-    WIDTH,
-)
-from learnscope.studies.benign.figures import CHANCE, accuracy, own_to_other
-
-FITTED, NEAR_ONE, SLACK, FALLING = 0.99, 0.95, 0.05, 0.05
-NOT_FITTED = "after 20 literal steps nothing is overfitted: training accuracy {:.2f} to {:.2f}"
-
-
-def _finding(told: str, good: bool, why: str) -> Finding:
-    return Finding(told, "reproduced" if good else "differs", "" if good else why)
-
-
-def _training(data: xr.Dataset, reading: str) -> tuple[float, float]:
-    table = data.train_accuracy.sel(reading=reading).isel(step=-1).mean("seed")
-    return float(table.min()), float(table.max())
-
-
-def _why(data: xr.Dataset, reading: str, otherwise: str) -> str:
-    low, high = _training(data, reading)
-    return NOT_FITTED.format(low, high) if low < FITTED else otherwise
-
-
-def fitted(data: xr.Dataset, reading: str) -> Finding:
-    low, high = _training(data, reading)
-    told = f"mean training accuracy from {low:.3f} to {high:.3f} over the grid"
-    return _finding(told, low >= FITTED, "not all settings are fitted")
-
-
-def increases(data: xr.Dataset, reading: str, dim: str) -> Finding:
-    """Along one axis, over all values of the other."""
-    table = accuracy(data, reading)
-    gain = (table.isel({dim: -1}) - table.isel({dim: 0})).mean()
-    steps = table.diff(dim)
-    falling = float((steps < -SLACK).mean())
-    told = (
-        f"mean accuracy {float(table.isel({dim: 0}).mean()):.3f} at the lowest and "
-        f"{float(table.isel({dim: -1}).mean()):.3f} at the highest value; falls by more than "
-        f"{SLACK} in {100 * falling:.1f} % of neighbours"
-    )
-    good = float(gain) > SLACK and falling < FALLING
-    return _finding(told, good, _why(data, reading, "it does not rise"))
-
-
-def without_feature(data: xr.Dataset, reading: str) -> Finding:
-    values = data.test_accuracy.sel(reading=reading).isel(step=-1, signal=0)
-    low, high = values.isel(correlation=0), values.isel(correlation=-1)
-    told = f"at ‖u‖ = 0.001: {mean(low)} at Γ = 1, {mean(high)} at Γ = 1400"
-    good = float(high.mean()) >= NEAR_ONE
-    return _finding(told, good, _why(data, reading, f"below {NEAR_ONE}"))
-
-
-def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
-    """For ratios from 400 on, where the covariance decides, and sizes from 50 on."""
-    table = accuracy(data, reading)
-    high = table.sel(correlation=table.correlation[table.correlation >= 400])
-    enough = high.sel(size=high["size"][high["size"] >= 50])
-    spread = (enough.max("size") - enough.min("size")).max()
-    low = table.sel(correlation=table.correlation[table.correlation < 100])
-    moving = (low.isel(size=-1) - low.isel(size=0)).mean()
-    told = (
-        f"Γ ≥ 400: accuracy within {float(spread):.3f} from 50 to 200 a class (at 10: "
-        f"{float(high.isel(size=0).min()):.2f} to {float(high.isel(size=0).max()):.2f}); "
-        f"Γ < 100: changes by {float(moving):+.2f} on average from 10 to 200"
-    )
-    good = float(spread) <= 0.1 and float(enough.min()) > 0.5
-    return _finding(told, good, _why(data, reading, "it changes with the size"))
-
-
-def training_loss(data: xr.Dataset) -> Finding:
-    last = data.loss.isel(step=-1)
-    told = "; ".join(f"{c}: {mean(last.sel(corner=c))}" for c in data.corner.values)
-    good = bool((last.mean("seed") <= EPSILON).all())
-    return _finding(f"loss after {int(data.step[-1])} steps: {told}", good, f"above {EPSILON}")
-
-
-def by_features(data: xr.Dataset) -> Finding:
-    values = data.test_accuracy.isel(step=-1).sel(corner="strong feature, shared noise")
-    return _finding(f"test accuracy {mean(values)}", float(values.mean()) >= NEAR_ONE, "below 0.95")
-
-
-def by_covariance(data: xr.Dataset) -> Finding:
-    last = data.isel(step=-1).sel(corner="weak feature, own noise")
-    tail, every = last.long_tail_accuracy.mean("class"), last.test_accuracy
-    control = last.long_tail_untrained.mean("class")
-    told = (
-        f"long tail (top 20 %) {mean(tail)}, all data {mean(every)}, untrained control "
-        f"{mean(control)}"
-    )
-    good = float(tail.mean()) >= NEAR_ONE and _above(tail - control)
-    return _finding(told, good, "below 0.95, or no better than the untrained control")
-
-
-def harmful(data: xr.Dataset) -> Finding:
-    values = 1 - data.test_accuracy.isel(step=-1).sel(corner="weak feature, shared noise")
-    good = float(values.mean()) > 0.1
-    return _finding(f"test error {mean(values)} (chance: {1 - CHANCE:g})", good, "below 0.1")
-
-
-def theorem_2a(data: xr.Dataset) -> Finding:
-    """Of the order of the SNR term: near chance at 1, near 1 far above it."""
-    last = data.test_accuracy.isel(net=0, step=-1)
-    told = "test accuracy at SNR term " + "; ".join(
-        f"{strength**4:g}: {mean(last.isel(signal=i))}" for i, strength in enumerate(STRENGTHS)
-    )
-    means = last.mean("seed").values
-    good = bool(means[-1] >= NEAR_ONE and means[0] < 0.5 and (np.diff(means) > -0.02).all())
-    return _finding(told, good, "it does not go from chance to 1 as the SNR term grows")
-
-
-def _above(difference: xr.DataArray) -> bool:
-    """Whether a paired difference is above 0 with 95 % confidence."""
-    values = difference.values.ravel()
-    return bool(values.mean() - 1.96 * values.std(ddof=1) / math.sqrt(values.size) > 0)
-
-
-def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
-    one = data.isel(step=-1).sel(share=share_of_tail)
-    tail, control = one.long_tail_accuracy.mean("class"), one.long_tail_untrained.mean("class")
-    ends = {f"Γ = {float(one.correlation[i]):g}": i for i in (0, len(one.correlation) // 2, -1)}
-    told = "; ".join(
-        f"{name}: {mean(tail.isel(correlation=i))}, all data "
-        f"{mean(one.test_accuracy.isel(correlation=i))}, untrained "
-        f"{mean(control.isel(correlation=i))}"
-        for name, i in ends.items()
-    )
-    # What training adds to the tail, beyond what choosing it already gives.
-    gain = (tail - control).isel(correlation=-1) - (tail - control).isel(correlation=0)
-    good = _above(tail.isel(correlation=-1) - tail.isel(correlation=0)) and _above(gain)
-    return _finding(told, good, "it does not rise by more than its untrained control")
-
-
-def selection_effect(data: xr.Dataset) -> Finding:
-    """With noise that all classes share: is the tail at chance, as all data is?"""
-    one = data.isel(step=-1, correlation=0)
-    tails = one.long_tail_accuracy.mean("class")
-    told = f"all data {mean(one.test_accuracy.isel(share=0))}; " + "; ".join(
-        f"top {100 * float(s):g} % {mean(tails.sel(share=s))}, untrained "
-        f"{mean(one.long_tail_untrained.mean('class').sel(share=s))}"
-        for s in data.share.values
-    )
-    good = bool((tails.mean("seed") < 2 * CHANCE).all())
-    why = "asking for active neurons of its own class selects examples that are classified right"
-    return _finding(told, good, why)
-
-
-def _minority(data: xr.Dataset, loss: str, name: str) -> xr.DataArray:
-    return data[name].isel(step=-1).isel({"class": 0}).sel(loss=loss)
-
-
-def majority_hurts(data: xr.Dataset, loss: str) -> Finding:
-    values = _minority(data, loss, "long_tail_accuracy")
-    every = _minority(data, loss, "class_accuracy")
-    few, many = values.isel(others=0), values.isel(others=-1)
-    sizes = [json.loads(str(s))[1] for s in data.others.values]
-    told = (
-        f"long-tailed accuracy of class 0 (50 examples): {mean(few)} with {sizes[0]} of every "
-        f"other class, {mean(many)} with {sizes[-1]}; all its data: {mean(every.isel(others=0))}, "
-        f"{mean(every.isel(others=-1))}"
-    )
-    return _finding(told, _above(few - many), "it does not fall")
-
-
-def majority_cause(data: xr.Dataset) -> Finding:
-    """Logit adjustment corrects the label prior alone, and leaves what memorised noise does;
-    class-balanced weights also weaken what is memorised of the majority."""
-    drops = {
-        loss: _minority(data, loss, "long_tail_accuracy").isel(others=0)
-        - _minority(data, loss, "long_tail_accuracy").isel(others=-1)
-        for loss in data.loss.values
-    }
-    told = "drop of long-tailed accuracy: " + "; ".join(f"{k} {mean(v)}" for k, v in drops.items())
-    good = _above(drops["logit-adjusted"])
-    return _finding(told, good, "correcting the label prior alone removes the drop")
-
-
-def spectrum(data: xr.Dataset, reading: str) -> Finding:
-    values = data.noise_spectrum.sel(reading=reading).isel(step=-1)
-    root, steps, n = math.sqrt(WIDTH), int(data.step[-1]), CLASSES * PER_CLASS
-    rank = (values > 1e-5 * values.isel(rank=0)).sum("rank").min()
-    top = float(values.max()) / (root * math.log(steps))
-    told = (
-        f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
-        f"the bound on the smallest is empty, since n = {n} > m"
-    )
-    return _finding(
-        told, int(rank) >= 0.9 * WIDTH and top <= 10, "rank below 0.9 m, or above 10 √m log T"
-    )
-
-
-def activated(data: xr.Dataset, reading: str) -> Finding:
-    least = data.active_share_least.sel(reading=reading).isel(step=-1)
-    told = (
-        f"fewest active of any test example: {float(least.min()):.2f} m; ≥ 0.1 m in "
-        f"{share(least >= 0.1)} of seeds"
-    )
-    return _finding(told, bool((least >= 0.1).all()), "fewer than 0.1 m for some test example")
-
-
-def own_training_noise(data: xr.Dataset, reading: str) -> Finding:
-    ratio = own_to_other(data.sel(reading=reading))
-    told = (
-        f"least ratio over classes: {mean(ratio.isel(step=0))} at the start, "
-        f"{mean(ratio.isel(step=-1))} at the end"
-    )
-    return _finding(told, bool((ratio.isel(step=-1) >= 2).all()), "below 2")
-
-
-def own_test_noise(data: xr.Dataset, residuals: xr.Dataset) -> Finding:
-    """Own over other activation is of the order ||A_y^T A_y|| b(S_y) / (||A_y^T A_j|| b(S_j))."""
-    one = data.sel(reading="no 1/m")
-    ratio = own_to_other(one, "test_activation").isel(step=-1)
-    b = residual_sums(residuals.sel(reading="no 1/m")).isel(step=-1)
-    predicted = math.sqrt(100.0) * float((b.min("class") / b.max("class")).mean())
-    told = f"{mean(ratio)}, where ‖A_yᵀA_y‖ b(S_y) / (‖A_yᵀA_j‖ b(S_j)) is {predicted:.1f}"
-    good = predicted / 3 <= float(ratio.mean()) <= 3 * predicted
-    return _finding(told, good, "off by more than a factor of 3")
-
-
-def residual_sums(data: xr.Dataset) -> xr.DataArray:
-    """b(S_k) of eq. (8) for every class and step, from residuals recorded at every step."""
-    before = data.residual.cumsum("step") - data.residual  # t' = 0, ..., t - 1
-    per_class = data.residual.sizes["sample"] // CLASSES
-    classes = xr.DataArray(np.arange(data.residual.sizes["sample"]) // per_class, dims="sample")
-    squares = (before**2).assign_coords({"class": ("sample", classes.values)})
-    return np.sqrt(squares.groupby("class").sum())
-
-
-def balanced(data: xr.Dataset, reading: str) -> Finding:
-    kappa = data.gradient_balance.sel(reading=reading)
-    worst, last = kappa.max("step"), kappa.isel(step=-1)
-    told = f"largest ratio up to step {int(data.step[-1])}: {mean(worst)}; at the end {mean(last)}"
-    return _finding(
-        told, bool((worst <= 10).all()), "above 10, and growing while the data is fitted"
-    )
-
-
-def boundary(by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Finding:
-    """Figure 2's edge: the more noise correlates within a class, the less feature it takes."""
-    crossed = by_signal.boundary.where(by_signal.status == CROSSED)
-    told = ", ".join(
-        f"Γ = {float(g):.3g}: ‖u‖ = {float(v):.3f}"
-        if np.isfinite(v)
-        else f"Γ = {float(g):.3g}: {s}"
-        for g, v, s in zip(by_signal.correlation, crossed, by_signal.status.values, strict=True)
-    )
-    zero = by_correlation.isel(signal=0)
-    told += f"; at ‖u‖ = 0.001 accuracy 0.6 is reached at Γ = {float(zero.boundary):.3g}"
-    values = crossed.values[np.isfinite(crossed.values)]
-    good = (
-        values.size >= 2
-        and bool((np.diff(values) < 0.02).all())
-        and bool(np.isfinite(zero.boundary))
-    )
-    return _finding(told, good, "the boundary does not fall with Γ")
-
+from learnscope.lab.ledger import Claim
+from learnscope.studies.benign import checks
+from learnscope.studies.benign.experiments import EPSILON, READINGS
 
 _SETTING = {
     "literal": "d = 1000, literal: 20 steps, rate 0.05",
@@ -295,16 +23,16 @@ def _figure3(name: str) -> list[Claim]:
         for claim in (
             Claim(f"{name}_fitted_{reading}", "The networks overfit their training data", where,
                   "training loss ≤ ε", _SETTING[reading], (name,),
-                  partial(fitted, reading=reading)),
+                  partial(checks.fitted, reading=reading)),
             Claim(f"{name}_signal_{reading}", "Test accuracy grows with the feature strength",
                   where, "increases with ‖u‖", _SETTING[reading], (name,),
-                  partial(increases, reading=reading, dim="signal")),
+                  partial(checks.increases, reading=reading, dim="signal")),
             Claim(f"{name}_ratio_{reading}", "Test accuracy grows with the noise correlation ratio",
                   where, "increases with Γ", _SETTING[reading], (name,),
-                  partial(increases, reading=reading, dim="correlation")),
+                  partial(checks.increases, reading=reading, dim="correlation")),
             Claim(f"{name}_weak_{reading}", "High ratios give near-optimal accuracy although the "
                   "feature strength is nearly zero", where, "near-optimal", _SETTING[reading],
-                  (name,), partial(without_feature, reading=reading)),
+                  (name,), partial(checks.without_feature, reading=reading)),
         )
     ]  # fmt: skip
 
@@ -316,10 +44,11 @@ def _figure4() -> list[Claim]:
         for claim in (
             Claim(f"figure4a_{reading}", "Classified by features, accuracy increases with the size "
                   "of the data set", "Figure 4a", "increases with |S|", _SETTING[reading],
-                  ("figure4a",), partial(increases, reading=reading, dim="size")),
+                  ("figure4a",), partial(checks.increases, reading=reading, dim="size")),
             Claim(f"figure4b_{reading}", "Classified by covariance, accuracy remains in a constant "
                   "order with the size of the data set", "Figure 4b", "constant in |S|",
-                  _SETTING[reading], ("figure4b",), partial(constant_in_size, reading=reading)),
+                  _SETTING[reading], ("figure4b",),
+                  partial(checks.constant_in_size, reading=reading)),
         )
     ]  # fmt: skip
 
@@ -332,14 +61,15 @@ def _lemmas() -> list[Claim]:
         for claim in (
             Claim(f"lemma3_{r}", "W_j A_j has rank ≥ 0.9 m and largest singular value "
                   "O(√m log T)", "Lemma 3", "≥ 0.9 m; O(√m log T)", setting[r], ("lemmas",),
-                  partial(spectrum, reading=r)),
+                  partial(checks.spectrum, reading=r)),
             Claim(f"lemma4_{r}", "Test noise activates at least 0.1 m neurons of its class",
-                  "Lemma 4", "≥ 0.1 m", setting[r], ("lemmas",), partial(activated, reading=r)),
+                  "Lemma 4", "≥ 0.1 m", setting[r], ("lemmas",),
+                  partial(checks.activated, reading=r)),
             Claim(f"lemma5_{r}", "A class's neurons learn the training noise of that class",
                   "Lemma 5", "own ≥ C' × other", setting[r], ("lemmas",),
-                  partial(own_training_noise, reading=r)),
+                  partial(checks.own_training_noise, reading=r)),
             Claim(f"lemma7_{r}", "Loss gradients of all examples stay balanced", "Lemma 7",
-                  "ratio ≤ κ", setting[r], ("residuals",), partial(balanced, reading=r)),
+                  "ratio ≤ κ", setting[r], ("residuals",), partial(checks.balanced, reading=r)),
         )
     ]  # fmt: skip
 
@@ -347,43 +77,44 @@ def _lemmas() -> list[Claim]:
 CLAIMS = (
     Claim("boundary", "Benign and harmful overfitting are divided in the plane of signal and noise "
           "correlation", "Figure 2", "the boundary falls with Γ", _UNSCALED,
-          ("by_signal", "by_correlation"), boundary),
+          ("by_signal", "by_correlation"), checks.boundary),
     *_figure3("figure3a"),
     *_figure3("figure3b"),
     *_figure4(),
     Claim("statement1", "The training loss falls below any ε", "Theorem 1 (1)",
-          f"≤ ε (checked: {EPSILON})", _LONG, ("corners",), training_loss),
+          f"≤ ε (checked: {EPSILON})", _LONG, ("corners",), checks.training_loss),
     Claim("statement2a", "With a strong feature, all data is classified", "Theorem 1 (2a)",
-          "error → 0", f"{_LONG}, ‖u‖ = 3.8, Γ = 1", ("corners",), by_features),
+          "error → 0", f"{_LONG}, ‖u‖ = 3.8, Γ = 1", ("corners",), checks.by_features),
     Claim("statement2a_theorem", "The test error falls with the SNR term", "Theorem 1 (2a, 3)",
           "exp(-c₁ SNR) if SNR ≥ C₁", "d = 10⁸, n = 9, m = 100, Γ = 1: all of Condition 1 but one "
-          "item holds with constants 1", ("theorem",), theorem_2a),
+          "item holds with constants 1", ("theorem",), checks.theorem_2a),
     Claim("statement2b", "With a large noise correlation ratio, long-tailed data is classified",
           "Theorem 1 (2b)", "error → 0", f"{_LONG}, ‖u‖ = 10⁻⁶, Γ = 1400", ("corners",),
-          by_covariance),
+          checks.by_covariance),
     Claim("statement3", "With neither, test error is at least a constant", "Theorem 1 (3)",
-          "≥ c₃ (checked: 0.1)", f"{_LONG}, ‖u‖ = 10⁻⁶, Γ = 1", ("corners",), harmful),
+          "≥ c₃ (checked: 0.1)", f"{_LONG}, ‖u‖ = 10⁻⁶, Γ = 1", ("corners",), checks.harmful),
     *(
         Claim(f"tail_{s}", "Accuracy on long-tailed data grows with the noise correlation ratio",
               "section 3", "increases with Γ", f"{_UNSCALED}, ‖u‖ = 10⁻⁶, top {100 * float(s):g} %",
-              ("tail",), partial(tail_rises, share_of_tail=s))
+              ("tail",), partial(checks.tail_rises, share_of_tail=s))
         for s in ("0.2", "0.05")
     ),
     Claim("selection", "Where all noise is shared, the long tail is no easier than other data",
           "Definition 1, Theorem 1 (3)", "chance", f"{_UNSCALED}, ‖u‖ = 10⁻⁶, Γ = 1", ("tail",),
-          selection_effect),
+          checks.selection_effect),
     *(
         Claim(f"majority_{loss}", "More data of other classes lowers a class's accuracy on "
               "long-tailed data", "section 3", "declines", f"{_UNSCALED}, Γ = 50, {loss} loss",
-              ("majority",), partial(majority_hurts, loss=loss))
+              ("majority",), partial(checks.majority_hurts, loss=loss))
         for loss in ("plain",)
     ),
     Claim("majority_cause", "The reason is that memorised majority noise dominates", "section 3",
-          "noise, not the label prior", f"{_UNSCALED}, Γ = 50", ("majority",), majority_cause),
+          "noise, not the label prior", f"{_UNSCALED}, Γ = 50", ("majority",),
+          checks.majority_cause),
     *_lemmas(),
     Claim("lemma6", "Test noise activates its own class's neurons more, by the ratio of "
           "‖AᵀA‖ b(S)", "Lemma 6", "Θ", "Γ = 100, ‖u‖ = 1, 40 steps, no 1/m",
-          ("lemmas", "residuals"), own_test_noise),
+          ("lemmas", "residuals"), checks.own_test_noise),
     Claim("figure1", "Noise of real classes differs in shape (t-SNE of MNIST)", "Figure 1",
           "a picture", "MNIST", reason=_IMAGES),
     Claim("figure5", "High scores are atypical images", "Figure 5", "a picture", "MNIST, CIFAR-10",
