@@ -3,9 +3,11 @@
 
 K = 5 classes of 100 examples, 100 neurons a class, 20 full-batch steps, 1000 test points, a grid of
 20 x 20 cells and 3 seeds: 1200 trainings. Some trainings of each are run in turns, and their CPU
-time is EXTRAPOLATED to all 1200; compilation counts once. PyTorch (torch_benign.py) at d = 10^5 is
-extrapolated from a few steps as well. Then the share of the machine's peak: matrix products of a
-training, over what the same core reaches in a product of 2000 x 2000 matrices.
+time is EXTRAPOLATED to all 1200; compilation counts once. Both have one core, as a worker of
+`learnscope run --workers` has (XLA's and PyTorch's threads would spin while they wait). PyTorch
+(torch_benign.py) at d = 10^5 is extrapolated from a few steps as well. Then the share of the
+machine's peak: matrix products of a training, over what the same core reaches in a product of
+2000 x 2000 matrices.
 
     python benchmarks/benign_figure.py [--trainings 48] [--parts 3] [--full]
 """
@@ -88,6 +90,7 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="also time figure3a, all of it")
     arguments = parser.parse_args()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before XLA counts cores
     spent, compiling = dict.fromkeys(DIMS, 0.0), dict.fromkeys(DIMS, 0.0)
     small, large, speeds = [], [], []
     for part in range(arguments.parts):

@@ -24,6 +24,13 @@ PAPERS: dict[str, str] = {
   author = {Xu, Ruichen and Chen, Kexin},
   year = {2025}
 }""",
+    "shi2022theoretical": """@inproceedings{shi2022theoretical,
+  title = {A Theoretical Analysis on Feature Learning in Neural Networks: Emergence from Inputs and
+           Advantage over Fixed Features},
+  author = {Shi, Zhenmei and Wei, Junyi and Liang, Yingyu},
+  booktitle = {International Conference on Learning Representations},
+  year = {2022}
+}""",
     "menon2021logit": """@inproceedings{menon2021logit,
   title = {Long-tail learning via logit adjustment},
   author = {Menon, Aditya Krishna and Jayasumana, Sadeep and Rawat, Ankit Singh and Jain, Himanshu

@@ -49,7 +49,7 @@ class _Allowed:
         right = f"{'below' if self.open_high else 'at most'} {self.high:g}"
         limits = [left] * math.isfinite(self.low) + [right] * math.isfinite(self.high)
         words = " ".join([noun, " and ".join(limits)]).strip() + " or none" * self.optional
-        return words + ", or one such number a class" * self.each
+        return words + ", or a list of such numbers" * self.each
 
     def accepts(self, value: object) -> bool:
         if value is None and self.optional:

@@ -9,8 +9,11 @@ from learnscope.data.factors import (
     overlaps,
 )
 from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
+from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.images import load_images
 from learnscope.data.matrix_noise import MatrixNoise
+from learnscope.data.pattern_law import PatternLaw
+from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
@@ -32,9 +35,12 @@ __all__ = [
     "Frame",
     "Fresh",
     "FullBatch",
+    "GaussianParity",
     "MatrixFactors",
     "MatrixNoise",
     "MiniBatch",
+    "PatternLaw",
+    "Patterns",
     "Problem",
     "Reflections",
     "Samples",

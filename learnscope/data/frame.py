@@ -30,6 +30,7 @@ from learnscope.part import Number
 # below 0.005 from 20 on), so that all of them fail less than once in 10^13 draws.
 _PROPOSALS = 10
 _WORTH = 4  # times fewer coordinates
+_FEW = 32  # directions that are reflected one by one
 
 
 def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -214,6 +215,6 @@ def turn(
     """
     count = sum(rows.shape[0] for rows in directions)
     more, dim = sum(rows.shape[0] for rows in rest), rest[0].shape[1]
-    if 0 < count <= dim <= _WORTH * (count + more):
+    if 0 < count <= min(dim, _FEW) and dim <= _WORTH * (count + more):
         return Reflections.of(orthonormal(*directions))
     return Basis(orthonormal(*directions, *rest))

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
+from learnscope.data import random
 from learnscope.data.factors import AbstractFactors
 from learnscope.data.frame import AbstractTurn, Frame
 from learnscope.part import AbstractPart, Number
@@ -73,8 +74,14 @@ class Samples(eqx.Module):
         if widths is None:
             x = jax.tree.map(onto, self.x)
         else:
-            x = tuple(onto(self.x[:, i])[:, :width] for i, width in enumerate(widths))
+            patches = zip(_patches(self.x), widths, strict=True)
+            x = tuple(onto(patch)[:, :width] for patch, width in patches)
         return Samples(x, self.y, jax.tree.map(onto, self.vectors), self.marks, self.groups)
+
+
+def _patches(x: Float[Array, "n *patch dim"]) -> list[Float[Array, "n dim"]]:
+    """The patches of ambient inputs: one, or those along the second axis."""
+    return [x] if x.ndim == 2 else [x[:, i] for i in range(x.shape[1])]
 
 
 class AbstractBatches(eqx.Module):
@@ -97,9 +104,7 @@ class MiniBatch(AbstractBatches):
     size: int = eqx.field(static=True)
 
     def __call__(self, problem: "Problem", key: Key[Array, ""]) -> Samples:
-        return problem.train.take(
-            jax.random.choice(key, problem.train.size, (self.size,), replace=False)
-        )
+        return problem.train.take(random.distinct(key, problem.train.size, self.size))
 
 
 class Fresh(AbstractBatches):
@@ -140,7 +145,7 @@ class Problem(eqx.Module):
         learnt = [self.train.x, *held]
         if self.widths is not None:
             free = [i for i, width in enumerate(self.widths) if width is None]
-            learnt = [x[:, i] for x in learnt for i in free]
+            learnt = [_patches(x)[i] for x in learnt for i in free]
         flat = lambda tree: [leaf.reshape(-1, leaf.shape[-1]) for leaf in jax.tree.leaves(tree)]  # noqa: E731
         return flat(self.directions), flat(learnt)
 

@@ -11,7 +11,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key, UInt32
+from jaxtyping import Array, Float, Int, Key, UInt32
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
@@ -74,3 +74,26 @@ def _turn(share: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, "
     odd, later = (quarter == 1) | (quarter == 3), (quarter == 2) | (quarter == 3)
     across, up = jnp.where(odd, -sine, cosine), jnp.where(odd, cosine, sine)
     return jnp.where(later, -across, across), jnp.where(later, -up, up)
+
+
+def distinct(key: Key[Array, ""], size: int, count: int) -> Int[Array, " count"]:
+    """`count` different numbers of 0, ..., size - 1, all choices equally likely.
+
+    `jax.random.choice` sorts all `size` numbers. Here a few more than `count` are drawn with
+    repetition, and the first `count` different ones taken; so few that there are not enough
+    happens less than once in 10^12 draws, and a repeated one is then taken.
+
+    >>> import jax
+    >>> sorted(distinct(jax.random.key(0), 5, 5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    repeated = count**2 / (2 * size)
+    drawn = count + int(repeated + 8 * math.sqrt(repeated) + 8)
+    if drawn > size / 4:
+        return jax.random.choice(key, size, (count,), replace=False)
+    values = jax.random.randint(key, (drawn,), 0, size)
+    order = jnp.argsort(values, stable=True)
+    ordered = values[order]
+    again = jnp.concatenate([jnp.zeros(1, bool), ordered[1:] == ordered[:-1]])
+    is_again = jnp.zeros(drawn, bool).at[order].set(again)
+    return values[jnp.argsort(is_again, stable=True)[:count]]

@@ -258,7 +258,8 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     recorded = _bytes(values) * len(recorded_steps(experiment))
     # The problem and its draw, the state with working copies of it, and the records.
     total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
-    work = max(1, experiment.steps) * (_bytes(problem.train) + 2 * _bytes(carry))
+    batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
+    work = max(1, experiment.steps) * (_bytes(batch) + 2 * _bytes(carry))
     outputs = {name: value.shape for name, value in values.items()}
     return Size(outputs, max(1, total), max(1, recorded), max(1.0, work))
 
@@ -384,16 +385,19 @@ def _segment(
     seeds: Array | np.ndarray,
     problem: Problem,
     carry: _Carry,
-    bounds: Int[Array, "interval 2"] | np.ndarray,
+    bounds: Int[Array, "interval 3"] | np.ndarray,
     chunk: int,
 ) -> tuple[_Carry, dict[str, Array]]:
-    """Steps of each interval [from, to), then the probes; for all runs of the block."""
+    """Steps of each interval [from, to), then the probes, if it is to be recorded; for all runs of
+    the block."""
 
     def one(values, seed, problem, carry):
         experiment = _with(fixed, values)
         key = _key(seed, "training")
 
         way = way_for(experiment.rule, carry.state, problem, experiment.record.every)
+        shapes = eqx.filter_eval_shape(_measure, experiment, carry.state, problem)
+        unread = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
 
         def step(t, walked):
             walk, diverged_at = walked
@@ -409,7 +413,10 @@ def _segment(
             walked = way.begin(carry.state), carry.diverged_at
             walk, diverged_at = jax.lax.fori_loop(bound[0], bound[1], step, walked)
             state = way.end(walk, carry.state, bound[1])
-            return _Carry(state, diverged_at), _measure(experiment, state, problem)
+            measured = jax.lax.cond(
+                bound[2], lambda: _measure(experiment, state, problem), lambda: unread
+            )
+            return _Carry(state, diverged_at), measured
 
         return jax.lax.scan(interval, carry, bounds)
 
@@ -417,10 +424,8 @@ def _segment(
 
 
 def _segments(experiment: Experiment, wanted: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Intervals of steps in equally long segments, and which intervals end at a recorded step.
-
-    If fewer steps are recorded than there are to be segments, probes are read more often than that.
-    """
+    """Intervals of steps in equally long segments, each with whether it ends at a recorded step;
+    and which ones do."""
     steps = recorded_steps(experiment)
     pieces = -(-wanted // max(1, len(steps) - 1))
     starts = np.concatenate([[0], steps[:-1]])
@@ -428,8 +433,11 @@ def _segments(experiment: Experiment, wanted: int) -> tuple[list[np.ndarray], np
             for a, b in zip(starts, steps, strict=True)]  # fmt: skip
     intervals = np.concatenate([np.stack([cut[:-1], cut[1:]], axis=1) for cut in cuts])
     recorded_at = np.cumsum([len(cut) - 1 for cut in cuts]) - 1
+    is_recorded = np.isin(np.arange(len(intervals)), recorded_at).astype(np.int32)
     length = -(-len(intervals) // wanted)
     missing = -len(intervals) % length
-    padding = np.repeat([[steps[-1], steps[-1]]], missing, axis=0).astype(np.int32)
-    padded = np.concatenate([intervals, padding.reshape(-1, 2)])
-    return list(padded.reshape(-1, length, 2)), recorded_at
+    padding = np.repeat([[steps[-1], steps[-1], 0]], missing, axis=0).astype(np.int32)
+    padded = np.concatenate(
+        [np.column_stack([intervals, is_recorded]), padding.reshape(-1, 3)]
+    ).astype(np.int32)
+    return list(padded.reshape(-1, length, 3)), recorded_at

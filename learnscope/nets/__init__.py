@@ -4,6 +4,7 @@ from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.model import Model
 from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Columns, Params, inner
 from learnscope.nets.patch_cnn import PatchCNN
+from learnscope.nets.two_layer import TwoLayer
 
 __all__ = [
     "ACTIVATIONS",
@@ -13,5 +14,6 @@ __all__ = [
     "Model",
     "Params",
     "PatchCNN",
+    "TwoLayer",
     "inner",
 ]

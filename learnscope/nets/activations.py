@@ -7,6 +7,7 @@ which is false for NaN: what is not a number stays not a number.
 
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -47,7 +48,25 @@ def truncated(z: Values, power: Number, threshold: Number) -> Values:
     return jnp.where(z <= 0, 0, jnp.where(z >= 1, 1, z))
 
 
+def quadratic(z: Values, power: Number, threshold: Number) -> Values:
+    """z^2."""
+    return z * z
+
+
+def _ramp(z: Values, noise: Number) -> Values:
+    """E max(z + xi, 0) for xi normal with standard deviation `noise`."""
+    u = z / noise
+    return z * jax.scipy.stats.norm.cdf(u) + noise * jax.scipy.stats.norm.pdf(u)
+
+
+# E sigma(z + xi) for normal noise xi of a given standard deviation, in closed form.
+SMOOTHED: dict[str, Callable[[Values, Number], Values]] = {
+    "relu": _ramp,
+    "truncated": lambda z, noise: _ramp(z, noise) - _ramp(z - 1, noise),
+    "quadratic": lambda z, noise: z * z + noise**2,
+}
+
 ACTIVATIONS: dict[str, Callable[[Values, Number, Number], Values]] = {
     function.__name__: function
-    for function in (relu, relu2, relu_power, huberised, cubic, truncated)
+    for function in (relu, relu2, relu_power, huberised, cubic, truncated, quadratic)
 }

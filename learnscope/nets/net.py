@@ -1,6 +1,7 @@
 """What learns: the interface of a net, and of nets that see inputs only through inner products."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import jax
 from jaxtyping import Array, Float, Key, PyTree
@@ -16,8 +17,11 @@ class AbstractNet(AbstractPart):
     """`init` draws parameters, a call maps a batch of inputs to outputs.
 
     Outputs are one number an example for two classes (labels +1 and -1), else one a class
-    (labels 0, 1, ...).
+    (labels 0, 1, ...). `readout` names the parameters of which outputs are a linear function, where
+    there are such: the last layer, which rules with frozen features train alone.
     """
+
+    readout: ClassVar[str | None] = None
 
     @abstractmethod
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:

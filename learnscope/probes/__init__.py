@@ -1,6 +1,7 @@
 """What is watched."""
 
 from learnscope.probes.accuracy import GradientNorm, Loss, TestAccuracy, TestLoss, TrainAccuracy
+from learnscope.probes.balanced import BalancedAccuracy
 from learnscope.probes.class_noise import (
     Activations,
     ActiveNeurons,
@@ -10,26 +11,46 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
+from learnscope.probes.patterns import (
+    Alignment,
+    CentreCosines,
+    Clusters,
+    PatternComponents,
+    WeightCosines,
+    WeightGradients,
+    chunk_alignment,
+)
 from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.readout import BestReadout, KernelFit
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
 
 __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "Alignment",
+    "BalancedAccuracy",
+    "BestReadout",
+    "CentreCosines",
     "ClassAccuracy",
+    "Clusters",
     "Contributions",
     "Decomposition",
     "GradientBalance",
     "GradientNorm",
+    "KernelFit",
     "LongTailAccuracy",
     "Loss",
     "NoiseMemorisation",
     "NoiseSpectrum",
     "Output",
+    "PatternComponents",
     "Residual",
     "SignalLearning",
     "TestAccuracy",
     "TestLoss",
     "TrainAccuracy",
+    "WeightCosines",
+    "WeightGradients",
+    "chunk_alignment",
 ]

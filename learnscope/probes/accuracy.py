@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from learnscope.data import Problem
+from learnscope.part import count
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import State, correct
 
@@ -32,12 +33,18 @@ class TestLoss(AbstractProbe):
 
 
 class TrainAccuracy(AbstractProbe):
-    """Share of training examples that are classified right (an output of exactly 0 counts half)."""
+    """Share of training examples that are classified right (an output of exactly 0 counts half);
+    of the first `examples`, if there are many."""
 
     outputs: ClassVar = {"train_accuracy": Output("training accuracy", low=0, high=1)}
 
+    examples: int | None = count(None, optional=True)
+
     def __call__(self, state: State, problem: Problem) -> Array:
-        return correct(state(problem.train.x), problem.train.y).mean()
+        train = problem.train
+        if self.examples is not None and self.examples < train.size:
+            train = train.take(jnp.arange(self.examples))
+        return correct(state(train.x), train.y).mean()
 
 
 class TestAccuracy(AbstractProbe):

@@ -36,6 +36,16 @@ def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Arr
     return known[name]
 
 
+def filters_of(probe: "AbstractProbe", state: State) -> Array:
+    """The filters of a net, or word that it has none."""
+    if not isinstance(state.params, dict) or "filters" not in state.params:
+        raise BadInput(
+            f"the probe {type(probe).__name__} needs a net with filters, such as PatchCNN, "
+            f"not {type(state.net).__name__}."
+        )
+    return state.params["filters"]
+
+
 class AbstractProbe(AbstractPart):
     """A function of (state, problem) that never changes a run.
 

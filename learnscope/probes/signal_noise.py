@@ -7,18 +7,9 @@ from jaxtyping import Array
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractInnerProductNet, PatchCNN
-from learnscope.probes.probe import AbstractProbe, Output, hidden
+from learnscope.nets import PatchCNN
+from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.rules import State
-
-
-def _filters(probe: AbstractProbe, state: State) -> Array:
-    if not isinstance(state.net, AbstractInnerProductNet):
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs a net with filters, such as PatchCNN, "
-            f"not {type(state.net).__name__}."
-        )
-    return state.params["filters"]
 
 
 class SignalLearning(AbstractProbe):
@@ -28,7 +19,7 @@ class SignalLearning(AbstractProbe):
     outputs: ClassVar = {"signal_learning": Output("signal learning, max |<w, mu>|")}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return jnp.abs(_filters(self, state) @ hidden(self, problem.directions, "signal")).max()
+        return jnp.abs(filters_of(self, state) @ hidden(self, problem.directions, "signal")).max()
 
 
 class NoiseMemorisation(AbstractProbe):
@@ -38,7 +29,7 @@ class NoiseMemorisation(AbstractProbe):
     outputs: ClassVar = {"noise_memorisation": Output("noise memorisation, max <w, xi>")}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return (_filters(self, state) @ hidden(self, problem.train.vectors, "noise").T).max()
+        return (filters_of(self, state) @ hidden(self, problem.train.vectors, "noise").T).max()
 
 
 class Decomposition(AbstractProbe):
@@ -66,7 +57,7 @@ class Decomposition(AbstractProbe):
             raise BadInput("the probe Decomposition is defined for a two-class PatchCNN only.")
         rows = jnp.concatenate([signal[None], noise])
         squares = jnp.sum(rows**2, axis=1)
-        moved = _filters(self, state) - state.start["filters"]
+        moved = filters_of(self, state) - state.start["filters"]
         gram = rows @ rows.T / jnp.sqrt(squares[:, None] * squares[None])
         shares = jnp.linalg.solve(gram, (rows / jnp.sqrt(squares)[:, None]) @ moved.T).T
         coefficients = shares * jnp.sqrt(squares)[None]

@@ -1,0 +1,132 @@
+"""How often patterns are there: the distribution of a vector of present and absent patterns."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from learnscope.part import Number
+
+
+def binomials(k: int) -> Float[np.ndarray, " count"]:
+    """k over 0, 1, ..., k."""
+    return np.array([float(math.comb(k, c)) for c in range(k + 1)])
+
+
+class PatternLaw(eqx.Module):
+    r"""The law of $\tilde\phi \in \{0, 1\}^D$, relevant patterns first.
+
+    An input belongs to a group and has a count of relevant patterns, with probabilities `chances`.
+    Given both, the relevant patterns are any subset of that size with equal chances, and background
+    patterns are there independently with their group's probabilities. The label is a function of
+    the count, `signs`.
+    """
+
+    chances: Float[Array, "group count"]
+    background: Float[Array, "group rest"]
+    signs: Float[np.ndarray, " count"] = eqx.field(static=True)
+
+    @staticmethod
+    def independent(
+        chance: Number, background: Float[Array, " rest"], signs: Float[np.ndarray, " count"]
+    ) -> "PatternLaw":
+        """Every relevant pattern is there with probability `chance`, independently."""
+        k = len(signs) - 1
+        count = np.arange(k + 1)
+        likely = binomials(k) * chance**count * (1 - chance) ** (k - count)
+        return PatternLaw(jnp.asarray(likely)[None], jnp.asarray(background)[None], _static(signs))
+
+    @staticmethod
+    def mixture(share: Number, rest: int, signs: Float[np.ndarray, " count"]) -> "PatternLaw":
+        r"""$p_o D^{(0)} + (1 - p_o) D^{(1)}$ (Shi, Wei, Liang 2022, appendix C): in the first all
+        patterns are independent fair coins; in the second the relevant ones are all there or all
+        absent, and the others there with probability $p_o / (2 - 2 p_o)$."""
+        k = len(signs) - 1
+        ends = np.zeros(k + 1)
+        ends[[0, k]] += 0.5
+        chances = jnp.stack(
+            [share * jnp.asarray(binomials(k) / 2**k), (1 - share) * jnp.asarray(ends)]
+        )
+        low = share / (2 - 2 * share)
+        background = jnp.stack([jnp.full(rest, 0.5), jnp.broadcast_to(jnp.asarray(low), (rest,))])
+        return PatternLaw(chances, background, _static(signs))
+
+    def with_negative(self, share: Number) -> "PatternLaw":
+        """The same given the label, with a given share of labels -1."""
+        negative = jnp.asarray(np.asarray(self.signs) < 0)
+        below = jnp.sum(self.chances * negative)
+        factor = jnp.where(negative, share / below, (1 - share) / (1 - below))
+        return PatternLaw(self.chances * factor, self.background, self.signs)
+
+    @property
+    def relevant(self) -> int:
+        """k."""
+        return len(self.signs) - 1
+
+    @property
+    def positive(self) -> Array:
+        """Pr[y = +1]."""
+        return jnp.sum(self.chances * (np.asarray(self.signs) > 0))
+
+    def mean(self) -> Float[Array, " pattern"]:
+        r"""$E[\tilde\phi]$."""
+        k = self.relevant
+        present = jnp.sum(self.chances * (np.arange(k + 1) / k))
+        return jnp.concatenate([jnp.full(k, present), self.chances.sum(1) @ self.background])
+
+    def covariance(self) -> Float[Array, "pattern pattern"]:
+        r"""$\mathrm{Cov}(\tilde\phi)$."""
+        k, count = self.relevant, np.arange(self.relevant + 1)
+        group = self.chances.sum(1)
+        one = jnp.sum(self.chances * (count / k))
+        two = jnp.sum(self.chances * (count * (count - 1) / max(1, k * (k - 1))))
+        among = jnp.full((k, k), two) + jnp.eye(k) * (one - two)
+        share = self.chances @ (count / k)  # of a group and a relevant pattern together
+        across = jnp.broadcast_to(share @ self.background, (k, self.background.shape[1]))
+        beyond = (self.background * group[:, None]).T @ self.background
+        beyond = jnp.fill_diagonal(beyond, group @ self.background, inplace=False)
+        both = jnp.block([[among, across], [across.T, beyond]])
+        mean = self.mean()
+        return both - mean[:, None] * mean[None]
+
+    def correlation(self) -> Array:
+        r"""$\gamma = E[y \tilde\phi_j] - E[y] E[\tilde\phi_j]$ for a relevant pattern (A1)."""
+        k, signs = self.relevant, np.asarray(self.signs)
+        count = np.arange(k + 1) / k
+        joint = jnp.sum(self.chances * (count * signs))
+        return joint - jnp.sum(self.chances * signs) * jnp.sum(self.chances * count)
+
+    def draw(
+        self, key: Key[Array, ""], size: int
+    ) -> tuple[Bool[Array, "n pattern"], Float[Array, " n"]]:
+        """Patterns, relevant ones first, and labels."""
+        k, rest = self.relevant, self.background.shape[1]
+        uniform = jax.random.uniform(key, (1 + k + rest, size))
+        group, count = self._place(uniform[0])
+
+        def pick(left, drawn):
+            chance, remaining = drawn
+            there = chance * remaining < left
+            return left - there, there
+
+        remaining = jnp.arange(k, 0, -1, dtype=uniform.dtype)
+        _, present = jax.lax.scan(pick, count, (uniform[1 : k + 1], remaining))
+        below = self.background.T[:, 0:1]
+        for g in range(1, self.background.shape[0]):
+            below = jnp.where((group == g)[None], self.background[g][:, None], below)
+        beyond = uniform[k + 1 :] < below
+        labels = jnp.asarray(np.asarray(self.signs), uniform.dtype)[count]
+        return jnp.concatenate([present, beyond]).T, labels
+
+    def _place(self, uniform: Float[Array, " n"]) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
+        """A group and a count for every uniform number."""
+        edges = jnp.cumsum(self.chances.ravel())[:-1].astype(uniform.dtype)
+        cell = jnp.sum(uniform[None] >= edges[:, None], axis=0)
+        return cell // (self.relevant + 1), cell % (self.relevant + 1)
+
+
+def _static(signs: Float[np.ndarray, " count"]) -> tuple[float, ...]:  # hashable
+    return tuple(float(sign) for sign in signs)

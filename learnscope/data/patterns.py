@@ -1,0 +1,318 @@
+"""Patterns: inputs made of dictionary elements, of which a few decide the label."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
+
+from learnscope.data import random
+from learnscope.data.class_noise import check_batch
+from learnscope.data.frame import Frame
+from learnscope.data.pattern_law import PatternLaw
+from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
+from learnscope.errors import BadInput
+from learnscope.part import Number, choice, count, number
+
+LABELS = ("parity", "majority", "interval", "counts", "codes")
+STRUCTURES = ("mixture", "independent", "none")
+DICTIONARIES = ("orthonormal", "equiangular", "random")
+
+
+class Patterns(AbstractData):
+    r"""$\tilde x = M \tilde\phi + \zeta$ with a dictionary $M$ of $D$ unit vectors and
+    $\tilde\phi \in \{0, 1\}^D$ (Shi, Wei, Liang 2022); $y = +1$ if the number of relevant patterns
+    present, $\sum_{j \in A} \tilde\phi_j$, is in $P$. A network sees
+    $x = (\tilde x - E \tilde x) / \tilde\sigma$, $\tilde\sigma^2 = E \|\tilde x - E \tilde x\|^2$,
+    with the moments of the distribution itself.
+
+    `label` names $P$: `parity` (odd counts), `majority` (above k/2), `interval` (`counts` = its two
+    ends), `counts` (`counts` = all of $P$); or `codes` (E.3.1): the relevant part is one of `codes`
+    random binary vectors for each label. `structure` says how relevant patterns come: `mixture` is
+    that of the lower bound (Theorem 2), `independent` with probability `chance` each, and `none`
+    makes every pattern a fair coin, so that inputs say nothing of the labels.
+
+    | symbol | argument |
+    |---|---|
+    | $d$ | `dim` |
+    | $D$ | `patterns` |
+    | $A$, $k$ | `relevant`: how many (the first ones), or a list of which, numbered from 0 |
+    | $p_o$ | `background`: one number, or one a background pattern |
+    | $P$ | `label`, `counts` |
+    | $\Pr[y = -1]$ | `negative` (none: as the law has it) |
+    | $\sigma_\zeta$ | `noise` (none: inputs lie in the dictionary's span, and can be compressed) |
+    | $\mu$ | `incoherence`: $\sqrt d$ times the inner product of two `equiangular` patterns |
+
+    A `random` dictionary has independent uniform unit vectors, of which there may be more than
+    dimensions. `batch` is the mini-batch size (none: the full batch).
+
+    >>> import jax
+    >>> model = Patterns(dim=50, patterns=20, relevant=3, train=8, test=4)
+    >>> problem = model.sample(jax.random.key(0))
+    >>> problem.train.x.shape, problem.directions["relevant"].shape
+    ((8, 50), (3, 50))
+    """
+
+    papers: ClassVar = ("shi2022theoretical",)
+
+    dim: Number = number(low=2, high=1e12, whole=True, shape=True)
+    patterns: int = count(low=2)
+    relevant: int | tuple[int, ...] = count(low=0, each=True)
+    train: int = count()
+    test: int = count()
+    label: str = choice(*LABELS, default="parity")
+    structure: str = choice(*STRUCTURES, default="mixture")
+    background: Number | tuple[Number, ...] = number(0.5, above=0, below=1, each=True)
+    chance: Number = number(0.5, above=0, below=1)
+    counts: tuple[int, ...] | None = count(None, low=0, each=True, optional=True)
+    codes: int = count(50)
+    negative: Number | None = number(None, above=0, below=1, optional=True)
+    noise: Number | None = number(None, low=0, optional=True)
+    dictionary: str = choice(*DICTIONARIES, default="orthonormal")
+    incoherence: Number = number(0.0, low=0)
+    batch: int | None = count(None, optional=True)
+
+    def __check_init__(self):
+        super().__check_init__()
+        if isinstance(self.dim, int):  # a traced dimension has been checked before
+            self._check_dictionary(self.dim)
+        self._check_relevant()
+        self._check_label()
+        self._check_chances()
+        check_batch("Patterns", self.batch, self.train)
+
+    def _check_dictionary(self, dim: int) -> None:
+        if self.dictionary != "random" and self.patterns > dim:
+            raise BadInput(
+                f"Patterns.patterns = {self.patterns} is not allowed: an {self.dictionary} "
+                f"dictionary has at most dim = {dim} patterns; a random one may have more."
+            )
+        if self.dictionary != "equiangular" and self.incoherence != 0:
+            raise BadInput(
+                f"Patterns.incoherence = {self.incoherence!r} is not allowed: it must be 0 unless "
+                "dictionary = 'equiangular'."
+            )
+        if isinstance(self.incoherence, float) and self.incoherence >= dim**0.5:
+            raise BadInput(
+                f"Patterns.incoherence = {self.incoherence!r} is not allowed: it must be below "
+                f"the root of the dimension, {dim**0.5:.4g}."
+            )
+
+    def _check_relevant(self) -> None:
+        given = self.relevant
+        where = given if isinstance(given, tuple) else range(given)
+        if len(set(where)) != len(where) or not 0 < len(where) < self.patterns:
+            raise BadInput(
+                f"Patterns.relevant = {given!r} is not allowed: it must be from 1 to "
+                f"{self.patterns - 1} (below patterns), or as many different patterns."
+            )
+        if max(where) >= self.patterns:
+            raise BadInput(
+                f"Patterns.relevant = {given!r} is not allowed: patterns are numbered from 0 to "
+                f"{self.patterns - 1}."
+            )
+
+    def _check_label(self) -> None:
+        needs = self.label in ("interval", "counts")
+        if needs != (self.counts is not None):
+            what = {"interval": "its two ends", "counts": "the counts of label +1"}.get(self.label)
+            told = f"it must be {what}" if needs else "only labels interval and counts have one"
+            raise BadInput(
+                f"Patterns.counts = {self.counts!r} is not allowed with label = {self.label!r}: "
+                f"{told}."
+            )
+        if self.counts is not None:
+            counts = self.counts if isinstance(self.counts, tuple) else (self.counts,)
+            if max(counts) > self.k:
+                raise BadInput(
+                    f"Patterns.counts = {self.counts!r} is not allowed: {self.k} relevant patterns "
+                    f"have counts from 0 to {self.k}."
+                )
+            if self.label == "interval" and (len(counts) != 2 or counts[0] > counts[1]):
+                raise BadInput(
+                    f"Patterns.counts = {self.counts!r} is not allowed: an interval has two ends, "
+                    "the lower one first."
+                )
+        if self.label == "codes" and self.structure != "independent":
+            raise BadInput(
+                f"Patterns.structure = {self.structure!r} is not allowed with label = 'codes': "
+                "it must be 'independent' (of the background)."
+            )
+        if self.label == "codes" and self.k < 63 and 2 * self.codes > 2**self.k:
+            raise BadInput(
+                f"Patterns.codes = {self.codes} is not allowed: {self.k} relevant patterns have "
+                f"only {2**self.k} codes for both labels."
+            )
+        if self.label != "codes" and len(set(self._signs())) < 2:
+            raise BadInput(
+                f"Patterns.label = {self.label!r} gives every count from 0 to {self.k} the same "
+                "label: there must be two."
+            )
+
+    def _check_chances(self) -> None:
+        several = isinstance(self.background, tuple)
+        if several and len(self.background) != self.patterns - self.k:
+            raise BadInput(
+                f"Patterns.background has {len(self.background)} values: it must have one, or one "
+                f"a background pattern, {self.patterns - self.k}."
+            )
+        if self.structure == "mixture" and (
+            several or (isinstance(self.background, float) and self.background > 0.5)
+        ):
+            raise BadInput(
+                f"Patterns.background = {self.background!r} is not allowed with structure = "
+                "'mixture': it must be one number of at most 0.5."
+            )
+
+    @property
+    def k(self) -> int:
+        """How many patterns are relevant."""
+        return len(self.relevant) if isinstance(self.relevant, tuple) else self.relevant
+
+    @property
+    def compression(self) -> str:
+        return "gaussian_rows" if self.noise is None else "none"
+
+    @property
+    def span(self) -> int:
+        return self.patterns
+
+    def _signs(self) -> Float[np.ndarray, " count"]:
+        """The label of every count."""
+        counts = np.arange(self.k + 1)
+        given = () if self.counts is None else np.atleast_1d(self.counts)
+        positive = {
+            "parity": counts % 2 == 1,
+            "majority": counts > self.k / 2,
+            "interval": (counts >= min(given, default=0)) & (counts <= max(given, default=0)),
+            "counts": np.isin(counts, given),
+        }[self.label]
+        return np.where(positive, 1.0, -1.0)
+
+    def law(self) -> PatternLaw:
+        """The distribution of patterns and labels (of all labels but `codes`, which are drawn)."""
+        if self.label == "codes":
+            raise BadInput("label = 'codes' has no law of counts: its codes are drawn.")
+        signs, rest = self._signs(), self.patterns - self.k
+        if self.structure == "mixture":
+            law = PatternLaw.mixture(self.background, rest, signs)
+        elif self.structure == "none":
+            law = PatternLaw.independent(0.5, jnp.full(rest, 0.5), signs)
+        else:
+            law = PatternLaw.independent(self.chance, self._background(), signs)
+        return law if self.negative is None else law.with_negative(self.negative)
+
+    def _background(self) -> Float[Array, " rest"]:
+        return jnp.broadcast_to(jnp.asarray(self.background), (self.patterns - self.k,))
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
+        dictionary_key, code_key, train_key, test_key = jax.random.split(key, 4)
+        rows, frame = self._dictionary(dictionary_key, frame)
+        where = self.relevant if isinstance(self.relevant, tuple) else tuple(range(self.k))
+        others = tuple(j for j in range(self.patterns) if j not in where)
+        directions = {
+            "background": rows[np.array(others)],
+            "relevant": rows[np.array(where)],
+        }
+        if self.label == "codes":
+            codes = _distinct_codes(code_key, 2 * self.codes, self.k).astype(rows.dtype)
+            directions["codes"] = codes @ directions["relevant"]
+        directions["truth"] = self._truth(directions)
+        return Problem(
+            train=self._samples(train_key, self.train, directions, frame),
+            test=self._samples(test_key, self.test, directions, frame),
+            directions=directions,
+            frame=frame,
+            batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
+            widths=(self.patterns,) if self.noise is None else None,
+        )
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        return self._samples(key, 1, problem.directions, problem.frame).take(jnp.asarray(0))
+
+    def _dictionary(
+        self, key: Key[Array, ""], frame: Frame
+    ) -> tuple[Float[Array, "pattern rank"], Frame]:
+        if self.dictionary == "random":
+            rows, frame = frame.gaussian_rows(key, self.patterns)
+            return rows / jnp.linalg.norm(rows, axis=1, keepdims=True), frame
+        axes, frame = frame.axes(self.patterns)
+        if self.dictionary == "orthonormal":
+            return axes, frame
+        # All inner products c: the symmetric root of (1 - c) I + c 11^T.
+        inner = self.incoherence / jnp.sqrt(frame.dim)
+        own = jnp.sqrt(1 - inner)
+        shared = (jnp.sqrt(1 + (self.patterns - 1) * inner) - own) / self.patterns
+        return own * axes + shared * axes.sum(0)[None], frame
+
+    def _truth(self, directions: dict[str, Array]) -> Float[Array, " rank"]:
+        """The direction in which the labels' means differ, of length 1."""
+        if self.label == "codes":
+            codes = directions["codes"]
+            found = codes[: self.codes].mean(0) - codes[self.codes :].mean(0)
+        else:
+            found = directions["relevant"].sum(0)
+        return found / jnp.linalg.norm(found)
+
+    def moments(self, directions: dict[str, Array], dim: Number) -> tuple[Array, Array]:
+        r"""$E \tilde x$ and $\tilde\sigma$, for a given dictionary."""
+        more = 0.0 if self.noise is None else dim * self.noise**2
+        if self.label == "codes":
+            chances, background = self._code_chances(), self._background()
+            mean = chances @ directions["codes"] + background @ directions["background"]
+            apart = directions["codes"] - (chances @ directions["codes"])[None]
+            spread = chances @ jnp.sum(apart**2, axis=1)
+            rest = jnp.sum(directions["background"] ** 2, axis=1)
+            spread += (background * (1 - background)) @ rest
+        else:
+            law = self.law()
+            rows = jnp.concatenate([directions["relevant"], directions["background"]])
+            mean = law.mean() @ rows
+            spread = jnp.sum((rows @ rows.T) * law.covariance())
+        return mean, jnp.sqrt(spread + more)
+
+    def _code_chances(self) -> Float[Array, " code"]:
+        negative = 0.5 if self.negative is None else self.negative
+        each = jnp.stack([1 - jnp.asarray(negative), jnp.asarray(negative)]) / self.codes
+        return jnp.repeat(each, self.codes)
+
+    def _samples(
+        self, key: Key[Array, ""], size: int, directions: dict[str, Array], frame: Frame
+    ) -> Samples:
+        """New examples; compressed ones are cut to the dictionary's coordinates."""
+        pattern_key, noise_key = jax.random.split(key)
+        mean, sigma = self.moments(directions, frame.dim)
+        width = frame.rank if frame.ambient else self.patterns
+        if self.label == "codes":
+            present, beyond, labels = self._draw_codes(pattern_key, size, directions)
+            x = present + beyond @ directions["background"]
+        else:
+            patterns, labels = self.law().draw(pattern_key, size)
+            rows = jnp.concatenate([directions["relevant"], directions["background"]])
+            x = patterns.astype(mean.dtype) @ rows[:, :width]
+        if self.noise is not None:
+            x = x + self.noise * random.normal(noise_key, x.shape)
+        x = (x[:, :width] - mean[None, :width]) / sigma
+        return Samples(x=x if frame.ambient else (x,), y=labels.astype(x.dtype))
+
+    def _draw_codes(
+        self, key: Key[Array, ""], size: int, directions: dict[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        code_key, rest_key = jax.random.split(key)
+        edges = jnp.cumsum(self._code_chances())[:-1]
+        chosen = jnp.searchsorted(edges, jax.random.uniform(code_key, (size,)), side="right")
+        background = self._background()
+        beyond = jax.random.uniform(rest_key, (size, background.shape[0])) < background[None]
+        labels = jnp.where(chosen < self.codes, 1.0, -1.0)
+        return directions["codes"][chosen], beyond.astype(edges.dtype), labels
+
+
+def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code pattern"]:
+    """Different binary vectors. Those of more than 20 bits are drawn independently: two of them are
+    equal with probability below size^2 / 2^(k + 1)."""
+    if k > 20:
+        return jax.random.bernoulli(key, 0.5, (size, k))
+    chosen = jax.random.permutation(key, 2**k)[:size]
+    return (chosen[:, None] >> np.arange(k)) % 2 == 1

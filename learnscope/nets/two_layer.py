@@ -1,0 +1,85 @@
+"""The two-layer network with biases, both layers of which are trained."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.data import Problem
+from learnscope.nets.activations import ACTIVATIONS, SMOOTHED
+from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.part import Number, choice, count, flag, number
+
+
+class TwoLayer(AbstractInnerProductNet):
+    r"""$g(x) = \sum_i a_i \sigma(\langle w_i, x \rangle + b_i)$ (Shi, Wei, Liang 2022, 3.1).
+
+    It starts with $w_i \sim N(0, \sigma_w^2 I)$, $b_i \sim N(0, \sigma_b^2)$,
+    $a_i \sim N(0, \sigma_a^2)$. If `symmetric`, each of $m$ neurons has a twin with the same $w_i$
+    and $b_i$ and the opposite $a_i$, so that there are $2m$ and $g = 0$ at first; otherwise there
+    are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
+    \sigma_\xi^2)$, in closed form: what noise injected into neurons amounts to.
+
+    | symbol | argument |
+    |---|---|
+    | $m$ | `width` |
+    | $\sigma$ | `activation`: truncated (min(1, max(z, 0))), relu or quadratic |
+    | $\sigma_w$, $\sigma_b$, $\sigma_a$ | `scale`, `bias_scale`, `second_scale` |
+    | $\sigma_\xi$ | `smoothing` |
+
+    >>> import jax, learnscope as ls
+    >>> data = ls.data.Patterns(dim=50, patterns=20, relevant=3, train=8, test=4)
+    >>> problem = data.sample(jax.random.key(0))
+    >>> net = TwoLayer(width=5)
+    >>> params = net.init(jax.random.key(1), problem)
+    >>> params["filters"].shape, net(params, problem.train.x).shape
+    ((10, 50), (8,))
+    """
+
+    papers: ClassVar = ("shi2022theoretical",)
+    readout: ClassVar = "second"
+
+    width: int = count()
+    activation: str = choice(*SMOOTHED, default="truncated")
+    scale: Number = number(0.1, low=0)
+    bias_scale: Number = number(0.0, low=0)
+    second_scale: Number = number(1.0, low=0)
+    symmetric: bool = flag(True)
+    smoothing: Number | None = number(None, above=0, optional=True)
+
+    @property
+    def rows(self) -> int:
+        return self.width  # twins share a direction
+
+    @property
+    def isotropic(self) -> bool:
+        return True
+
+    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+        row_key, other_key = jax.random.split(key)
+        rows, _ = problem.frame.gaussian_rows(row_key, self.width)
+        bias, second = jax.random.normal(other_key, (2, self.width))
+        filters, bias = self.scale * rows, self.bias_scale * bias
+        second = self.second_scale * second
+        if self.symmetric:
+            filters, bias = jnp.tile(filters, (2, 1)), jnp.tile(bias, 2)
+            second = jnp.concatenate([second, -second])
+        return {"filters": filters, "bias": bias, "second": second}
+
+    def features(
+        self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]
+    ) -> Float[Array, "neuron n"]:
+        """The neurons' outputs, summed over patches if there are several."""
+        total = jnp.zeros((), params["bias"].dtype)
+        for group in seen:
+            z = group + params["bias"].reshape(-1, *(1,) * (group.ndim - 1))
+            if self.smoothing is None:
+                each = ACTIVATIONS[self.activation](z, 1.0, 1.0)
+            else:
+                each = SMOOTHED[self.activation](z, self.smoothing)
+            total = total + (each if each.ndim == 2 else each.sum(tuple(range(2, each.ndim))))
+        return total
+
+    def read(self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]) -> Array:
+        return params["second"] @ self.features(params, seen)

@@ -1,0 +1,189 @@
+"""Features that emerge: how neurons' weights lie towards patterns and the truth behind labels."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from learnscope.data import Problem
+from learnscope.errors import BadInput
+from learnscope.part import Number, count, number
+from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
+from learnscope.rules import State
+
+
+def _lengths(rows: Float[Array, "neuron dim"]) -> Float[Array, " neuron"]:
+    """Their norms, of which no square underflows."""
+    scale = jnp.max(jnp.abs(rows), axis=1)
+    safe = jnp.where(scale > 0, scale, 1.0)
+    return scale * jnp.linalg.norm(rows / safe[:, None], axis=1)
+
+
+def _unit(rows: Float[Array, "neuron dim"]) -> Float[Array, "neuron dim"]:
+    """Rows of length 1; zero rows stay zero."""
+    lengths = _lengths(rows)[:, None]
+    return rows / jnp.where(lengths > 0, lengths, 1.0)
+
+
+def cosines(state: State, problem: Problem, probe: AbstractProbe) -> Float[Array, " neuron"]:
+    """cos(w_i, truth) of every neuron."""
+    return _unit(filters_of(probe, state)) @ hidden(probe, problem.directions, "truth")
+
+
+class Alignment(AbstractProbe):
+    r"""Cosines between weights and the ground truth $\sum_{j \in A} M_j$ (Shi, Wei, Liang 2022,
+    Tables 1 to 5): the largest, the mean of their sizes, the median, and a histogram of `bins`
+    equal parts of [-1, 1] (as shares of neurons)."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "cosine_max": Output("largest cosine to the truth", low=-1, high=1),
+        "cosine_mean": Output("mean |cosine| to the truth", low=0, high=1),
+        "cosine_median": Output("median |cosine| to the truth", low=0, high=1),
+        "cosine_share": Output("share of neurons by cosine", dims=("bin",), low=0, high=1),
+    }
+
+    bins: int = count(40)
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        found = cosines(state, problem, self)
+        place = jnp.clip(((found + 1) / 2 * self.bins).astype(int), 0, self.bins - 1)
+        share = jnp.zeros(self.bins, found.dtype).at[place].add(1 / found.shape[0])
+        return {
+            "cosine_max": found.max(),
+            "cosine_mean": jnp.abs(found).mean(),
+            "cosine_median": jnp.median(jnp.abs(found)),
+            "cosine_share": share,
+        }
+
+
+class Clusters(AbstractProbe):
+    """Cluster structure of the weights: which share of neurons lies within a cosine of `above` of
+    the truth, of its opposite, and how large the cosine of two neurons is on average."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "near_truth": Output("share of neurons near the truth", low=0, high=1),
+        "near_opposite": Output("share of neurons near its opposite", low=0, high=1),
+        "pair_cosine": Output("mean |cosine| of two neurons", low=0, high=1),
+    }
+
+    above: Number = number(0.9, low=0, high=1)
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        found = cosines(state, problem, self)
+        rows = _unit(filters_of(self, state))
+        pairs, n = jnp.abs(rows @ rows.T), rows.shape[0]
+        return {
+            "near_truth": (found > self.above).mean(),
+            "near_opposite": (found < -self.above).mean(),
+            "pair_cosine": (pairs.sum() - jnp.trace(pairs)) / max(1, n * (n - 1)),
+        }
+
+
+class WeightCosines(AbstractProbe):
+    """Cosines of all pairs of neurons and to the truth: what maps of the weights are drawn from."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "weight_cosine": Output("cosine of two neurons", dims=("neuron", "other"), low=-1, high=1),
+        "truth_cosine": Output("cosine to the truth", dims=("neuron",), low=-1, high=1),
+    }
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        rows = _unit(filters_of(self, state))
+        return {
+            "weight_cosine": jnp.clip(rows @ rows.T, -1, 1),
+            "truth_cosine": cosines(state, problem, self),
+        }
+
+
+class PatternComponents(AbstractProbe):
+    r"""Components $\langle w_i, M_j \rangle$ of weights along patterns (after the first step
+    $\eta^{(1)} a_i T_j$, with the $T_j$ of Lemma 6): of each neuron the mean over relevant patterns
+    and the root of the mean square over background ones; and the mean over neurons of the ratio of
+    their norms."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "relevant_component": Output("mean <w, M_j>, j relevant", dims=("neuron",)),
+        "background_component": Output("rms <w, M_j>, j background", dims=("neuron",), low=0),
+        "relevant_share": Output("relevant part of the weights' squared norm", low=0, high=1),
+    }
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        rows = filters_of(self, state)
+        relevant = rows @ hidden(self, problem.directions, "relevant").T
+        background = rows @ hidden(self, problem.directions, "background").T
+        inside, outside = _lengths(relevant), _lengths(background)
+        largest = jnp.maximum(jnp.maximum(inside, outside), jnp.finfo(rows.dtype).tiny)
+        a, b = (inside / largest) ** 2, (outside / largest) ** 2
+        return {
+            "relevant_component": relevant.mean(1),
+            "background_component": outside / background.shape[1] ** 0.5,
+            "relevant_share": (a / jnp.maximum(a + b, jnp.finfo(rows.dtype).tiny)).mean(),
+        }
+
+
+class WeightGradients(AbstractProbe):
+    """The training loss's gradient with respect to every neuron's weights: with `chunk_alignment`,
+    what the first steps agree on (Table 7)."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "weight_gradient": Output("gradient of the loss", dims=("neuron", "coordinate"))
+    }
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        filters_of(self, state)
+
+        def loss(filters: Array) -> Array:
+            return state.losses({**state.params, "filters": filters}, problem.train).mean()
+
+        return jax.grad(loss)(state.params["filters"])
+
+
+class CentreCosines(AbstractProbe):
+    """The largest cosine of a neuron to each of the clusters' centres: whether all are covered."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {
+        "centre_cosine": Output("largest cosine to a centre", dims=("centre",), low=-1, high=1)
+    }
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        centres = _unit(hidden(self, problem.directions, "centres"))
+        return (_unit(filters_of(self, state)) @ centres.T).max(0)
+
+
+def chunk_alignment(gradients: xr.DataArray, chunks: int = 3) -> xr.Dataset:
+    """What early gradients agree on (Table 7): recorded steps in equal chunks, each with its mean
+    gradient v_1, v_2, ..., for every neuron (and seed): the cosines of these to their mean, and to
+    each other.
+
+    >>> import numpy as np, xarray as xr
+    >>> steady = xr.DataArray(np.ones((6, 2, 5)), dims=("step", "neuron", "coordinate"))
+    >>> chunk_alignment(steady).to_mean.values.round(6).tolist()
+    [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+    """
+    size = gradients.sizes["step"] // chunks
+    if size == 0:
+        raise BadInput(f"{chunks} chunks need at least as many recorded steps.")
+    means = xr.concat(
+        [gradients.isel(step=slice(i * size, (i + 1) * size)).mean("step") for i in range(chunks)],
+        dim="chunk",
+    ).assign_coords(chunk=np.arange(1, chunks + 1))
+
+    def cosine(a: xr.DataArray, b: xr.DataArray) -> xr.DataArray:
+        def length(v: xr.DataArray) -> xr.DataArray:
+            return np.sqrt((v**2).sum("coordinate"))
+
+        return (a * b).sum("coordinate") / (length(a) * length(b))
+
+    other = means.rename(chunk="other_chunk")
+    return xr.Dataset(
+        {"to_mean": cosine(means, means.mean("chunk")), "pairs": cosine(means, other)}
+    )

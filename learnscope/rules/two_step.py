@@ -1,0 +1,200 @@
+"""Two steps that find features, then the steps that use them."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.data import Problem, Samples
+from learnscope.errors import BadInput
+from learnscope.nets import AbstractNet, Params, TwoLayer
+from learnscope.part import Number, choice, count, flag, number
+from learnscope.rules.losses import LOSSES, loss_of
+from learnscope.rules.readout import readout_gradient
+from learnscope.rules.rule import AbstractRule, State
+
+_SLICE = 2000  # examples of the full batch at a time: what a core's cache holds
+
+
+class AbstractTwoStep(AbstractRule):
+    """A rule that begins with one or two full-batch steps which replace the weights."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+
+    first_rate: eqx.AbstractVar[Number]
+    second_rate: eqx.AbstractVar[Number]
+    rate: eqx.AbstractVar[Number]
+    noise: eqx.AbstractVar[Number | None]
+    weighted: eqx.AbstractVar[bool]
+    update: eqx.AbstractVar[str]
+
+    @property
+    @abstractmethod
+    def early_steps(self) -> int:
+        """How many of them."""
+
+    @abstractmethod
+    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        """A step after these."""
+
+    @property
+    def basis_dependence(self) -> str | None:
+        return None
+
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> None:
+        if not isinstance(net, TwoLayer):
+            raise BadInput(
+                f"{type(self).__name__} needs the net TwoLayer, not {type(net).__name__}."
+            )
+
+    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        return jax.lax.cond(
+            state.step < self.early_steps,
+            lambda: self.early(state, problem),
+            lambda: self.late(state, problem, key),
+        )
+
+    def early(self, state: State, problem: Problem) -> State:
+        r"""With $\lambda_w = 1/(2\eta)$ in both steps and $\lambda_a = 1/(2\eta)$ in the second,
+        the decay takes away all there was: $w \leftarrow -\eta \nabla_w L$."""
+        first = state.step == 0
+        rate = jnp.where(first, self.first_rate, self.second_rate)
+        by = self._gradient(state, problem.train)
+        old = state.params
+        if self.update == "exact":
+            filters = -rate * by["filters"]
+            second = jnp.where(first, old["second"], 0.0) - rate * by["second"]
+        else:
+            # As the formula stands; in float32 w - eta (w / eta) leaves rounding errors of w.
+            decay = 1 / (2 * rate)
+            filters = old["filters"] - rate * (by["filters"] + 2 * decay * old["filters"])
+            pulled = jnp.where(first, 0.0, 2 * decay) * old["second"]
+            second = old["second"] - rate * (by["second"] + pulled)
+        bias = old["bias"] - rate * by["bias"]
+        return state.advance({"filters": filters, "bias": bias, "second": second}, None)
+
+    def _gradient(self, state: State, samples: Samples) -> Params:
+        """Of the (weighted) mean loss of all examples, with noise in the neurons; in slices."""
+        net = state.net
+        if self.noise is not None:
+            assert isinstance(net, TwoLayer)
+            net = eqx.tree_at(lambda n: n.smoothing, net, self.noise, is_leaf=lambda x: x is None)
+        size = min(_SLICE, samples.size)
+        more = -samples.size % size
+        weights = self._weights(samples.y) / samples.size
+
+        def cut(leaf: Array) -> Array:
+            padded = jnp.pad(leaf, [(0, more)] + [(0, 0)] * (leaf.ndim - 1))
+            return padded.reshape(-1, size, *leaf.shape[1:])
+
+        def add(total: Params, part: tuple) -> tuple[Params, None]:
+            x, y, weight = part
+
+            def loss(params: Params) -> Array:
+                return weight @ loss_of(state.loss, net(params, x), y)
+
+            return jax.tree.map(jnp.add, total, jax.grad(loss)(state.params)), None
+
+        nothing = jax.tree.map(jnp.zeros_like, state.params)
+        parts = jax.tree.map(cut, (samples.x, samples.y, weights))
+        return jax.lax.scan(add, nothing, parts)[0]
+
+    def _weights(self, labels: Float[Array, " n"]) -> Float[Array, " n"]:
+        """1 / (2 Pr[y]) (eq. 295), or 1."""
+        if not self.weighted:
+            return jnp.ones_like(labels)
+        share = jnp.mean(labels > 0)
+        return 1 / (2 * jnp.where(labels > 0, share, 1 - share))
+
+
+class TwoStep(AbstractTwoStep):
+    r"""The training of Shi, Wei and Liang (2022), eqs. (276) to (278) and (296) to (298).
+
+    Two steps on the full batch, with noise $\xi$ in the neurons and weight decay
+    $\lambda_w = 1/(2 \eta^{(t)})$ (and $\lambda_a = 1/(2 \eta^{(2)})$ in the second), then SGD on
+    the problem's batches.
+
+    | symbol | argument |
+    |---|---|
+    | $\eta^{(1)}$, $\eta^{(2)}$, $\eta$ | `first_rate`, `second_rate`, `rate` |
+    | $\lambda_a = \lambda_w$ for $t > 2$ | `decay` |
+    | $\sigma_\xi$ | `noise` (none: no smoothing) |
+    | $\alpha_y$ (eq. 295) | `weighted`: classes weigh the same in the first two steps |
+
+    `update="naive"` computes $w - \eta (\nabla + 2 \lambda w)$ as it is written, instead of
+    $(1 - 2 \eta \lambda) w - \eta \nabla$: the same formula, but for rounding errors that are
+    larger than $w$ is afterwards.
+
+    >>> TwoStep(first_rate=1e-9, second_rate=30.0, rate=1.0).update
+    'exact'
+    """
+
+    first_rate: Number = number(above=0)
+    second_rate: Number = number(above=0)
+    rate: Number = number(above=0)
+    decay: Number = number(0.0, low=0)
+    noise: Number | None = number(None, above=0, optional=True)
+    weighted: bool = flag(True)
+    update: str = choice("exact", "naive", default="exact")
+    loss: str = choice(*LOSSES, default="hinge")
+
+    @property
+    def early_steps(self) -> int:
+        return 2
+
+    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        by = state.gradient(problem.batch(key))
+        kept = {"filters": 1 - 2 * self.rate * self.decay, "bias": 1.0}
+        kept["second"] = kept["filters"]
+        params = {
+            name: kept[name] * value - self.rate * by[name] for name, value in state.params.items()
+        }
+        return state.advance(params, None)
+
+
+class FrozenFeatures(AbstractTwoStep):
+    r"""The features as they are `after` one or two of `TwoStep`'s steps, and a classifier on them.
+
+    From then on the last layer alone is trained. `rescale` multiplies the weights $w_i$ when they
+    are frozen (a direction may be right while its scale drowns next to the biases); `head` says
+    whether the last layer then goes on from what it is or starts from zero.
+
+    | symbol | argument |
+    |---|---|
+    | $\eta^{(1)}$, $\eta^{(2)}$ | `first_rate`, `second_rate` |
+    | rate of the classifier | `rate` |
+
+    >>> FrozenFeatures(after=1, first_rate=1e-9, second_rate=30.0, rate=1.0).head
+    'kept'
+    """
+
+    after: int = count(low=1, high=2)
+    first_rate: Number = number(above=0)
+    second_rate: Number = number(above=0)
+    rate: Number = number(above=0)
+    rescale: Number = number(1.0, above=0)
+    head: str = choice("kept", "zero", default="kept")
+    noise: Number | None = number(None, above=0, optional=True)
+    weighted: bool = flag(True)
+    update: str = choice("exact", "naive", default="exact")
+    loss: str = choice(*LOSSES, default="hinge")
+
+    @property
+    def early_steps(self) -> int:
+        return self.after
+
+    def early(self, state: State, problem: Problem) -> State:
+        after = super().early(state, problem)
+        last = after.step == self.after
+        second = jnp.where(last & (self.head == "zero"), 0.0, after.params["second"])
+        filters = jnp.where(last, self.rescale, 1.0) * after.params["filters"]
+        params = {**after.params, "filters": filters, "second": second}
+        return eqx.tree_at(lambda s: s.params, after, params)
+
+    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        by = readout_gradient(state, "second", problem.batch(key))
+        second = state.params["second"] - self.rate * by
+        return state.advance({**state.params, "second": second}, None)
