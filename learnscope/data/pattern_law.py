@@ -27,7 +27,7 @@ class PatternLaw(eqx.Module):
 
     chances: Float[Array, "group count"]
     background: Float[Array, "group rest"]
-    signs: Float[np.ndarray, " count"] = eqx.field(static=True)
+    signs: tuple[float, ...] = eqx.field(static=True)
 
     @staticmethod
     def independent(

@@ -151,14 +151,14 @@ class Patterns(AbstractData):
             )
 
     def _check_chances(self) -> None:
-        several = isinstance(self.background, tuple)
-        if several and len(self.background) != self.patterns - self.k:
+        given = self.background
+        if isinstance(given, tuple) and len(given) != self.patterns - self.k:
             raise BadInput(
-                f"Patterns.background has {len(self.background)} values: it must have one, or one "
-                f"a background pattern, {self.patterns - self.k}."
+                f"Patterns.background has {len(given)} values: it must have one, or one a "
+                f"background pattern, {self.patterns - self.k}."
             )
         if self.structure == "mixture" and (
-            several or (isinstance(self.background, float) and self.background > 0.5)
+            isinstance(given, tuple) or (isinstance(given, float) and given > 0.5)
         ):
             raise BadInput(
                 f"Patterns.background = {self.background!r} is not allowed with structure = "
@@ -196,6 +196,7 @@ class Patterns(AbstractData):
             raise BadInput("label = 'codes' has no law of counts: its codes are drawn.")
         signs, rest = self._signs(), self.patterns - self.k
         if self.structure == "mixture":
+            assert not isinstance(self.background, tuple)
             law = PatternLaw.mixture(self.background, rest, signs)
         elif self.structure == "none":
             law = PatternLaw.independent(0.5, jnp.full(rest, 0.5), signs)

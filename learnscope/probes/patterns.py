@@ -179,7 +179,7 @@ def chunk_alignment(gradients: xr.DataArray, chunks: int = 3) -> xr.Dataset:
 
     def cosine(a: xr.DataArray, b: xr.DataArray) -> xr.DataArray:
         def length(v: xr.DataArray) -> xr.DataArray:
-            return np.sqrt((v**2).sum("coordinate"))
+            return (v**2).sum("coordinate") ** 0.5
 
         return (a * b).sum("coordinate") / (length(a) * length(b))
 
