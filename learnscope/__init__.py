@@ -3,6 +3,7 @@
 Names are imported when first used, so that the command line answers before JAX is loaded.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,13 @@ if TYPE_CHECKING:
     from learnscope import data, nets, probes, rules, studies, theory, tools, views
     from learnscope.errors import BadInput
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
+
+# Two large operations of a program side by side (two linear systems, say) can wait for each other
+# for ever in jaxlib 0.10's thread pool; so they are scheduled one by one. XLA reads this when it is
+# first used.
+_FLAG = "--xla_cpu_enable_concurrency_optimized_scheduler"
+if _FLAG not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAG}=false".strip()
 
 _FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory", "tools", "views")
 _NAMES = {

@@ -16,12 +16,12 @@ from learnscope.probes.patterns import (
     CentreCosines,
     Clusters,
     PatternComponents,
-    WeightCosines,
     WeightGradients,
+    WeightMap,
     chunk_alignment,
 )
 from learnscope.probes.probe import AbstractProbe, Output
-from learnscope.probes.readout import BestReadout, KernelFit
+from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
 
 __all__ = [
@@ -45,12 +45,13 @@ __all__ = [
     "NoiseSpectrum",
     "Output",
     "PatternComponents",
+    "ReadoutNorm",
     "Residual",
     "SignalLearning",
     "TestAccuracy",
     "TestLoss",
     "TrainAccuracy",
-    "WeightCosines",
     "WeightGradients",
+    "WeightMap",
     "chunk_alignment",
 ]

@@ -84,21 +84,35 @@ class Clusters(AbstractProbe):
         }
 
 
-class WeightCosines(AbstractProbe):
-    """Cosines of all pairs of neurons and to the truth: what maps of the weights are drawn from."""
+class WeightMap(AbstractProbe):
+    """A map of the weights' directions: classical scaling (Torgerson 1952) of the distances between
+    unit vectors to the plane. Points are the neurons, then the truth and its opposite; the map is
+    turned so that the truth lies to the right."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
-        "weight_cosine": Output("cosine of two neurons", dims=("neuron", "other"), low=-1, high=1),
-        "truth_cosine": Output("cosine to the truth", dims=("neuron",), low=-1, high=1),
+        "map": Output("position on the map", dims=("point", "axis")),
+        "truth_cosine": Output("cosine to the truth", dims=("point",), low=-1, high=1),
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        rows = _unit(filters_of(self, state))
-        return {
-            "weight_cosine": jnp.clip(rows @ rows.T, -1, 1),
-            "truth_cosine": cosines(state, problem, self),
-        }
+        truth = hidden(self, problem.directions, "truth")
+        points = jnp.concatenate([_unit(filters_of(self, state)), truth[None], -truth[None]])
+        return {"map": _scaled(points), "truth_cosine": jnp.clip(points @ truth, -1, 1)}
+
+
+def _scaled(points: Float[Array, "point dim"]) -> Float[Array, "point 2"]:
+    """The two main axes of the doubly centred inner products."""
+    apart = points - points.mean(0)
+    values, vectors = jnp.linalg.eigh(apart @ apart.T)
+    found = vectors[:, -1:-3:-1] * jnp.sqrt(jnp.maximum(values[-1:-3:-1], 0.0))[None]
+    x, y = found[-2]
+    length = jnp.hypot(x, y)
+    cosine = jnp.where(length > 0, x / length, 1.0)
+    sine = jnp.where(length > 0, y / length, 0.0)
+    # Turned by the truth's angle, so that it comes to lie on the first axis.
+    turned = found @ jnp.stack([jnp.stack([cosine, -sine]), jnp.stack([sine, cosine])])
+    return turned
 
 
 class PatternComponents(AbstractProbe):

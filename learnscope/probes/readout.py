@@ -27,6 +27,16 @@ def _first(samples: Samples, size: int) -> Samples:
     return samples.take(jnp.arange(min(size, samples.size)))
 
 
+class ReadoutNorm(AbstractProbe):
+    """The norm of the last layer: the B of Theorem 2 (Shi, Wei, Liang 2022)."""
+
+    papers: ClassVar = ("shi2022theoretical",)
+    outputs: ClassVar = {"readout_norm": Output("norm of the last layer", low=0)}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return jnp.linalg.norm(state.params[_two_layer(self, state).readout])
+
+
 class BestReadout(AbstractProbe):
     """Accuracy of the least-squares classifier on the neurons' outputs, each of them centred and
     scaled, with an intercept: fitted to the first `examples` training examples, with `ridge` added

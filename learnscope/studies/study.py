@@ -37,6 +37,7 @@ class Sweep:
     arms: tuple[Arm, ...]
     seeds: int | Sequence[int]
     dim: str = "rule"
+    coordinates: str = "auto"
 
     def run(self, **settings: Any) -> xr.Dataset:
         """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
@@ -48,9 +49,10 @@ class Sweep:
     def run_and_report(self, **settings: Any) -> tuple[xr.Dataset, Report]:
         """`run`, and a report of what it took."""
         both = [
-            run_and_report(arm.experiment, arm.axes, self.seeds, **settings) for arm in self.arms
+            run_and_report(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
+            for arm in self.arms
         ]
-        results = [data.load() for data, _ in both]
+        results = _indexed([data.load() for data, _ in both])
         shared = set.intersection(*(set(result.coords) for result in results))
         kept = [result.drop_vars(set(result.coords) - shared) for result in results]
         labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
@@ -84,6 +86,18 @@ class Sweep:
         for arm in arms:
             groups(arm.experiment, arm.axes, ambient=False)  # validates every value, before any run
         return dataclasses.replace(self, arms=arms, seeds=self.seeds if seeds is None else seeds)
+
+
+def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
+    """Dims that differ in size (neurons of nets of different widths) with numbers, by which they
+    can be stacked."""
+    for dim in {dim for result in results for dim in result.dims}:
+        sizes = {result.sizes.get(dim) for result in results}
+        if len(sizes) > 1 and not any(dim in result.coords for result in results):
+            results = [
+                result.assign_coords({dim: np.arange(result.sizes[dim])}) for result in results
+            ]
+    return results
 
 
 def _has(experiment: Experiment, path: str) -> bool:
