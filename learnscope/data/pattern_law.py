@@ -57,9 +57,9 @@ class PatternLaw(eqx.Module):
     def with_negative(self, share: Number) -> "PatternLaw":
         """The same given the label, with a given share of labels -1."""
         negative = jnp.asarray(np.asarray(self.signs) < 0)
-        below = jnp.sum(self.chances * negative)
+        below = jnp.sum(self.chances * negative[None])
         factor = jnp.where(negative, share / below, (1 - share) / (1 - below))
-        return PatternLaw(self.chances * factor, self.background, self.signs)
+        return PatternLaw(self.chances * factor[None], self.background, self.signs)
 
     @property
     def relevant(self) -> int:
@@ -69,20 +69,21 @@ class PatternLaw(eqx.Module):
     @property
     def positive(self) -> Array:
         """Pr[y = +1]."""
-        return jnp.sum(self.chances * (np.asarray(self.signs) > 0))
+        return jnp.sum(self.chances * (np.asarray(self.signs) > 0)[None])
 
     def mean(self) -> Float[Array, " pattern"]:
         r"""$E[\tilde\phi]$."""
         k = self.relevant
-        present = jnp.sum(self.chances * (np.arange(k + 1) / k))
+        present = jnp.sum(self.chances * (np.arange(k + 1) / k)[None])
         return jnp.concatenate([jnp.full(k, present), self.chances.sum(1) @ self.background])
 
     def covariance(self) -> Float[Array, "pattern pattern"]:
         r"""$\mathrm{Cov}(\tilde\phi)$."""
         k, count = self.relevant, np.arange(self.relevant + 1)
         group = self.chances.sum(1)
-        one = jnp.sum(self.chances * (count / k))
-        two = jnp.sum(self.chances * (count * (count - 1) / max(1, k * (k - 1))))
+        one = jnp.sum(self.chances * (count / k)[None])
+        pair = count * (count - 1) / max(1, k * (k - 1))
+        two = jnp.sum(self.chances * pair[None])
         among = jnp.full((k, k), two) + jnp.eye(k) * (one - two)
         share = self.chances @ (count / k)  # of a group and a relevant pattern together
         across = jnp.broadcast_to(share @ self.background, (k, self.background.shape[1]))
@@ -96,8 +97,8 @@ class PatternLaw(eqx.Module):
         r"""$\gamma = E[y \tilde\phi_j] - E[y] E[\tilde\phi_j]$ for a relevant pattern (A1)."""
         k, signs = self.relevant, np.asarray(self.signs)
         count = np.arange(k + 1) / k
-        joint = jnp.sum(self.chances * (count * signs))
-        return joint - jnp.sum(self.chances * signs) * jnp.sum(self.chances * count)
+        joint = jnp.sum(self.chances * (count * signs)[None])
+        return joint - jnp.sum(self.chances * signs[None]) * jnp.sum(self.chances * count[None])
 
     def draw(
         self, key: Key[Array, ""], size: int

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import UTC, datetime
@@ -158,7 +159,8 @@ def _fill(
     share = memory / pool.count if pool.here else memory
     there = plan.runs - sum(box.runs for box in missing)
     with SweepProgress(plan.runs, there, show) as bar:
-        tasks = _tasks(results, missing, pool, share, bar, report)
+        ordered = missing if pool.here else _in_turns(missing)
+        tasks = _tasks(results, ordered, pool, share, bar, report)
         running: dict[Future[Done], tuple[Box, dict | None]] = {}
         try:
             while True:
@@ -191,6 +193,17 @@ def _fill(
             raise
     if failures:
         raise _failed(plan, failures, stored)
+
+
+def _in_turns(boxes: list[Box]) -> list[Box]:
+    """A box of every program, then a second of each, ...: workers begin with different programs,
+    and later find each other's compiled ones in the cache."""
+    seen: Counter[int] = Counter()
+    turns = []
+    for box in boxes:
+        turns.append((seen[box.group], len(turns), box))
+        seen[box.group] += 1
+    return [box for _, _, box in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _tasks(

@@ -5,6 +5,7 @@ out ties at zero, which made a whole training step half as slow again. The masks
 which is false for NaN: what is not a number stays not a number.
 """
 
+import math
 from collections.abc import Callable
 
 import jax
@@ -53,10 +54,28 @@ def quadratic(z: Values, power: Number, threshold: Number) -> Values:
     return z * z
 
 
+def _below(u: Values) -> Values:
+    """Normal distribution function."""
+    return 0.5 + 0.5 * jax.lax.erf(u * 0.5**0.5)
+
+
+def _density(u: Values) -> Values:
+    return jnp.exp(-0.5 * u * u) * (2 * math.pi) ** -0.5
+
+
+@jax.custom_jvp
 def _ramp(z: Values, noise: Number) -> Values:
     """E max(z + xi, 0) for xi normal with standard deviation `noise`."""
     u = z / noise
-    return z * jax.scipy.stats.norm.cdf(u) + noise * jax.scipy.stats.norm.pdf(u)
+    return z * _below(u) + noise * _density(u)
+
+
+@_ramp.defjvp
+def _ramp_jvp(primals: tuple[Values, Number], tangents: tuple[Values, Number]):
+    z, noise = primals
+    # Both derivatives are shorter than what the product rule gives.
+    change = _below(z / noise) * tangents[0] + _density(z / noise) * tangents[1]
+    return _ramp(z, noise), change
 
 
 # E sigma(z + xi) for normal noise xi of a given standard deviation, in closed form.

@@ -91,14 +91,14 @@ class WeightMap(AbstractProbe):
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
-        "map": Output("position on the map", dims=("point", "axis")),
+        "map_position": Output("position on the map", dims=("point", "axis")),
         "truth_cosine": Output("cosine to the truth", dims=("point",), low=-1, high=1),
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         truth = hidden(self, problem.directions, "truth")
         points = jnp.concatenate([_unit(filters_of(self, state)), truth[None], -truth[None]])
-        return {"map": _scaled(points), "truth_cosine": jnp.clip(points @ truth, -1, 1)}
+        return {"map_position": _scaled(points), "truth_cosine": jnp.clip(points @ truth, -1, 1)}
 
 
 def _scaled(points: Float[Array, "point dim"]) -> Float[Array, "point 2"]:

@@ -2,12 +2,13 @@
 
 from learnscope.errors import unknown
 from learnscope.studies.benign import BENIGN
+from learnscope.studies.input_structure import INPUT_STRUCTURE
 from learnscope.studies.kou import KOU
 from learnscope.studies.line import Line
 from learnscope.studies.pegr import PEGR
 from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
 
-STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, BENIGN, KOU)}
+STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, BENIGN, INPUT_STRUCTURE, KOU)}
 
 
 def get(name: str) -> Study:

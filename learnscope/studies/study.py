@@ -23,20 +23,25 @@ SCALES = ("smoke", "laptop", "paper")
 
 @dataclasses.dataclass(frozen=True)
 class Arm:
-    """One thing that is compared: an experiment and the axes it is swept over."""
+    """One thing that is compared: an experiment and the axes it is swept over.
+
+    `names` gives the values of an axis other names than they have by themselves.
+    """
 
     label: str
     experiment: Experiment
     axes: tuple[Axis, ...] = ()
+    names: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """Arms over the same axes and seeds, stacked along `dim`. Draws are paired between arms."""
+    """Arms over the same axes and seeds, stacked along `dim` (none: there is one arm only). Draws
+    are paired between arms."""
 
     arms: tuple[Arm, ...]
     seeds: int | Sequence[int]
-    dim: str = "rule"
+    dim: str | None = "rule"
     coordinates: str = "auto"
 
     def run(self, **settings: Any) -> xr.Dataset:
@@ -52,11 +57,18 @@ class Sweep:
             run_and_report(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
             for arm in self.arms
         ]
-        results = _indexed([data.load() for data, _ in both])
+        loaded = [
+            data.load().assign_coords({dim: list(names) for dim, names in arm.names.items()})
+            for arm, (data, _) in zip(self.arms, both, strict=True)
+        ]
+        results = _indexed(loaded)
         shared = set.intersection(*(set(result.coords) for result in results))
         kept = [result.drop_vars(set(result.coords) - shared) for result in results]
-        labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
-        stacked = xr.concat(kept, labels, coords="different", compat="equals", join="outer")
+        if self.dim is None:
+            (stacked,) = kept
+        else:
+            labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
+            stacked = xr.concat(kept, labels, coords="different", compat="equals", join="outer")
         stacked.attrs = {
             key: value
             for key, value in results[0].attrs.items()

@@ -9,10 +9,12 @@ factors of 3 that comes close to what the paper reports. Each run has 50000 trai
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from learnscope.data import GaussianParity, Patterns
 from learnscope.lab import Experiment, Record, zipped
+from learnscope.lab.sweep import Axis
 from learnscope.nets import TwoLayer
 from learnscope.probes import (
     AbstractProbe,
@@ -46,6 +48,7 @@ DIM, PATTERNS, TRAIN, TEST, BATCH = 500, 100, 50_000, 5_000, 1_000
 NETWORK, NTK, RANDOM = "network", "NTK", "random features"
 ONE, RESCALED, TWO = "one step", "one step, rescaled", "two steps"
 FREE = ", no structure"
+BASE = "base"  # of a table: the first setting's network
 METHODS = (NETWORK, NTK, RANDOM, ONE, RESCALED, TWO)
 DIMS, RATIOS, SIZES = (100, 2000), (0.8, 0.9), (25_000, 10_000)
 
@@ -107,19 +110,22 @@ class Setting:
 
 def parity(smoke: bool = False, **changes: Any) -> Setting:
     """E.1.1."""
-    small = {"patterns": 48, "train": 2000, "test": 200, "batch": 100} if smoke else {}
+    small: dict[str, Any] = {"patterns": 48, "test": 200, "batch": 100}
     given: dict[str, Any] = {
         "dim": DIM, "patterns": PATTERNS, "relevant": 3 if smoke else 5, "train": TRAIN,
         "test": TEST, "batch": BATCH,
     }  # fmt: skip
     width, steps = (20, 20) if smoke else (changes.pop("width", 300), 600)
     changes.pop("width", None)
-    return Setting(Patterns(**given | changes | small), width, steps, 30.0, 1.0, 1.0, 3e-4, 0.0062)
+    if smoke:
+        changes |= small | {"train": changes.get("train", TRAIN) // 25}
+    given |= changes
+    return Setting(Patterns(**given), width, steps, 30.0, 1.0, 1.0, 3e-4, 0.0062)
 
 
 def interval(smoke: bool = False) -> Setting:
     """E.1.2."""
-    small = {"train": 2000, "test": 200, "batch": 100} if smoke else {}
+    small: dict[str, Any] = {"train": 2000, "test": 200, "batch": 100} if smoke else {}
     given: dict[str, Any] = {
         "dim": DIM, "patterns": PATTERNS, "relevant": 30, "train": TRAIN, "test": TEST,
         "batch": BATCH, "label": "interval", "counts": (20, 30), "structure": "independent",
@@ -129,30 +135,26 @@ def interval(smoke: bool = False) -> Setting:
     return Setting(Patterns(**given | small), width, steps, 1000.0, 1.0, 100.0, 1.0, 10.0)
 
 
-def _table(setting: Setting, seeds: int, axes: tuple = (), free: tuple[str, ...] = ()) -> Sweep:
-    """All methods, and those named in `free` without input structure as well."""
+def _table(
+    settings: Mapping[str, Setting], seeds: int, free: tuple[str, ...], axes: tuple[Axis, ...] = ()
+) -> Sweep:
+    """All methods, and those named in `free` without input structure as well, as one axis; for
+    several settings each of them. The key of a setting stands behind the method's name."""
     probes = (TrainAccuracy(examples=TEST), TestAccuracy(), BalancedAccuracy(), Alignment())
-    every = max(1, setting.steps // 20)
-    arms = [
-        Arm(name, setting.experiment(rule, probes, every), axes)
-        for name, rule in setting.rules().items()
-    ]
-    rules, bare = setting.rules(), setting.data.replace("structure", "none")
-    arms += [
-        Arm(name + FREE, setting.experiment(rules[name], probes, every).replace("data", bare), axes)
-        for name in free
-    ]
-    return Sweep(tuple(arms), seeds, dim="method")
-
-
-def _stacked(parts: dict[Any, Sweep], seeds: int, dim: str) -> Sweep:
-    """Tables that cannot share an axis, as one sweep of arms `method | value`."""
-    arms = [
-        dataclasses.replace(arm, label=f"{arm.label} | {value:g}")
-        for value, sweep in parts.items()
-        for arm in sweep.arms
-    ]
-    return Sweep(tuple(arms), seeds, dim=dim)
+    base = next(iter(settings.values()))
+    names, fields = [], {"rule": [], "data": [], "net": []}
+    for key, setting in settings.items():
+        rules, bare = setting.rules(), setting.data.replace("structure", "none")
+        cases = [(name, rules[name], setting.data) for name in METHODS]
+        cases += [(name + FREE, rules[name], bare) for name in free]
+        for name, rule, data in cases:
+            names.append(name + key)
+            for field, value in (("rule", rule), ("data", data), ("net", setting.net())):
+                fields[field].append(value)
+    axis = zipped(fields, name="method")
+    every = max(1, base.steps // 20)
+    experiment = base.experiment(base.rules()[NETWORK], probes, every)
+    return Sweep((Arm(BASE, experiment, (axis, *axes), {"method": names}),), seeds, dim=None)
 
 
 def codes(smoke: bool) -> Experiment:
@@ -290,19 +292,16 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     curves = (NETWORK, NTK, RANDOM)
     rules = base.rules()
     grid = (TrainAccuracy(examples=TEST), TestAccuracy(), Clusters(), PatternComponents(), Loss())
-    ratios = {r: _table(parity(smoke, negative=r), seeds, free=curves) for r in RATIOS}
-    sized = {
-        n: _table(parity(smoke, train=n, width=300 if n > 10_000 else 50), seeds, free=curves)
-        for n in SIZES
-    }
+    ratios = {f" | {r:g}": parity(smoke, negative=r) for r in RATIOS}
+    sized = {f" | {n:g}": parity(smoke, train=n, width=300 if n > 10_000 else 50) for n in SIZES}
     gaussian = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}
     by_dim = (zipped({"data.dim": list(DIMS)}),)
     return {
-        "table1": _table(base, seeds, free=METHODS),
-        "table2": _table(interval(smoke), seeds, free=curves),
-        "table3": _table(base, seeds, by_dim, free=curves),
-        "table4": _stacked(ratios, seeds, "method"),
-        "table5": _stacked(sized, seeds, "method"),
+        "table1": _table({"": base}, seeds, METHODS),
+        "table2": _table({"": interval(smoke)}, seeds, curves),
+        "table3": _table({"": base}, seeds, curves, by_dim),
+        "table4": _table(ratios, seeds, curves),
+        "table5": _table(sized, seeds, curves),
         "maps": _maps(smoke, 1 if scale == "laptop" else seeds),
         "steps": Sweep(
             (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="method"

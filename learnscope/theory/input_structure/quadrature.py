@@ -39,7 +39,7 @@ def nodes(low: float, high: float, noise: float, refine: int = 1) -> Nodes:
     """For all z from `low` to `high`; `refine` divides the distance of nodes.
 
     >>> [len(nodes(-high, high, noise=0.04).at) for high in (2.0, 1e-9)]
-    [97, 35]
+    [113, 23]
     """
     cut = min(1.0, max(high + _TAIL * noise, noise))
     reach = max(cut / 2 - low, high - cut / 2)
