@@ -124,9 +124,8 @@ def interval_free(data: xr.Dataset) -> Finding:
         name: (_last(data, name), _last(data, name + FREE)) for name in (NETWORK, NTK, RANDOM)
     }
     told = "; ".join(f"{n} {mean(a)} with, {mean(b)} without" for n, (a, b) in values.items())
-    constant = 1 - float(
-        theory.exact_law(experiment_of(data, BASE).data.replace("structure", "none")).positive
-    )
+    bare = experiment_of(data, BASE).data.replace("structure", "none")
+    constant = 1 - float(theory.exact_law(bare).positive)
     worse = max(float(a.mean() - b.mean()) for a, b in values.values())
     words = f"{told}; without structure a constant answer is right in {100 * constant:.1f} %"
     return finding(words, worse <= 0.05, "a method loses more than 5 points")
