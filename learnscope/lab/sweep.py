@@ -15,7 +15,7 @@ from learnscope.lab.experiment import Experiment
 from learnscope.part import AbstractPart, allowed_kind, is_whole
 
 Over = Mapping[str, Any] | Sequence[Any] | None
-_RESERVED = ("seed", "step")
+_RESERVED = ("seed", "step", "method", "tolerance", "drop")  # the last three: of `Dataset.sel`
 
 
 @dataclasses.dataclass(frozen=True)

@@ -50,7 +50,7 @@ def entry(data: xr.Dataset, row: reported.Row) -> Finding:
 
 
 def _last(data: xr.Dataset, method: str, name: str = "test_accuracy") -> xr.DataArray:
-    return data[name].sel(method=method).isel(step=-1)
+    return data[name].sel(learner=method).isel(step=-1)
 
 
 def _bounds(values: xr.DataArray) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def majority(data: xr.Dataset, kernels: xr.Dataset) -> Finding:
     """How near fixed features come to the majority rule on the relevant patterns."""
     model = experiment_of(data, BASE).data
     yardstick = theory.majority_score(model)
-    start = kernels.isel(step=0, method=0)
+    start = kernels.isel(step=0, learner=0)
     told = (
         f"majority rule {yardstick:.4f}; NTK {mean(_last(data, NTK))}, random features "
         f"{mean(_last(data, RANDOM))}; solved exactly: tangent kernel (2000 examples) "
@@ -223,7 +223,7 @@ def lemma_6() -> Finding:
 
 def ratio_improves(data: xr.Dataset) -> Finding:
     """The relevant part of the weights after each of the first two steps."""
-    share = data.relevant_share.sel(method=NETWORK)
+    share = data.relevant_share.sel(learner=NETWORK)
     told = "; ".join(f"step {t}: {mean(share.sel(step=t))}" for t in (0, 1, 2))
     change = share.sel(step=2) - share.sel(step=1)
     why = "with 50000 examples both steps are limited by the same sampling error"
@@ -252,7 +252,7 @@ def centres_covered(data: xr.Dataset) -> Finding:
 
 
 def scale_artefact(data: xr.Dataset) -> Finding:
-    one = data.test_accuracy.isel(method=0, step=-1)
+    one = data.test_accuracy.isel(learner=0, step=-1)
     told = "; ".join(f"× {float(s):.1e}: {mean(one.sel(rescale=s))}" for s in data.rescale.values)
     good = float(one.isel(rescale=-1).mean()) < 0.9
     why = "the same directions classify perfectly once their scale is above the biases' rounding"

@@ -151,10 +151,10 @@ def _table(
             names.append(name + key)
             for field, value in (("rule", rule), ("data", data), ("net", setting.net())):
                 fields[field].append(value)
-    axis = zipped(fields, name="method")
+    axis = zipped(fields, name="learner")
     every = max(1, base.steps // 20)
     experiment = base.experiment(base.rules()[NETWORK], probes, every)
-    return Sweep((Arm(BASE, experiment, (axis, *axes), {"method": names}),), seeds, dim=None)
+    return Sweep((Arm(BASE, experiment, (axis, *axes), {"learner": names}),), seeds, dim=None)
 
 
 def codes(smoke: bool) -> Experiment:
@@ -269,7 +269,7 @@ def _scale_artefact(smoke: bool, seeds: int) -> Sweep:
     axis = zipped({"rule.rescale": [most**p for p in powers]})
     probes = (TestAccuracy(), Alignment(), BestReadout(examples=2 * TEST))
     base = setting.experiment(rule, probes, setting.steps)
-    return Sweep((Arm(RESCALED, base, (axis,)),), seeds, dim="method")
+    return Sweep((Arm(RESCALED, base, (axis,)),), seeds, dim="learner")
 
 
 def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
@@ -304,16 +304,16 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "table5": _table(sized, seeds, curves),
         "maps": _maps(smoke, 1 if scale == "laptop" else seeds),
         "steps": Sweep(
-            (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="method"
+            (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="learner"
         ),
         "agreement": Sweep(
             (Arm(NETWORK, base.experiment(rules[NETWORK], (WeightGradients(),), 1, 30)),),
-            1, dim="method",
+            1, dim="learner",
         ),
         "kernels": Sweep(
             (Arm(NETWORK, base.experiment(
                 rules[NETWORK], (KernelFit(), BestReadout(examples=2 * TEST)), base.steps)),),
-            seeds, dim="method",
+            seeds, dim="learner",
         ),
         "gaussian": Sweep(
             tuple(Arm(name, mixture(*given, smoke)) for name, given in gaussian.items()),

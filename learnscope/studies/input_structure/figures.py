@@ -47,9 +47,9 @@ def _interval(axes: Axes, x: Any, values: xr.DataArray, index: int, label: str) 
 def _accuracy_panel(axes: Axes, data: xr.Dataset, suffix: str, title: str) -> None:
     """Methods with and without structure against the step."""
     names = [m + suffix for m in _SHOWN] + [m + FREE + suffix for m in _SHOWN]
-    shown = data.test_accuracy.sel(method=names)
+    shown = data.test_accuracy.sel(learner=names)
     labels = [*_SHOWN, *(m + FREE for m in _SHOWN)]
-    curves(axes, shown.assign_coords(method=labels), "method")
+    curves(axes, shown.assign_coords(learner=labels), "learner")
     axes.set_xlabel("step")
     axes.set_title(title)
     axes.set_ylim(0.3, 1.03)
@@ -207,7 +207,7 @@ def theorem2(data: xr.Dataset) -> Drawing:
 
 def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
     """What the first steps find: relevant and background components, and whether they agree."""
-    one = data.sel(method=NETWORK)
+    one = data.sel(learner=NETWORK)
     with style():
         figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.4, 3.5))
         share = one.relevant_share.transpose("seed", "step")
@@ -224,7 +224,7 @@ def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
         middle.set_xlabel("|mean ⟨w, M_j⟩|, j relevant")
         middle.set_ylabel("rms ⟨w, M_j⟩, j background")
         middle.legend()
-        found = chunk_alignment(agreement.weight_gradient.sel(method=NETWORK).isel(seed=0))
+        found = chunk_alignment(agreement.weight_gradient.sel(learner=NETWORK).isel(seed=0))
         names = ["v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂, v₃"]
         pairs = [found.pairs.sel(chunk=a, other_chunk=b) for a, b in ((1, 2), (1, 3), (2, 3))]
         values = [*(found.to_mean.sel(chunk=c) for c in (1, 2, 3)), *pairs]
@@ -264,7 +264,7 @@ def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
     """One step fails by its scale, and its cosine falls with d by rounding."""
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8))
-        one = scale.sel(method=RESCALED).isel(step=-1)
+        one = scale.sel(learner=RESCALED).isel(step=-1)
         _interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained, 600 steps")
         _interval(left, scale.rescale, one.readout_test_accuracy, 1, "least squares")
         left.set_xscale("log")

@@ -82,9 +82,9 @@ def measured(data: xr.Dataset, row: Row, what: What | str) -> np.ndarray:
     """Our numbers for it, one a seed: accuracies in per cent."""
     one = data[_NAMES[what]].isel(step=-1)
     if row.table in ("table4", "table5"):
-        one = one.sel(method=f"{row.method} | {row.value:g}")
+        one = one.sel(learner=f"{row.method} | {row.value:g}")
     elif row.value is not None:
-        one = one.sel(method=row.method, dim=row.value)
+        one = one.sel(learner=row.method, dim=row.value)
     else:
-        one = one.sel(method=row.method)
+        one = one.sel(learner=row.method)
     return one.values.ravel() * (1 if what == "cosine" else 100)
