@@ -50,6 +50,9 @@ ONE, RESCALED, TWO = "one step", "one step, rescaled", "two steps"
 FREE = ", no structure"
 BASE = "base"  # of a table: the first setting's network
 METHODS = (NETWORK, NTK, RANDOM, ONE, RESCALED, TWO)
+EXACT, NAIVE, FASTER = "exact", "naive", "naive, larger rate"
+# How one step is computed, and how many times the first rate of Lemma 23 it has.
+UPDATES = {EXACT: ("exact", 1.0), NAIVE: ("naive", 1.0), FASTER: ("naive", 140.0)}
 DIMS, RATIOS, SIZES = (100, 2000), (0.8, 0.9), (25_000, 10_000)
 
 
@@ -192,7 +195,11 @@ def _maps(smoke: bool, seeds: int) -> Sweep:
 
 
 def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
-    """E.3.2, Table 6, trained as is usual: momentum, small batches, logistic loss; 20 epochs."""
+    """E.3.2, Table 6, trained as is usual: momentum, small batches, logistic loss; 20 epochs.
+
+    From small weights: from those of PyTorch's size, 1 / sqrt(d), the network classifies as well
+    but not all centres get a neuron of their own.
+    """
     train, batch = (400, 50) if smoke else (10_000, 100)
     return Experiment(
         data=GaussianParity(
@@ -200,7 +207,7 @@ def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
             batch=batch,
         ),
         net=TwoLayer(
-            width=40 if smoke else 800, activation="relu", scale=dim**-0.5, second_scale=0.05,
+            width=40 if smoke else 800, activation="relu", scale=0.005, second_scale=0.03,
             symmetric=False,
         ),
         rule=GradientDescent(rate=0.05, options={"momentum": 0.9}),
@@ -267,20 +274,21 @@ def _scale_artefact(smoke: bool, seeds: int) -> Sweep:
     most = float(rule.rescale)
     powers = [0.0, 1.0] if smoke else [0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     axis = zipped({"rule.rescale": [most**p for p in powers]})
-    probes = (TestAccuracy(), Alignment(), BestReadout(examples=2 * TEST))
-    base = setting.experiment(rule, probes, setting.steps)
+    base = setting.experiment(rule, (TestAccuracy(), Alignment()), setting.steps)
     return Sweep((Arm(RESCALED, base, (axis,)),), seeds, dim="learner")
 
 
 def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
-    """The weights after one step in R^d, computed exactly and as the formula stands."""
+    """The weights after one step in R^d, computed exactly and as the formula stands; the latter
+    also with a larger rate, at which rounding leaves what the paper reports."""
     dims = [60, 120] if smoke else [100, 500, 2000]
     setting = parity(smoke)
     arms = []
-    for update in ("exact", "naive"):
+    for label, (update, faster) in UPDATES.items():
         rule = setting.rules()[ONE].replace("update", update)
-        base = setting.experiment(rule, (Alignment(), PatternComponents()), 1, 1)
-        arms.append(Arm(update, base, (zipped({"data.dim": dims}),)))
+        rule = rule.replace("first_rate", faster * setting.scales.first_rate)
+        base = setting.experiment(rule, (Alignment(),), 1, 1)
+        arms.append(Arm(label, base, (zipped({"data.dim": dims}),)))
     return Sweep(tuple(arms), seeds, dim="update", coordinates="ambient")
 
 

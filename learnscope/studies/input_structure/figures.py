@@ -17,18 +17,23 @@ from learnscope.studies.drawing import COLOURS, STYLES, curves, style
 from learnscope.studies.input_structure import reported
 from learnscope.studies.input_structure.experiments import (
     DIMS,
+    EXACT,
+    FASTER,
     FREE,
+    NAIVE,
     NETWORK,
     NTK,
     RANDOM,
     RATIOS,
     RESCALED,
     SIZES,
+    UPDATES,
 )
 from learnscope.studies.study import Figure
 from learnscope.theory import input_structure as theory
 
 ACCURACY = "test accuracy"
+NEAR = 0.9
 _SHOWN = (NETWORK, NTK, RANDOM)
 
 
@@ -101,7 +106,8 @@ def maps(title: str, rows: dict[str, str]) -> Callable[[xr.Dataset], Drawing]:
                 for column, when in enumerate(("initial", "after one step", "after two steps")):
                     one = data.sel(data=name).isel(seed=0, step=column)
                     _map(grid[row, column], one)
-                    told = f"max cos {float(one.cosine_max):.3f}"
+                    near = int((np.abs(one.truth_cosine) > NEAR).sum()) - 2
+                    told = f"max cos {float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons"
                     grid[row, column].set_title(f"{words + ', ' if words else ''}{when}\n{told}")
             handles, labels = grid[0, 0].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower center", ncols=3)
@@ -117,9 +123,9 @@ def _map(axes: Axes, one: xr.Dataset) -> None:
     cosine = one.truth_cosine.values[: len(points)]
     neurons, (truth, opposite) = points[:-2], points[-2:]
     words = "neurons, coloured by cosine to the truth"
-    axes.scatter(*neurons.T, c=cosine[:-2], cmap="coolwarm", vmin=-1, vmax=1, s=7, linewidths=0,
-                 label=words)  # fmt: skip
-    star: dict[str, Any] = {"marker": "*", "s": 130, "edgecolors": "black", "linewidths": 0.6}
+    axes.scatter(*neurons.T, c=cosine[:-2], cmap="coolwarm", vmin=-1, vmax=1, s=9,
+                 edgecolors="0.35", linewidths=0.3, label=words, zorder=4)  # fmt: skip
+    star: dict[str, Any] = {"marker": "*", "s": 260, "edgecolors": "black", "linewidths": 0.6}
     axes.scatter(*truth, color="#D62728", label="ground truth", zorder=3, **star)
     axes.scatter(*opposite, color="#FF9F1C", label="its opposite", zorder=3, **star)
     axes.set_aspect("equal", adjustable="datalim")
@@ -265,15 +271,18 @@ def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8))
         one = scale.sel(learner=RESCALED).isel(step=-1)
-        _interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained, 600 steps")
-        _interval(left, scale.rescale, one.readout_test_accuracy, 1, "least squares")
+        _interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained on them")
         left.set_xscale("log")
         left.set_xlabel("one step's weights multiplied by")
         left.set_ylabel(ACCURACY)
         left.set_title("same directions, other scale (float32)")
         left.legend()
         last = rounding.cosine_max.isel(step=-1)
-        words = {"exact": "(1 − 2ηλ) w − η g", "naive": "w − η (g + 2λ w)"}
+        words = {
+            EXACT: "(1 − 2ηλ) w − η g",
+            NAIVE: "w − η (g + 2λ w)",
+            FASTER: f"the same, η {UPDATES[FASTER][1]:g} times larger",
+        }
         for index, update in enumerate(rounding["update"].values):
             _interval(right, rounding.dim, last.sel(update=update), index, words[str(update)])
         right.plot(*zip(*reported.ONE_STEP_COSINE.items(), strict=True), "x", color=COLOURS[3],
