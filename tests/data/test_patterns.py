@@ -38,7 +38,7 @@ def as_expected(seen, chances):
     seen, chances = np.asarray(seen), np.asarray(chances)
     assert not seen[chances == 0].any()
     seen, expected = seen[chances > 0], seen.sum() * chances[chances > 0]
-    rare = expected < 5
+    rare = expected < 2
     if rare.any():
         seen = np.append(seen[~rare], seen[rare].sum())
         expected = np.append(expected[~rare], expected[rare].sum())
@@ -107,13 +107,13 @@ def every(data):
 @functools.cache
 def moments():
     with jax.enable_x64(True):
-        found = {}
 
         def all_of_them():
-            for name, data in CASES.items():
-                law = data.law()
-                found[name] = law.mean(), law.covariance(), law.correlation(), law.positive
-            return found
+            laws = {name: data.law() for name, data in CASES.items()}
+            return {
+                name: (law.mean(), law.covariance(), law.correlation(), law.positive)
+                for name, law in laws.items()
+            }
 
         return jax.tree.map(np.asarray, quick(all_of_them)())
 
@@ -133,22 +133,24 @@ def test_moments_are_those_of_all_patterns(case):
 
 
 DRAWS = 20_000
+DRAWN = ("parity, groups", "one relevant", "interval", "majority", "imbalanced")
 
 
 @functools.cache
 def draws():
     """In single precision, as runs draw them."""
-    keys = jax.random.split(KEY, len(CASES))
-    laws = {name: data.law() for name, data in CASES.items()}
-    drawn = quick(
-        lambda: {
-            name: law.draw(key, DRAWS) for (name, law), key in zip(laws.items(), keys, strict=True)
+
+    def all_of_them():
+        return {
+            name: CASES[name].law().draw(jax.random.fold_in(KEY, number), DRAWS)
+            for number, name in enumerate(DRAWN)
         }
-    )()
+
+    drawn = quick(all_of_them)()
     return jax.tree.map(np.asarray, drawn)
 
 
-@pytest.mark.parametrize("case", CASES)  # 10 comparisons
+@pytest.mark.parametrize("case", DRAWN)  # 5 comparisons
 def test_draws_follow_the_law(case):
     """All 128 patterns, and so counts, single patterns and labels as well."""
     data, (there, y) = CASES[case], draws()[case]
@@ -156,10 +158,8 @@ def test_draws_follow_the_law(case):
     assert set(np.unique(y)) == {-1.0, 1.0}
     seen = np.bincount(there @ (1 << np.arange(7)), minlength=128)
     assert as_expected(seen, every(data)[1]) > LEVEL
-    # Its power: patterns that are a fiftieth more frequent, or relevant ones that are independent.
-    if case == "parity, groups":
-        assert as_expected(seen, every(model(background=0.31))[1]) < LEVEL
-    if case == "parity":
+    if case == "parity, groups":  # its power
+        assert as_expected(seen, every(model(background=0.35))[1]) < LEVEL
         assert as_expected(seen, every(model(structure="none"))[1]) < LEVEL
 
 
@@ -191,12 +191,12 @@ def test_codes_have_no_law_of_counts():
 INTERVAL = {"label": "interval", "counts": (2, 3), "structure": "independent", "background": UNLIKE}
 CODES = {"label": "codes", "structure": "independent", "relevant": 4, "codes": 5}
 PROBLEMS = {
-    "orthonormal": model(background=0.3),
-    "a list": model(relevant=(5, 0, 3), **INTERVAL),
-    "equiangular": model(dictionary="equiangular", incoherence=1.5, **INTERVAL),
+    "orthonormal": model(relevant=(5, 0, 3), **INTERVAL),
     "random": model(dictionary="random", negative=0.7),
     "noisy": model(dictionary="equiangular", incoherence=0.7, noise=0.2, background=0.3),
-    "codes": model(**CODES, dictionary="random", background=(0.2, 0.5, 0.9), negative=0.3),
+    "codes": model(
+        **CODES, dictionary="equiangular", incoherence=2.0, background=(0.2, 0.5, 0.9), negative=0.3
+    ),
 }
 
 
@@ -259,7 +259,7 @@ def test_inputs_are_normalised(name):
     assert sigma**2 == pytest.approx(right, rel=1e-13)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)  # 6 comparisons
+@pytest.mark.parametrize("name", PROBLEMS)  # 4 comparisons
 def test_the_drawn_norm_is_one_on_average(name):
     # By the law of large numbers: squared norms are bounded, or nearly.
     problem, fresh, _ = drawn(name)
@@ -268,8 +268,8 @@ def test_the_drawn_norm_is_one_on_average(name):
     assert abs(squares.mean() - 1) < stats.norm.isf(LEVEL / 2) * error
 
 
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if name not in ("codes", "noisy")])
-def test_problems_are_made_of_drawn_patterns(name):  # 4 comparisons
+@pytest.mark.parametrize("name", ["orthonormal", "random"])
+def test_problems_are_made_of_drawn_patterns(name):  # 2 comparisons
     data, (there, left, y) = PROBLEMS[name], read(name)
     np.testing.assert_allclose(left, 0, atol=1e-12)
     np.testing.assert_allclose(there, there.round(), atol=1e-12)
@@ -306,12 +306,13 @@ def test_directions_are_the_dictionary(name):
 
 
 def test_a_list_says_which_patterns_are_relevant():
-    directions = drawn("a list")[0].directions
+    directions = drawn("orthonormal")[0].directions
     np.testing.assert_array_equal(directions["relevant"], np.eye(7, 12)[[5, 0, 3]])
     np.testing.assert_array_equal(directions["background"], np.eye(7, 12)[[1, 2, 4, 6]])
-    # And the first ones, if nothing is said.
-    assert model(relevant=3).law() is not None
-    np.testing.assert_array_equal(drawn("orthonormal")[0].directions["relevant"], np.eye(3, 12))
+    # The first ones, if only their number is said.
+    directions = drawn("noisy")[0].directions
+    np.testing.assert_array_equal(directions["relevant"].argmax(1), [0, 1, 2])
+    np.testing.assert_array_equal(directions["background"].argmax(1), [3, 4, 5, 6])
 
 
 def test_codes_are_distinct_and_make_the_label():  # 3 comparisons
@@ -335,7 +336,7 @@ def test_codes_are_distinct_and_make_the_label():  # 3 comparisons
     assert stats.chi2_contingency(table).pvalue > LEVEL  # independent of the background
 
 
-@pytest.mark.parametrize(("k", "size"), [(3, 8), (10, 100), (20, 200), (21, 5000), (50, 100)])
+@pytest.mark.parametrize(("k", "size"), [(3, 8), (21, 5000), (50, 100)])
 def test_codes_of_any_length_are_distinct(k, size):
     codes = np.asarray(quick(lambda: _distinct_codes(KEY, size, k))())
     assert codes.shape == (size, k)
@@ -369,16 +370,23 @@ def test_compressed_problems_have_the_same_patterns():
 
 
 @functools.cache
-def clusters(noise):
-    data = GaussianParity(dim=20, factors=3, train=1000, test=500, noise=noise)
+def all_clusters():
+    """By the noise."""
 
-    def draw():
+    def draw(noise):
+        data = GaussianParity(dim=20, factors=3, train=1000, test=500, noise=noise)
         problem = data.sample(KEY)
         keys = jax.random.split(jax.random.key(4), 500)
         return problem, jax.vmap(lambda key: data.example(key, problem))(keys)
 
     with jax.enable_x64(True):
-        problem, fresh = jax.tree.map(np.asarray, quick(draw)())
+        compiled = quick(draw)
+        found = {noise: compiled(jnp.asarray(noise)) for noise in (0.0, 0.1)}
+        return jax.tree.map(np.asarray, found)
+
+
+def clusters(noise):
+    problem, fresh = all_clusters()[noise]
     x, y = (
         np.concatenate([getattr(part, name) for part in (problem.train, problem.test, fresh)])
         for name in ("x", "y")
@@ -407,7 +415,7 @@ def test_clusters_are_labelled_by_parity(noise):
 
 # ------------------------------------------------------------------------------ different numbers
 
-DISTINCT = {(1000, 40): 3000, (60, 4): 3000, (20, 19): 3000, (6, 6): 3000}  # of (size, count)
+DISTINCT = {(1000, 40): 3000, (60, 4): 3000, (20, 19): 3000}  # of (size, count)
 
 
 @functools.cache
@@ -417,15 +425,16 @@ def distinct(size, count):
     return np.asarray(drawn)
 
 
-@pytest.mark.parametrize(("size", "count"), DISTINCT)  # 8 comparisons, with those of power
+@pytest.mark.parametrize(("size", "count"), DISTINCT)  # 9 comparisons
 def test_distinct_numbers_are_distinct_and_uniform(size, count):
     drawn = distinct(size, count)
     assert drawn.shape == (3000, count)
     assert drawn.min() >= 0 and drawn.max() < size
     assert all(len(set(row)) == count for row in drawn.tolist())
-    # Uniform at the first place, at the last, and (pairs that are neighbours) together.
+    # Uniform at the first place, at the last, and so is the way from one to the next.
     for column in (0, count - 1):
-        assert as_expected(np.bincount(drawn[:, column], minlength=size), np.full(size, 1 / size))
+        seen = np.bincount(drawn[:, column], minlength=size)
+        assert as_expected(seen, np.full(size, 1 / size)) > LEVEL
     next_to = (drawn[:, 1] - drawn[:, 0]) % size
     chances = np.where(np.arange(size) == 0, 0.0, 1 / (size - 1))
     assert as_expected(np.bincount(next_to, minlength=size), chances) > LEVEL
@@ -445,10 +454,12 @@ def test_enough_numbers_are_drawn(size, count, monkeypatch):
     jax.eval_shape(lambda: random.distinct(KEY, size, count))
     (drawn,) = asked
     if drawn < math.inf:
-        # Draw i + 1 repeats with a chance of at most i / size: Chernoff's bound on their number.
-        chances = np.arange(drawn) / size
-        tilts = np.geomspace(1e-3, 10, 200)
-        logs = [np.log1p(chances * np.expm1(t)).sum() - t * (drawn - count + 1) for t in tilts]
+        # Between two different ones repeats have a geometric law, of chance j / size after j of
+        # them; Chernoff's bound on their sum.
+        chances = np.arange(count) / size
+        tilts = np.linspace(0, -math.log(chances[-1]), 200, endpoint=False)
+        each = lambda t: np.log1p(-chances).sum() - np.log1p(-chances * math.exp(t)).sum()  # noqa: E731
+        logs = [each(t) - t * (drawn - count + 1) for t in tilts]
         assert min(logs) < math.log(1e-12)
 
 

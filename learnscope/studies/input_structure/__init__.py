@@ -12,7 +12,7 @@ INPUT_STRUCTURE = Study(
     sweeps=sweeps,
     figures=FIGURES,
     claims=CLAIMS,
-    headline=("figure5", "figure6", "emergence", "artefacts"),
+    headline=("figure5", "figure6", "emergence"),
 )
 
 __all__ = ["INPUT_STRUCTURE"]

@@ -184,7 +184,7 @@ def theorem1(data: xr.Dataset) -> Drawing:
 
 
 def theorem2(data: xr.Dataset) -> Drawing:
-    """Random features against their number, with the bound and the majority rule."""
+    """Random features against their number, with the bound and the best threshold."""
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.9))
         for index, k in enumerate(data.relevant.values):
@@ -197,7 +197,7 @@ def theorem2(data: xr.Dataset) -> Drawing:
                       linestyle=":")  # fmt: skip
             _interval(right, data.features, one.readout_test_accuracy, index, f"k = {k}")
             model = experiment_of(data, str(k)).data
-            right.axhline(theory.majority_score(model), color=COLOURS[index], linewidth=0.8,
+            right.axhline(theory.threshold_score(model), color=COLOURS[index], linewidth=0.8,
                           linestyle=":")  # fmt: skip
         for axes in (left, right):
             axes.set_xscale("log")
@@ -206,7 +206,7 @@ def theorem2(data: xr.Dataset) -> Drawing:
         left.set_ylabel("test hinge loss")
         left.set_title("trained last layer; dotted: Theorem 2's bound\nfor its norm (0: no bound)")
         right.set_ylabel("test accuracy")
-        right.set_title("least-squares last layer; dotted: majority rule")
+        right.set_title("least-squares last layer; dotted: best\nthreshold of the relevant count")
         figure.suptitle("Theorem 2: parity of k patterns with random features")
     return figure
 
