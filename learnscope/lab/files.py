@@ -1,6 +1,7 @@
 """Experiments and sweeps as text: TOML files, and `field=value` changes of the command line."""
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -165,10 +166,10 @@ def _axis(fields: Mapping[str, Any]) -> Axis:
 
 
 def parse_changes(words: Iterable[str]) -> dict[str, list[Any]]:
-    """`data.noise=0.1,0.5` as a field and its values.
+    """`data.noise=0.1,0.5` as a field and its values; a value in brackets is a list.
 
-    >>> parse_changes(["data.noise=0.1,0.5", "net.activation=relu"])
-    {'data.noise': [0.1, 0.5], 'net.activation': ['relu']}
+    >>> parse_changes(["data.noise=0.1,0.5", "net.activation=relu", "data.relevant=[3,4]"])
+    {'data.noise': [0.1, 0.5], 'net.activation': ['relu'], 'data.relevant': [[3, 4]]}
     """
     changes: dict[str, list[Any]] = {}
     for word in words:
@@ -179,12 +180,15 @@ def parse_changes(words: Iterable[str]) -> dict[str, list[Any]]:
             )
         if path in changes:
             raise BadInput(f"'{path}' is changed twice.")
-        changes[path] = [_value(piece.strip()) for piece in text.split(",")]
+        pieces = re.split(r",(?![^\[]*\])", text)  # at commas outside brackets
+        changes[path] = [_value(piece.strip()) for piece in pieces]
     return changes
 
 
 def _value(text: str) -> Any:
     words = {"true": True, "false": False}
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(piece.strip()) for piece in text[1:-1].split(",")]
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):
