@@ -42,3 +42,10 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
         text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
         axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def interval(axes: Axes, x: Any, values: xr.DataArray, index: int, label: str) -> None:
+    """A mean over seeds with its 95 % interval, in the colour and style of that index."""
+    spread = 1.96 * values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
+    axes.errorbar(x, values.mean("seed"), spread, color=COLOURS[index], linestyle=STYLES[index],
+                  marker="o", markersize=3, capsize=2, label=label)  # fmt: skip

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
@@ -14,7 +13,7 @@ from matplotlib.patches import Patch
 from learnscope.lab import Experiment
 from learnscope.lab.crossing import CROSSED
 from learnscope.studies.benign.experiments import CLASSES, EPSILON, LEVEL, READINGS, STRENGTHS
-from learnscope.studies.drawing import COLOURS, STYLES, style
+from learnscope.studies.drawing import COLOURS, STYLES, interval, style
 from learnscope.studies.phase import draw_line, heat_map
 from learnscope.studies.study import Figure
 from learnscope.theory import benign as benign_theory
@@ -112,25 +111,18 @@ def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset)
     return figure
 
 
-def _interval(axes: Axes, x: np.ndarray, values: xr.DataArray, index: int, label: str) -> None:
-    """A mean over seeds with its 95 % interval."""
-    spread = 1.96 * values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
-    axes.errorbar(x, values.mean("seed"), spread, color=COLOURS[index], linestyle=STYLES[index],
-                  marker="o", markersize=3, capsize=2, label=label)  # fmt: skip
-
-
 def tail(data: xr.Dataset) -> Drawing:
     """Accuracy on all data, on the long tail, and on the untrained network's own."""
     last = data.isel(step=-1)
     with style():
         figure, axes = plt.subplots(figsize=(6.2, 4.2))
         x = data.correlation.values
-        _interval(axes, x, last.test_accuracy.isel(share=0), 0, "all test data")
+        interval(axes, x, last.test_accuracy.isel(share=0), 0, "all test data")
         for index, share in enumerate(data.share.values, 1):
             words = f"top {100 * float(share):g} % by ζ'"
             one = last.sel(share=share)
-            _interval(axes, x, one.long_tail_accuracy.mean("class"), index, f"{words}, trained")
-            _interval(axes, x, one.long_tail_untrained.mean("class"), index + 2,
+            interval(axes, x, one.long_tail_accuracy.mean("class"), index, f"{words}, trained")
+            interval(axes, x, one.long_tail_untrained.mean("class"), index + 2,
                       f"{words}, untrained network")  # fmt: skip
         axes.axhline(CHANCE, color="grey", linewidth=0.8, label="chance")
         axes.set_xscale("log")
@@ -150,7 +142,7 @@ def majority(data: xr.Dataset) -> Drawing:
         titles = {"long_tail_accuracy": "long-tailed data (top 20 %)", "class_accuracy": "all data"}
         for axes, (name, title) in zip(grid, titles.items(), strict=True):
             for index, loss in enumerate(data.loss.values):
-                _interval(axes, x, last[name].sel(loss=loss).isel({"class": 0}), index, str(loss))
+                interval(axes, x, last[name].sel(loss=loss).isel({"class": 0}), index, str(loss))
             axes.set_xlabel("training examples of every other class")
             axes.set_title(title)
         grid[0].set_ylabel("test accuracy of class 0 (50 examples)")
@@ -244,8 +236,8 @@ def theorem(data: xr.Dataset) -> Drawing:
     with style():
         figure, axes = plt.subplots(figsize=(5.6, 3.8))
         snr = np.array(STRENGTHS) ** 4
-        _interval(axes, snr, last.test_accuracy, 0, "test accuracy")
-        _interval(axes, snr, last.train_accuracy, 1, "training accuracy")
+        interval(axes, snr, last.test_accuracy, 0, "test accuracy")
+        interval(axes, snr, last.train_accuracy, 1, "training accuracy")
         axes.axhline(1 / 3, color="grey", linewidth=0.8, label="chance")
         axes.axvline(1, color=COLOURS[3], linestyle=":", label="SNR term = 1")
         axes.set_xscale("log")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Drawing
 from learnscope.data import GaussianParity
 from learnscope.lab import Experiment
 from learnscope.probes import chunk_alignment
-from learnscope.studies.drawing import COLOURS, STYLES, curves, style
+from learnscope.studies.drawing import COLOURS, STYLES, curves, interval, style
 from learnscope.studies.input_structure import reported
 from learnscope.studies.input_structure.experiments import (
     DIMS,
@@ -40,13 +40,6 @@ _SHOWN = (NETWORK, NTK, RANDOM)
 def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
     """The experiment of an arm, as the dataset tells it."""
     return Experiment.from_toml(json.loads(data.attrs["experiment"])[arm])
-
-
-def _interval(axes: Axes, x: Any, values: xr.DataArray, index: int, label: str) -> None:
-    """A mean over seeds with its 95 % interval."""
-    spread = 1.96 * values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
-    axes.errorbar(x, values.mean("seed"), spread, color=COLOURS[index], linestyle=STYLES[index],
-                  marker="o", markersize=3, capsize=2, label=label)  # fmt: skip
 
 
 def _accuracy_panel(axes: Axes, data: xr.Dataset, suffix: str, title: str) -> None:
@@ -167,7 +160,7 @@ def theorem1(data: xr.Dataset) -> Drawing:
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.8))
         for index, rates in enumerate(data.rates.values):
             last = error.sel(rates=rates).isel(step=-1)
-            _interval(left, data.width, last.clip(1e-4), index, rates)
+            interval(left, data.width, last.clip(1e-4), index, rates)
         left.set_xscale("log")
         left.set_xlabel("neuron pairs m")
         left.set_ylabel("test error after the last step")
@@ -189,13 +182,13 @@ def theorem2(data: xr.Dataset) -> Drawing:
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.9))
         for index, k in enumerate(data.relevant.values):
             one = data.sel(relevant=k).isel(step=-1)
-            _interval(left, data.features, one.test_loss, index, f"k = {k}")
+            interval(left, data.features, one.test_loss, index, f"k = {k}")
             norm = one.readout_norm.mean("seed")
             bound = [theory.fixed_feature_bound(0.5, int(k), float(n), float(b))
                      for n, b in zip(data.features, norm, strict=True)]  # fmt: skip
             left.plot(data.features, np.maximum(bound, 0), color=COLOURS[index], linewidth=0.8,
                       linestyle=":")  # fmt: skip
-            _interval(right, data.features, one.readout_test_accuracy, index, f"k = {k}")
+            interval(right, data.features, one.readout_test_accuracy, index, f"k = {k}")
             model = experiment_of(data, str(k)).data
             right.axhline(theory.threshold_score(model), color=COLOURS[index], linewidth=0.8,
                           linestyle=":")  # fmt: skip
@@ -252,7 +245,7 @@ def gaussian(data: xr.Dataset) -> Drawing:
             assert isinstance(model, GaussianParity)
             label = f"{name}: d = {model.dim:g}, k = {model.factors}, σ_r = {model.noise:g}"
             one = data.sel(experiment=name)
-            _interval(left, data.step, one.test_accuracy, index, label)
+            interval(left, data.step, one.test_accuracy, index, label)
             covered = np.sort(one.centre_cosine.isel(step=-1, seed=0).dropna("centre").values)
             right.plot(np.linspace(0, 1, covered.size), covered, color=COLOURS[index], marker="o",
                        linestyle=STYLES[index], markersize=3, label=label)  # fmt: skip
@@ -271,7 +264,7 @@ def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8))
         one = scale.sel(learner=RESCALED).isel(step=-1)
-        _interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained on them")
+        interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained on them")
         left.set_xscale("log")
         left.set_xlabel("one step's weights multiplied by")
         left.set_ylabel(ACCURACY)
@@ -284,7 +277,7 @@ def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
             FASTER: f"the same, η {UPDATES[FASTER][1]:g} times larger",
         }
         for index, update in enumerate(rounding["update"].values):
-            _interval(right, rounding.dim, last.sel(update=update), index, words[str(update)])
+            interval(right, rounding.dim, last.sel(update=update), index, words[str(update)])
         right.plot(*zip(*reported.ONE_STEP_COSINE.items(), strict=True), "x", color=COLOURS[3],
                    label="paper")  # fmt: skip
         right.set_xscale("log")

@@ -15,7 +15,7 @@ from learnscope.studies.input_structure.experiments import (
 )
 
 _ORDER = (NETWORK, NTK, RANDOM, ONE, TWO, NETWORK + FREE)
-What = Literal["train", "test", "cosine"]
+What = Literal["train", "test", "balanced", "cosine"]
 
 
 class Row(NamedTuple):
@@ -75,7 +75,12 @@ TABLES: dict[str, list[Row]] = {
 
 # The cosine of One Step by dimension (Tables 1 and 3).
 ONE_STEP_COSINE = {100: 0.967, 500: 0.848, 2000: 0.560}
-_NAMES = {"train": "train_accuracy", "test": "test_accuracy", "cosine": "cosine_max"}
+_NAMES = {
+    "train": "train_accuracy",
+    "test": "test_accuracy",
+    "balanced": "balanced_accuracy",
+    "cosine": "cosine_max",
+}
 
 
 def measured(data: xr.Dataset, row: Row, what: What | str) -> np.ndarray:
