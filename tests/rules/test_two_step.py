@@ -169,7 +169,7 @@ def reference_early():
 
 def test_slices_do_not_matter():
     for one, right in zip(early("float64")["exact"], reference_early()[1:], strict=True):
-        close(one, right)
+        close(one, right, 1e-8)  # differences of two numbers near 1/2 are 1e-8
 
 
 def test_exact_and_naive_updates_are_one_formula():

@@ -276,6 +276,6 @@ def rounding(data: xr.Dataset) -> Finding:
     falls = float(exact.isel(dim=0) - exact.isel(dim=-1)) > COSINE
     why = (
         "computed exactly it does not depend on d; w − η(g + 2λw) in float32 leaves noise in all d "
-        "coordinates, and with a rate 140 times that of Lemma 23 about the paper's cosines"
+        "coordinates, and with a rate 120 times that of Lemma 23 about the paper's cosines"
     )
     return finding("; ".join(told), falls, why)
