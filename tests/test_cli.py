@@ -1,6 +1,7 @@
 """The command line: what it answers, and one sentence with exit code 2 for bad input."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -184,6 +185,61 @@ def test_bad_changes_get_one_sentence(call, file, tmp_path, change):
     assert not list((tmp_path / "results").rglob("*.*"))
 
 
+PATTERNS = """
+steps = 2
+
+[data]
+kind = "Patterns"
+dim = 50
+patterns = 10
+relevant = 3
+train = 8
+test = 4
+label = "counts"
+counts = [1, 3]
+
+[net]
+kind = "TwoLayer"
+width = 2
+
+[rule]
+kind = "TwoStep"
+first_rate = 0.1
+second_rate = 1.0
+rate = 1.0
+"""
+BAD_PATTERNS = {
+    "k > D": (("relevant = 3", "relevant = 11"), "relevant = 11 is not allowed: .*from 1 to 9"),
+    "A outside of [D]": (
+        ("relevant = 3", "relevant = [0, 4, 10]"), r"relevant = \(0, 4, 10\) .*from 0 to 9"
+    ),
+    "P outside of [0, k]": (("[1, 3]", "[1, 4]"), r"counts = \(1, 4\) .*from 0 to 3"),
+    "a chance above 1": (
+        ("test = 4", "test = 4\nchance = 1.5"), "chance = 1.5 .*above 0 and below 1"
+    ),
+    "D > d": (("dim = 50", "dim = 9"), "patterns = 10 .*an orthonormal dictionary .*dim = 9"),
+}  # fmt: skip
+BAD_PATTERN_CHANGES = {
+    "data.relevant=11": "relevant = 11 .*from 1 to 9",
+    "data.counts=4": "counts = 4 .*from 0 to 3",
+    "data.background=0": "background = 0.0 .*above 0 and below 1",
+    "data.negative=1": "negative = 1.0 .*above 0 and below 1",
+    "data.patterns=51": "patterns = 51 .*an orthonormal dictionary .*dim = 50",
+    "data.dim=50,9": "patterns = 10 .*an orthonormal dictionary .*dim = 9",
+}
+
+
+@pytest.mark.parametrize("case", [*BAD_PATTERNS, *BAD_PATTERN_CHANGES])
+def test_bad_patterns_get_one_sentence(call, tmp_path, case):
+    change, words = BAD_PATTERNS.get(case, (("", ""), BAD_PATTERN_CHANGES.get(case)))
+    (tmp_path / "patterns.toml").write_text(PATTERNS.replace(*change))
+    changes = [case] if case in BAD_PATTERN_CHANGES else []
+    code, out, err = call("sweep", "patterns.toml", *changes, "--out", "results")
+    assert code == 2 and out == ""
+    assert re.fullmatch(rf"learnscope: Patterns\.{words}.*\.\n", err), err
+    assert not list((tmp_path / "results").rglob("*.*"))
+
+
 BAD_CALLS = {
     ("run", "pger"): "did you mean 'pegr'?",
     ("run", "pegr.figure9"): "unknown figure of pegr 'figure9'",
@@ -194,6 +250,8 @@ BAD_CALLS = {
     ("run", "pegr", "data.dim=400,500"): "one value only",
     ("run", "pegr", "net.width=-1"): "PatchCNN.width = -1",
     ("run", "pegr", "--seeds", "0"): "--seeds",
+    ("run", "input_structure.figure5", "data.relevant=200"): "Patterns.relevant = 200",
+    ("run", "input_structure", "data.patterns=900"): "Patterns.patterns = 900",
     ("sweep", "missing.toml"): "missing.toml cannot be read",
     ("frobnicate",): "No such command",
     ("run", "--frobnicate"): "No such option",

@@ -316,4 +316,4 @@ def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code
     if k > 20:
         return jax.random.bernoulli(key, 0.5, (size, k))
     chosen = jax.random.permutation(key, 2**k)[:size]
-    return (chosen[:, None] >> np.arange(k)) % 2 == 1
+    return (chosen[:, None] >> np.arange(k)[None]) % 2 == 1

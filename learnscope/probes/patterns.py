@@ -78,8 +78,8 @@ class Clusters(AbstractProbe):
         rows = _unit(filters_of(self, state))
         pairs, n = jnp.abs(rows @ rows.T), rows.shape[0]
         return {
-            "near_truth": (found > self.above).mean(),
-            "near_opposite": (found < -self.above).mean(),
+            "near_truth": (found > self.above).astype(found.dtype).mean(),
+            "near_opposite": (found < -self.above).astype(found.dtype).mean(),
             "pair_cosine": (pairs.sum() - jnp.trace(pairs)) / max(1, n * (n - 1)),
         }
 
@@ -103,7 +103,7 @@ class WeightMap(AbstractProbe):
 
 def _scaled(points: Float[Array, "point dim"]) -> Float[Array, "point 2"]:
     """The two main axes of the doubly centred inner products."""
-    apart = points - points.mean(0)
+    apart = points - points.mean(0)[None]
     values, vectors = jnp.linalg.eigh(apart @ apart.T)
     found = vectors[:, -1:-3:-1] * jnp.sqrt(jnp.maximum(values[-1:-3:-1], 0.0))[None]
     x, y = found[-2]

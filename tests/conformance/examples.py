@@ -39,8 +39,19 @@ COMPANIONS: dict[str, dict[str, AbstractPart]] = {
         "net": ls.nets.PatchCNN(width=4, activation="relu", scale=0.1, classes=3),
         "rule": ls.rules.GradientDescent(rate=0.1, loss="balanced"),
     },
+    "patterns": {
+        "data": ls.data.Patterns(dim=32, patterns=10, relevant=3, train=24, test=12),
+        "net": ls.nets.TwoLayer(width=6, scale=0.3, bias_scale=0.1),
+        "rule": ls.rules.TwoStep(first_rate=0.5, second_rate=0.5, rate=0.1, noise=0.1),
+    },
+    "clusters": {
+        "data": ls.data.GaussianParity(dim=32, factors=2, train=20, test=12, noise=1.0),
+        "net": ls.nets.TwoLayer(width=6, activation="relu", scale=0.3, symmetric=False),
+        "rule": ls.rules.GradientDescent(rate=0.1),
+    },
 }
-SIGNS, CLASSES = COMPANIONS["signs"], COMPANIONS["classes"]
+SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
+STEPS = {"first_rate": 0.5, "second_rate": 0.5, "rate": 0.1}
 
 
 def _shared_and_own() -> list[list[list[float]]]:
@@ -135,7 +146,60 @@ EXAMPLES_WITH: dict[str, Table] = {
             "Activations": [ls.probes.Activations()],
         },
     },
+    "patterns": {
+        "data": {
+            "Patterns": [
+                PATTERNS["data"],
+                ls.data.Patterns(
+                    dim=32, patterns=10, relevant=[1, 4, 7], train=24, test=12, label="interval",
+                    counts=[1, 2], structure="independent", background=0.3, chance=0.6,
+                    negative=0.7, dictionary="equiangular", incoherence=1.0, batch=4,
+                ),
+                ls.data.Patterns(
+                    dim=32, patterns=10, relevant=5, train=24, test=12, label="codes", codes=4,
+                    structure="independent", dictionary="random", noise=0.1,
+                ),
+            ],
+        },
+        "net": {
+            "TwoLayer": [
+                PATTERNS["net"],
+                ls.nets.TwoLayer(
+                    width=6, activation="quadratic", scale=0.3, symmetric=False, smoothing=0.1
+                ),
+                ls.nets.TwoLayer(width=6, activation="relu", scale=0.3, smoothing=0.1),
+            ],
+        },
+        "rule": {
+            "TwoStep": [PATTERNS["rule"]],
+            "FrozenFeatures": [
+                ls.rules.FrozenFeatures(after=1, rescale=2.0, head="zero", **STEPS)
+            ],
+            "RandomFeatures": [ls.rules.RandomFeatures(rate=0.1)],
+            "Linearised": [ls.rules.Linearised(rate=0.1)],
+        },
+        "probes": {
+            "BalancedAccuracy": [ls.probes.BalancedAccuracy()],
+            "Alignment": [ls.probes.Alignment(bins=4)],
+            "Clusters": [ls.probes.Clusters()],
+            "WeightMap": [ls.probes.WeightMap()],
+            "PatternComponents": [ls.probes.PatternComponents()],
+            "WeightGradients": [ls.probes.WeightGradients()],
+            "ReadoutNorm": [ls.probes.ReadoutNorm()],
+            "BestReadout": [ls.probes.BestReadout(examples=20)],
+            "KernelFit": [ls.probes.KernelFit(examples=20)],
+        },
+    },
+    "clusters": {
+        "data": {"GaussianParity": [COMPANIONS["clusters"]["data"]]},
+        "net": {"TwoLayer": [COMPANIONS["clusters"]["net"]]},
+        "rule": {"GradientDescent": [COMPANIONS["clusters"]["rule"]]},
+        "probes": {"CentreCosines": [ls.probes.CentreCosines()]},
+    },
 }  # fmt: skip
+
+# Fields for which a list of one number is right, or wrong for another reason than its length.
+LISTS_OF_ANY_LENGTH = {("Patterns", name) for name in ("relevant", "counts", "background")}
 
 # Parts that hold code: they can be run and pickled, but no TOML or JSON can say what they are.
 HOLD_CODE = {"Model"}

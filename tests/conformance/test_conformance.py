@@ -32,6 +32,7 @@ from tests.conformance.examples import (
     COMPANIONS,
     EXAMPLES_WITH,
     HOLD_CODE,
+    LISTS_OF_ANY_LENGTH,
     companions,
     examples_of,
     experiment_with,
@@ -175,8 +176,11 @@ def test_validated(slot: str, part: AbstractPart):
         for value in () if allowed is None else wrong[allowed.kind]:
             if value is None and allowed.optional:
                 continue
+            listed = allowed.each and isinstance(value, list)
+            if listed and (type(part).__name__, field.name) in LISTS_OF_ANY_LENGTH:
+                continue
             # A list of one number is one of the wrong length, where one a class is allowed.
-            said = "has 1 values" if allowed.each and isinstance(value, list) else "="
+            said = "has 1 values" if listed else "="
             place = rf"^{type(part).__name__}\.{field.name} {said}"
             with pytest.raises(ls.BadInput, match=place):
                 part.replace(field.name, value)
@@ -314,11 +318,14 @@ def test_a_rule(slot: str, part: Any):
 def test_every_rule_trains_every_net(slot: str, part: Any, name: str):
     problem, _ = setting(slot, part, False)
     usual = companions(slot, part)
-    net = next(
+    nets = [
         net
         for _, kind, net in examples_of("net")
         if kind == name and companions("net", net) is usual
-    )
+    ]
+    if not nets:
+        pytest.skip(f"no {name} goes with this rule's companions")
+    net = nets[0]
     params = eqx.filter_jit(net.init)(KEY, problem)
 
     @eqx.filter_jit
