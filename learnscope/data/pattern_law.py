@@ -11,9 +11,9 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from learnscope.part import Number
 
 
-def binomials(k: int) -> Float[np.ndarray, " count"]:
-    """k over 0, 1, ..., k."""
-    return np.array([float(math.comb(k, c)) for c in range(k + 1)])
+def heads(k: int) -> Float[np.ndarray, " count"]:
+    """The chances of 0, 1, ..., k heads of k fair coins."""
+    return np.array([math.comb(k, c) / 2**k for c in range(k + 1)])  # integers: of any size
 
 
 class PatternLaw(eqx.Module):
@@ -35,9 +35,16 @@ class PatternLaw(eqx.Module):
     ) -> "PatternLaw":
         """Every relevant pattern is there with probability `chance`, independently."""
         k = len(signs) - 1
-        count = np.arange(k + 1)
-        likely = binomials(k) * chance**count * (1 - chance) ** (k - count)
-        return PatternLaw(jnp.asarray(likely)[None], jnp.asarray(background)[None], _static(signs))
+        # By logarithms: binomial coefficients of k > 130 leave single precision.
+        subsets = np.array([math.log(math.comb(k, c)) for c in range(k + 1)])
+        likely = jax.nn.softmax(subsets + np.arange(k + 1) * jnp.log(chance / (1 - chance)))
+        return PatternLaw(likely[None], jnp.asarray(background)[None], _static(signs))
+
+    @staticmethod
+    def fair(rest: int, signs: Float[np.ndarray, " count"]) -> "PatternLaw":
+        """Every pattern is an independent fair coin."""
+        chances, background = jnp.asarray(heads(len(signs) - 1)), jnp.full((1, rest), 0.5)
+        return PatternLaw(chances[None], background, _static(signs))
 
     @staticmethod
     def mixture(share: Number, rest: int, signs: Float[np.ndarray, " count"]) -> "PatternLaw":
@@ -47,9 +54,7 @@ class PatternLaw(eqx.Module):
         k = len(signs) - 1
         ends = np.zeros(k + 1)
         ends[[0, k]] += 0.5
-        chances = jnp.stack(
-            [share * jnp.asarray(binomials(k) / 2**k), (1 - share) * jnp.asarray(ends)]
-        )
+        chances = jnp.stack([share * jnp.asarray(heads(k)), (1 - share) * jnp.asarray(ends)])
         low = share / (2 - 2 * share)
         background = jnp.stack([jnp.full(rest, 0.5), jnp.broadcast_to(jnp.asarray(low), (rest,))])
         return PatternLaw(chances, background, _static(signs))

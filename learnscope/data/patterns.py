@@ -178,6 +178,11 @@ class Patterns(AbstractData):
     def span(self) -> int:
         return self.patterns
 
+    @property
+    def _width(self) -> int:
+        """How many directions it takes, in the order of their names, to span the dictionary."""
+        return self.patterns + (2 * self.codes if self.label == "codes" else 0)
+
     def _signs(self) -> Float[np.ndarray, " count"]:
         """The label of every count."""
         counts = np.arange(self.k + 1)
@@ -199,7 +204,7 @@ class Patterns(AbstractData):
             assert not isinstance(self.background, tuple)
             law = PatternLaw.mixture(self.background, rest, signs)
         elif self.structure == "none":
-            law = PatternLaw.independent(0.5, jnp.full(rest, 0.5), signs)
+            law = PatternLaw.fair(rest, signs)
         else:
             law = PatternLaw.independent(self.chance, self._background(), signs)
         return law if self.negative is None else law.with_negative(self.negative)
@@ -227,7 +232,7 @@ class Patterns(AbstractData):
             directions=directions,
             frame=frame,
             batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
-            widths=(self.patterns,) if self.noise is None else None,
+            widths=(self._width,) if self.noise is None else None,
         )
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
@@ -311,9 +316,9 @@ class Patterns(AbstractData):
 
 
 def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code pattern"]:
-    """Different binary vectors. Those of more than 20 bits are drawn independently: two of them are
+    """Different binary vectors. Those of more than 30 bits are drawn independently: two of them are
     equal with probability below size^2 / 2^(k + 1)."""
-    if k > 20:
+    if k > 30:
         return jax.random.bernoulli(key, 0.5, (size, k))
-    chosen = jax.random.permutation(key, 2**k)[:size]
+    chosen = random.distinct(key, 2**k, size)
     return (chosen[:, None] >> np.arange(k)[None]) % 2 == 1

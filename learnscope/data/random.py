@@ -87,8 +87,9 @@ def distinct(key: Key[Array, ""], size: int, count: int) -> Int[Array, " count"]
     >>> sorted(distinct(jax.random.key(0), 5, 5).tolist())
     [0, 1, 2, 3, 4]
     """
-    repeated = count**2 / (2 * size)
-    drawn = count + int(repeated + 8 * math.sqrt(repeated) + 8)
+    # After `mean` draws with repetition `count` different ones are expected.
+    mean = -size * math.log1p(-min(count / size, 0.5))
+    drawn = int(mean + 8 * math.sqrt(mean - count) + 8) if count <= size / 8 else size
     if drawn > size / 4:
         return jax.random.choice(key, size, (count,), replace=False)
     values = jax.random.randint(key, (drawn,), 0, size)

@@ -101,16 +101,17 @@ class KernelFit(AbstractProbe):
     @staticmethod
     def _parts(net: TwoLayer, state: State, x) -> tuple[Array, Array, Array]:
         """Neurons' outputs, a_i sigma'(z_i), and the inputs."""
-        (group,) = jax.tree.leaves(x)
-        if group.ndim != 2:
+        groups = jax.tree.leaves(x)
+        if len(groups) != 1 or groups[0].ndim != 2:
             raise BadInput("the probe KernelFit needs inputs of one patch.")
         seen = inner(state.params["filters"], x)
         features = net.features(state.params, seen)
         # Neurons do not see each other: the derivative of their sum has each one's own.
         slopes = jax.grad(lambda s: net.features(state.params, s).sum())(seen)[0]
-        return features, state.params["second"][:, None] * slopes, group
+        return features, state.params["second"][:, None] * slopes, groups[0]
 
     @staticmethod
     def _kernel(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
         gates = left[1].T @ right[1]
-        return left[0].T @ right[0] + gates * (1 + left[2] @ right[2].T)
+        width = min(left[2].shape[1], right[2].shape[1])  # training inputs may be cut
+        return left[0].T @ right[0] + gates * (1 + left[2][:, :width] @ right[2][:, :width].T)

@@ -106,7 +106,7 @@ class AbstractTwoStep(AbstractRule):
         """1 / (2 Pr[y]) (eq. 295), or 1."""
         if not self.weighted:
             return jnp.ones_like(labels)
-        share = jnp.mean(labels > 0)
+        share = jnp.mean(labels > 0, dtype=labels.dtype)  # of booleans: float32
         return 1 / (2 * jnp.where(labels > 0, share, 1 - share))
 
 
