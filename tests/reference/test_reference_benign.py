@@ -13,7 +13,7 @@ import learnscope as ls
 from learnscope.data.problem import Columns
 from learnscope.lab import engine
 from learnscope.rules.way import InSpan, Plain, way_for
-from learnscope.studies.benign import claims
+from learnscope.studies.benign import checks
 from tests.reference import benign
 
 CLASSES, WIDTH, DIM, STEPS, SEED = 3, 5, 50, 30, 7
@@ -253,8 +253,8 @@ def test_residuals_recorded_at_every_step_give_b_of_equation_8():
 
 def test_the_study_sums_residuals_alike():
     # The study's own function takes classes of equal size, as its sweeps have them.
-    values = np.random.default_rng(0).random((4, 2 * claims.CLASSES))
-    found = claims.residual_sums(xr.Dataset({"residual": (("step", "sample"), values)}))
-    sums = values[:-1].sum(0).reshape(claims.CLASSES, 2)
+    values = np.random.default_rng(0).random((4, 2 * checks.CLASSES))
+    found = checks.residual_sums(xr.Dataset({"residual": (("step", "sample"), values)}))
+    sums = values[:-1].sum(0).reshape(checks.CLASSES, 2)
     right = np.linalg.norm(sums, axis=1)
     np.testing.assert_allclose(found.isel(step=-1), right, rtol=1e-12)
