@@ -350,12 +350,8 @@ def test_an_interrupt_is_not_swallowed(monkeypatch, number):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run(setting, over, memory=memory)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        run(setting, over, memory=memory)
     # The first segment of each block that was begun; 20 would be all of them.
     assert 1 <= len(calls) <= 2 * (os.cpu_count() or 1) + 1
 
@@ -371,7 +367,11 @@ def test_ctrl_c_ends_a_sweep(monkeypatch, number):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        run(setting, over, memory=memory)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(setting, over, memory=memory)
+    finally:
+        signal.signal(signal.SIGINT, before)
     # Of 10 segments a block: what was running is finished at most.
     assert 1 <= len(calls) <= 10 * number / 2
