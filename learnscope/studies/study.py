@@ -100,6 +100,11 @@ class Sweep:
         return dataclasses.replace(self, arms=arms, seeds=self.seeds if seeds is None else seeds)
 
 
+def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
+    """The experiment of an arm, as a sweep's dataset tells it."""
+    return Experiment.from_toml(json.loads(data.attrs["experiment"])[arm])
+
+
 def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
     """Dims that differ in size (neurons of nets of different widths) with numbers, by which they
     can be stacked."""

@@ -10,12 +10,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 
-from learnscope.lab import Experiment
 from learnscope.lab.crossing import CROSSED
 from learnscope.studies.benign.experiments import CLASSES, EPSILON, LEVEL, READINGS, STRENGTHS
 from learnscope.studies.drawing import COLOURS, STYLES, interval, style
 from learnscope.studies.phase import draw_line, heat_map
-from learnscope.studies.study import Figure
+from learnscope.studies.study import Figure, experiment_of
 from learnscope.theory import benign as benign_theory
 
 CHANCE = 1 / CLASSES
@@ -73,8 +72,7 @@ _SHADES = ("#F4B183", "#D9D9D9", "#9DC3E6", "#2E75B6")
 
 def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Drawing:
     """Theorem 1's regimes above, measured accuracy with the boundary that was found below."""
-    told = json.loads(data.attrs["experiment"])["no 1/m"]
-    experiment = Experiment.from_toml(told)
+    experiment = experiment_of(data, "no 1/m")
     table = accuracy(data, "no 1/m")
     codes = xr.zeros_like(table)
     for signal in data.signal.values:

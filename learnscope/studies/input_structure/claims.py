@@ -59,7 +59,7 @@ CLAIMS = (
           checks.theorem_rates),
     Claim("theorem2", "Linear models on fixed features have hinge loss at least "
           "p_o (1 − √(2N) B / 2^k) for some A", "Theorem 2", "bound",
-          "random features, k = 3 to 9, D = 160, N = 16 to 4096", ("theorem2",),
+          "random features, k = 3 to 9, D = 160, N = 16 to 4096, 300 steps", ("theorem2",),
           checks.bound_respected),
     Claim("theorem2_size", "Fixed features need exponentially many to be nontrivially better than "
           "p_o", "section 4", "N ~ 2^k", "random features, k = 3 to 9, D = 160", ("theorem2",),
@@ -67,8 +67,8 @@ CLAIMS = (
     Claim("lemma5", "A network of 3(k + 1) neurons fits the labels exactly", "Lemma 5", "y = g*(x)",
           "parity, D = 100, k = 5", (), checks.lemma_5),
     Claim("lemma6", "The first gradient is βγ/σ̃ along relevant patterns and small along others",
-          "Lemma 6", "bounds with constants 1", "exact population gradient, D = 100, k = 5", (),
-          checks.lemma_6),
+          "Lemma 6", "βγ/σ̃ up to a small error; small",
+          "exact population gradient, D = 100, k = 5", (), checks.lemma_6),
     Claim("ratio", "The second step improves the ratio of relevant to background components",
           "section 5.1", "improves", _PARITY, ("steps",), checks.ratio_improves),
     Claim("codes", "With hidden codes weights form clusters", "Figure 15", "clusters",

@@ -138,8 +138,12 @@ def interval(smoke: bool = False) -> Setting:
     return Setting(Patterns(**given | small), width, steps, 1000.0, 1.0, 100.0, 1.0, 10.0)
 
 
-def _table(
-    settings: Mapping[str, Setting], seeds: int, free: tuple[str, ...], axes: tuple[Axis, ...] = ()
+def table(
+    settings: Mapping[str, Setting],
+    seeds: int,
+    free: tuple[str, ...],
+    axes: tuple[Axis, ...] = (),
+    left_out: tuple[str, ...] = (),
 ) -> Sweep:
     """All methods, and those named in `free` without input structure as well, as one axis; for
     several settings each of them. The key of a setting stands behind the method's name."""
@@ -148,7 +152,8 @@ def _table(
     names, fields = [], {"rule": [], "data": [], "net": []}
     for key, setting in settings.items():
         rules, bare = setting.rules(), setting.data.replace("structure", "none")
-        cases = [(name, rules[name], setting.data) for name in METHODS]
+        methods = [name for name in METHODS if name not in left_out]
+        cases = [(name, rules[name], setting.data) for name in methods]
         cases += [(name + FREE, rules[name], bare) for name in free]
         for name, rule, data in cases:
             names.append(name + key)
@@ -305,11 +310,11 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     gaussian = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}
     by_dim = (zipped({"data.dim": list(DIMS)}),)
     return {
-        "table1": _table({"": base}, seeds, METHODS),
-        "table2": _table({"": interval(smoke)}, seeds, curves),
-        "table3": _table({"": base}, seeds, curves, by_dim),
-        "table4": _table(ratios, seeds, curves),
-        "table5": _table(sized, seeds, curves),
+        "table1": table({"": base}, seeds, METHODS),
+        "table2": table({"": interval(smoke)}, seeds, curves),
+        "table3": table({"": base}, seeds, curves, by_dim),
+        "table4": table(ratios, seeds, curves),
+        "table5": table(sized, seeds, curves),
         "maps": _maps(smoke, 1 if scale == "laptop" else seeds),
         "steps": Sweep(
             (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="learner"

@@ -1,6 +1,5 @@
 """Accuracy against steps, maps of the weights, tables beside the paper's, theorems, artefacts."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.data import GaussianParity
-from learnscope.lab import Experiment
 from learnscope.probes import chunk_alignment
 from learnscope.studies.drawing import COLOURS, STYLES, curves, interval, style
 from learnscope.studies.input_structure import reported
@@ -29,17 +27,12 @@ from learnscope.studies.input_structure.experiments import (
     SIZES,
     UPDATES,
 )
-from learnscope.studies.study import Figure
+from learnscope.studies.study import Figure, experiment_of
 from learnscope.theory import input_structure as theory
 
 ACCURACY = "test accuracy"
 NEAR = 0.9
 _SHOWN = (NETWORK, NTK, RANDOM)
-
-
-def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
-    """The experiment of an arm, as the dataset tells it."""
-    return Experiment.from_toml(json.loads(data.attrs["experiment"])[arm])
 
 
 def _accuracy_panel(axes: Axes, data: xr.Dataset, suffix: str, title: str) -> None:
