@@ -31,6 +31,12 @@ PAPERS: dict[str, str] = {
   booktitle = {International Conference on Learning Representations},
   year = {2022}
 }""",
+    "wen2022mechanism": """@inproceedings{wen2022mechanism,
+  title = {The Mechanism of Prediction Head in Non-contrastive Self-supervised Learning},
+  author = {Wen, Zixin and Li, Yuanzhi},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2022}
+}""",
     "menon2021logit": """@inproceedings{menon2021logit,
   title = {Long-tail learning via logit adjustment},
   author = {Menon, Aditya Krishna and Jayasumana, Sadeep and Rawat, Ankit Singh and Jain, Himanshu

@@ -209,6 +209,11 @@ class AbstractPart(eqx.Module):
             if rest not in inner:
                 raise unknown(f"entry of {type(self).__name__}.{name}", rest, inner)
             value = {**inner, rest: value}
+        elif rest and isinstance(inner, tuple):
+            value = tuple(value if str(i) == rest else old for i, old in enumerate(inner))
+            if not rest.isdigit() or int(rest) >= len(inner):
+                known = map(str, range(len(inner)))
+                raise unknown(f"entry of {type(self).__name__}.{name}", rest, known)
         elif rest:
             raise BadInput(f"{type(self).__name__}.{name} has no field '{rest}': it is {inner!r}.")
         return dataclasses.replace(self, **{name: value})

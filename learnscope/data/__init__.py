@@ -1,6 +1,7 @@
 """Where inputs come from: one file a data model."""
 
 from learnscope.data.class_noise import ClassNoise
+from learnscope.data.columns import Columns
 from learnscope.data.factors import (
     AbstractFactors,
     MatrixFactors,
@@ -9,6 +10,7 @@ from learnscope.data.factors import (
     overlaps,
 )
 from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
+from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.images import load_images
 from learnscope.data.matrix_noise import MatrixNoise
@@ -24,18 +26,25 @@ from learnscope.data.problem import (
     Samples,
 )
 from learnscope.data.signal_noise import SignalNoise
+from learnscope.data.strong_weak import StrongWeak
+from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
     "AbstractBatches",
     "AbstractData",
     "AbstractFactors",
     "AbstractTurn",
+    "AbstractViews",
     "Basis",
     "ClassNoise",
+    "Columns",
     "Frame",
     "Fresh",
+    "FreshPatches",
     "FullBatch",
     "GaussianParity",
+    "HalfMask",
+    "Halves",
     "MatrixFactors",
     "MatrixNoise",
     "MiniBatch",
@@ -46,6 +55,7 @@ __all__ = [
     "Samples",
     "SignalNoise",
     "SpikeFactors",
+    "StrongWeak",
     "chi",
     "load_images",
     "noise_correlation_ratio",

@@ -9,32 +9,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import random
+from learnscope.data.columns import Columns
 from learnscope.data.factors import AbstractFactors
 from learnscope.data.frame import AbstractTurn, Frame
+from learnscope.data.views import AbstractViews, Pair
+from learnscope.errors import BadInput
 from learnscope.part import AbstractPart, Number
-
-
-class Columns(eqx.Module):
-    """Patches stored coordinate by coordinate.
-
-    The engine keeps compressed test sets so: a product with few filters then streams through
-    memory, which halves the time that it takes to evaluate a network on many examples.
-    """
-
-    values: Float[Array, "width *shape"]
-
-    @staticmethod
-    def of(patches: Float[Array, "*shape width"]) -> "Columns":
-        return Columns(jnp.moveaxis(patches, -1, 0))
-
-    @staticmethod
-    def undone(tree: PyTree) -> PyTree:
-        """The same with every patch group example first again."""
-
-        def back(node):
-            return jnp.moveaxis(node.values, 0, -1) if isinstance(node, Columns) else node
-
-        return jax.tree.map(back, tree, is_leaf=lambda node: isinstance(node, Columns))
 
 
 class Samples(eqx.Module):
@@ -121,7 +101,8 @@ class Fresh(AbstractBatches):
 class Problem(eqx.Module):
     """One draw: what is learnt from, what is tested on, and the truth behind both.
 
-    `factors` are the matrices that colour the noise, where each class has its own. `widths` says
+    `factors` are the matrices that colour the noise, where each class has its own. `views` makes
+    positive pairs, where the data model has such. `widths` says
     how many of the directions (in the order of their names) each patch lies in the span of; None
     stands for a patch, or for all patches, of which this is not known.
     """
@@ -133,11 +114,26 @@ class Problem(eqx.Module):
     batches: AbstractBatches = FullBatch()
     validation: Samples | None = None
     factors: AbstractFactors | None = None
+    views: AbstractViews | None = None
     widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
 
     def batch(self, key: Key[Array, ""]) -> Samples:
         """What the next step learns from."""
         return self.batches(self, key)
+
+    def pair(self, key: Key[Array, ""]) -> Pair:
+        """Two views of what the next step learns from."""
+        batch_key, view_key = jax.random.split(key)
+        return self.viewed(self.batch(batch_key), view_key)
+
+    def viewed(self, samples: Samples, key: Key[Array, ""]) -> Pair:
+        """Two views of given examples."""
+        if self.views is None:
+            raise BadInput(
+                "the data model has no positive pairs, which self-supervised rules and probes "
+                "need; use one with views, such as StrongWeak."
+            )
+        return self.views(key, samples.x)
 
     def span(self) -> tuple[list[Float[Array, "count dim"]], list[Float[Array, "count dim"]]]:
         """Rows of vectors: the directions, and what else gradient descent can add to weights."""
@@ -160,6 +156,7 @@ class Problem(eqx.Module):
             batches=self.batches,
             validation=None if held is None else held.project(onto, self.widths),
             factors=None if self.factors is None else self.factors.project(onto),
+            views=self.views,
             widths=self.widths,
         )
 
@@ -169,6 +166,9 @@ class AbstractData(AbstractPart):
 
     # How many classes there are, if labels are 0, 1, ...; None if they are +1 and -1 (or others).
     classes: ClassVar[int | None] = None
+    # How many sets of filters need coordinates: the trained ones, and where every step draws fresh
+    # examples also those of a target, those at the start, and what the next step adds.
+    sets: ClassVar[int] = 1
 
     dim: eqx.AbstractVar[Number]
 

@@ -14,7 +14,7 @@ from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_e
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.plan import experiment_text
 from learnscope.lab.run import Report, run_and_report
-from learnscope.lab.sweep import Axis, axes, field_is_whole, field_kind, seed_list, zipped
+from learnscope.lab.sweep import Axis, axes, dim_of, field_is_whole, field_kind, seed_list, zipped
 from learnscope.probes import Output
 
 _GRID = 9  # values of x that are tried first, over the whole range
@@ -306,7 +306,7 @@ def _dataset(
     def padded(rows: list[np.ndarray]) -> np.ndarray:
         return np.stack([np.pad(r, (0, longest - len(r)), constant_values=np.nan) for r in rows])
 
-    name = field.rpartition(".")[2]
+    name = dim_of(field)
     coords: dict[str, Any] = {
         (axis.dim if k == 0 else path): (axis.dim, list(given), {"field": path})
         for k, (path, given) in enumerate(axis.fields.items())

@@ -1,21 +1,34 @@
 """Which coordinates a sweep runs in: ambient, rotated, or compressed in law."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from learnscope.errors import BadInput
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.sweep import Group
 from learnscope.nets import AbstractInnerProductNet
+from learnscope.rules import AbstractPairRule
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
 # Coordinates a dimension up to which it pays: training vectors need only those before their own.
 _MOST = 1.5
 
 
-def rank(experiment: Experiment) -> int:
-    """Coordinates that a compressed run needs: directions, training vectors and filters."""
-    assert isinstance(experiment.net, AbstractInnerProductNet)
-    return experiment.data.span + experiment.net.rows
+class Room(NamedTuple):
+    """Coordinates that a compressed run has, and those that fresh examples must be known in."""
+
+    rank: int
+    seen: int | None
+
+
+def room(experiment: Experiment) -> Room:
+    """Room for directions, training vectors and filters."""
+    data, net, rule = experiment.data, experiment.net, experiment.rule
+    assert isinstance(net, AbstractInnerProductNet)
+    in_use = 1 + rule.targets if isinstance(rule, AbstractPairRule) else None
+    return Room(
+        data.span + data.sets * net.rows, None if in_use is None else data.span + in_use * net.rows
+    )
 
 
 def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
@@ -27,6 +40,14 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         return f"{type(net).__name__} sees more of its inputs than inner products"
     if rule.basis_dependence is not None:
         return rule.basis_dependence
+    if data.sets > 1:
+        name = type(rule).__name__
+        known = isinstance(rule, AbstractPairRule)
+        reason = (
+            rule.fresh_obstacle if known else f"{name} may meet a fresh example twice in a step"
+        )
+        if reason is not None:
+            return reason
     needed, smallest = data.span, min(dims)
     if needed > _MOST * smallest:
         return (
@@ -55,6 +76,11 @@ def choose(asked: str, groups: Sequence[Group]) -> str:
         )
     if asked == "ambient":
         return "ambient"
+    if asked == "rotate" and any(group.experiment.data.sets > 1 for group in groups):
+        raise BadInput(
+            "coordinates = 'rotate' is not possible: every step draws new vectors, which no "
+            "rotation holds; use 'compressed', 'ambient' or 'auto'."
+        )
     for group in groups:
         _, dims = group.varying.get("data.dim", ("", [float(group.experiment.data.dim)]))
         reason = obstacle(group.experiment, dims)

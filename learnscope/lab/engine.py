@@ -21,12 +21,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from learnscope.data import Frame, Problem, turn
+from learnscope.data import Columns, Frame, Problem, turn
 from learnscope.errors import BadInput
 from learnscope.lab import coordinates as coords
 from learnscope.lab.checkpoint import Checkpoint, Kept
 from learnscope.lab.experiment import Experiment
-from learnscope.nets import AbstractInnerProductNet, Columns, Params
+from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.rules import State
 from learnscope.rules.way import way_for
 
@@ -150,7 +150,7 @@ def _piece(
         fixed = _traced(block.experiment, dtype, block.coordinates == "compressed")
         varying = {path: values.astype(dtype) for path, values in block.varying.items()}
         seeds = block.seeds.astype(np.uint32)
-        rank = _rank(block.experiment, block.coordinates)
+        room = _room(block.experiment, block.coordinates)
         drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
         segments, recorded_at = _segments(block.experiment, block.segments)
         first, recorded = 0, []
@@ -166,7 +166,7 @@ def _piece(
 
         with _compiling if program not in _compiled else contextlib.nullcontext():
             source = _source(fixed)
-            problem, params = _draw(source, drawn, seeds, block.coordinates, rank, block.chunk)
+            problem, params = _draw(source, drawn, seeds, block.coordinates, room, block.chunk)
             carry = _start(fixed, varying, seeds, problem, params, block.chunk)
             if kept is not None:
                 first, carry, recorded = kept.segment, kept.into(carry), kept.recorded
@@ -187,10 +187,10 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
     """The shapes of one run's problem, carry and probe values, without computing them."""
     with jax.enable_x64(precision == "float64"):
         fixed = _traced(experiment, np.dtype(precision), coordinates == "compressed")
-        rank = _rank(experiment, coordinates)
+        room = _room(experiment, coordinates)
         source, seed = _source(fixed), np.uint32(0)
         # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
-        problem, params = jax.eval_shape(lambda: _draw_one(source, seed, coordinates, rank))
+        problem, params = jax.eval_shape(lambda: _draw_one(source, seed, coordinates, room))
         carry = eqx.filter_eval_shape(_start_one, fixed, seed, problem, params)
         _check_outputs(experiment, problem, carry.state)
         return problem, carry, eqx.filter_eval_shape(_measure, fixed, carry.state, problem)
@@ -283,8 +283,8 @@ def _source(experiment: Experiment) -> _Source:
     return {"data": experiment.data, "net": experiment.net}
 
 
-def _rank(experiment: Experiment, coordinates: str) -> int:
-    return coords.rank(experiment) if coordinates == "compressed" else 0
+def _room(experiment: Experiment, coordinates: str) -> coords.Room | None:
+    return coords.room(experiment) if coordinates == "compressed" else None
 
 
 def _with(tree: Any, values: Mapping[str, Array]) -> Any:
@@ -298,7 +298,10 @@ def _with(tree: Any, values: Mapping[str, Array]) -> Any:
 
 def _at(tree: Any, path: str) -> Any:
     for name in path.split("."):
-        tree = tree[name] if isinstance(tree, Mapping) else getattr(tree, name)
+        if isinstance(tree, tuple):
+            tree = tree[int(name)]
+        else:
+            tree = tree[name] if isinstance(tree, Mapping) else getattr(tree, name)
     return tree
 
 
@@ -314,10 +317,12 @@ def _test_by_columns(problem: Problem) -> Problem:
     return eqx.tree_at(lambda p: p.test.x, problem, columns)
 
 
-def _draw_one(source: _Source, seed: Any, how: str, rank: int) -> tuple[Problem, Params]:
+def _draw_one(
+    source: _Source, seed: Any, how: str, room: coords.Room | None
+) -> tuple[Problem, Params]:
     """One problem and its initial parameters, in the chosen coordinates."""
     data, net = source["data"], source["net"]
-    frame = Frame(data.dim, rank) if how == "compressed" else None
+    frame = None if room is None else Frame(data.dim, room.rank, seen=room.seen)
     problem = data.sample(_key(seed, "data"), frame)
     params = net.init(_key(seed, "init"), problem)
     if how == "rotate":
@@ -334,10 +339,15 @@ def _each_run(one: Callable[..., Any], chunk: int, *runs: Any) -> Any:
 
 
 def _draw_runs(
-    source: _Source, varying: Varying, seeds: Array | np.ndarray, how: str, rank: int, chunk: int
+    source: _Source,
+    varying: Varying,
+    seeds: Array | np.ndarray,
+    how: str,
+    room: coords.Room | None,
+    chunk: int,
 ) -> tuple[Problem, Params]:
     def one(values, seed):
-        return _draw_one(_with(source, values), seed, how, rank)
+        return _draw_one(_with(source, values), seed, how, room)
 
     return _each_run(one, chunk, varying, seeds)
 

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, unknown
 from learnscope.lab.experiment import Experiment
 from learnscope.part import AbstractPart, allowed_kind, is_whole
 
@@ -52,7 +52,17 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
             told = ", ".join(repr(value) for value in setting)
             raise BadInput(f"the axis '{', '.join(values)}' has the value {told} twice.")
         seen.add(mark)
-    return Axis(name or next(iter(values)).rpartition(".")[2], values)
+    return Axis(name or dim_of(next(iter(values))), values)
+
+
+def dim_of(path: str) -> str:
+    """What an axis over a field is named: by its last name, and by that of a list before a place.
+
+    >>> dim_of("data.noise"), dim_of("data.strengths.1")
+    ('noise', 'strengths_1')
+    """
+    before, _, last = path.rpartition(".")
+    return f"{before.rpartition('.')[2]}_{last}" if last.isdigit() else last
 
 
 def axes(over: Over) -> list[Axis]:
@@ -64,7 +74,7 @@ def axes(over: Over) -> list[Axis]:
         found = [over]
     elif isinstance(over, Mapping):
         found = [
-            dataclasses.replace(value, dim=path.rpartition(".")[2])
+            dataclasses.replace(value, dim=dim_of(path))
             if isinstance(value, Axis)
             else zipped({path: value})
             for path, value in over.items()
@@ -206,6 +216,10 @@ def _is_numeric(experiment: Experiment, axis: Axis, ambient: bool) -> bool:
 def field_kind(experiment: Experiment, path: str) -> str:
     """What the field at a path is: number, shape, count, choice, flag, entry or other."""
     part, name = _owner(experiment, path)
+    if isinstance(part, tuple):
+        part = {str(i): value for i, value in enumerate(part)}
+        if name not in part:
+            raise unknown(f"entry of {path.rpartition('.')[0]}", name, part)
     if isinstance(part, Mapping):
         return "entry" if isinstance(part.get(name), float) else "other"
     return allowed_kind(part, name)
@@ -224,7 +238,7 @@ def _owner(experiment: Experiment, path: str) -> tuple[Any, str]:
     while rest and not isinstance(part, Mapping):
         allowed_kind(part, head)
         part = getattr(part, head)
-        if isinstance(part, Mapping):
+        if isinstance(part, Mapping | tuple):
             return part, rest
         if not isinstance(part, AbstractPart):
             raise BadInput(f"'{path}' is not a field: {head} = {part!r} has no fields.")

@@ -2,18 +2,19 @@
 
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.model import Model
-from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Columns, Params, inner
+from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
 from learnscope.nets.patch_cnn import PatchCNN
+from learnscope.nets.patch_encoder import PatchEncoder
 from learnscope.nets.two_layer import TwoLayer
 
 __all__ = [
     "ACTIVATIONS",
     "AbstractInnerProductNet",
     "AbstractNet",
-    "Columns",
     "Model",
     "Params",
     "PatchCNN",
+    "PatchEncoder",
     "TwoLayer",
     "inner",
 ]

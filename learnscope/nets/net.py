@@ -6,8 +6,7 @@ from typing import ClassVar
 import jax
 from jaxtyping import Array, Float, Key, PyTree
 
-from learnscope.data import AbstractTurn, Problem
-from learnscope.data.problem import Columns
+from learnscope.data import AbstractTurn, Columns, FreshPatches, Problem
 from learnscope.part import AbstractPart
 
 Params = PyTree[Float[Array, "..."]]
@@ -63,7 +62,8 @@ class AbstractInnerProductNet(AbstractNet):
 
 
 def inner(
-    filters: Float[Array, "filter dim"], x: PyTree[Float[Array, "n *patch width"] | Columns]
+    filters: Float[Array, "filter dim"],
+    x: PyTree[Float[Array, "n *patch width"] | Columns | FreshPatches],
 ) -> tuple[Float[Array, "filter n *patch"], ...]:
     """<filter, patch> for every group of patches; groups may be cut after their last coordinate.
 
@@ -71,7 +71,9 @@ def inner(
     plain matrix products, which XLA computes faster than transposed ones.
     """
 
-    def product(leaf: Float[Array, "n *patch width"] | Columns) -> Float[Array, "filter n *patch"]:
+    def product(leaf) -> Float[Array, "filter n *patch"]:
+        if isinstance(leaf, FreshPatches):
+            return leaf.inner(filters)
         if isinstance(leaf, Columns):
             width, *shape = leaf.values.shape
             columns = leaf.values.reshape(width, -1)
@@ -80,5 +82,5 @@ def inner(
             columns = leaf.reshape(-1, width).T
         return (filters[:, :width] @ columns).reshape(-1, *shape)
 
-    groups = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns))
+    groups = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns | FreshPatches))
     return tuple(product(group) for group in groups)

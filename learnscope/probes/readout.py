@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.data import Problem, Samples
+from learnscope.data import Columns, Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import Columns, TwoLayer, inner
+from learnscope.nets import TwoLayer, inner
 from learnscope.part import Number, count, number
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import State, correct

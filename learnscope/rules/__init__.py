@@ -1,25 +1,35 @@
 """How it learns."""
 
+from learnscope.rules.contrastive import Contrastive
 from learnscope.rules.full_penalty import FullPenalty
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.linearised import Linearised
 from learnscope.rules.losses import LOSSES, correct
+from learnscope.rules.non_contrastive import NonContrastive
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
+from learnscope.rules.population import PopulationDescent
 from learnscope.rules.readout import RandomFeatures
 from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, State
+from learnscope.rules.siamese import AbstractPairRule, AbstractSiamese, Siamese
 from learnscope.rules.two_step import FrozenFeatures, TwoStep
 
 __all__ = [
     "LOSSES",
     "AbstractGradientRule",
+    "AbstractPairRule",
     "AbstractPenalty",
     "AbstractRule",
+    "AbstractSiamese",
+    "Contrastive",
     "FrozenFeatures",
     "FullPenalty",
     "GradientDescent",
     "Linearised",
+    "NonContrastive",
     "PerExamplePenalty",
+    "PopulationDescent",
     "RandomFeatures",
+    "Siamese",
     "State",
     "TwoStep",
     "correct",

@@ -77,6 +77,11 @@ BATCH_LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
 
 def loss_of(name: str, outputs: Outputs, labels: Array) -> Each:
     """The loss of that name of every example."""
+    if name == "pairs":
+        raise BadInput(
+            "a self-supervised rule has no loss of single examples with labels; use the probe "
+            "PairLoss instead of Loss, TestLoss and others of labels."
+        )
     return (LOSSES | BATCH_LOSSES)[name](outputs, labels)
 
 

@@ -83,3 +83,11 @@ def basis_dependence(optimiser: str | Factory) -> str | None:
         return None
     name = optimiser if isinstance(optimiser, str) else getattr(optimiser, "__name__", "custom")
     return f"the optimiser {name} treats coordinates one by one, so its steps depend on the basis"
+
+
+def memory_obstacle(optimiser: str | Factory, options: Mapping[str, Any]) -> str | None:
+    """Why fresh examples cannot be compressed, or None if they can: steps must remember nothing."""
+    if (optimiser, dict(options)) == ("sgd", {}):
+        return None
+    name = optimiser if isinstance(optimiser, str) else getattr(optimiser, "__name__", "custom")
+    return f"the optimiser {name} with options {dict(options)} remembers vectors of earlier steps"

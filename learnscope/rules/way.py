@@ -19,6 +19,7 @@ from learnscope.nets import AbstractInnerProductNet
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.losses import loss_of
 from learnscope.rules.rule import AbstractRule, State
+from learnscope.rules.siamese import AbstractPairRule
 
 
 class AbstractWay(eqx.Module):
@@ -135,8 +136,52 @@ class InSpan(AbstractWay):
         return dataclasses.replace(state, params={"filters": filters}, step=step)
 
 
+class Turning(AbstractWay):
+    """Fresh examples in compressed coordinates: a step leaves the weights' span, and the frame
+    turns after them, so that the trained filters again have the first coordinates after the
+    features, a target's the next, and those at the start the last."""
+
+    rule: AbstractPairRule
+    problem: Problem
+
+    def begin(self, state: State) -> State:
+        return state
+
+    def step(self, walk: State, t: Int[Array, ""], key: Key[Array, ""]) -> State:
+        state = dataclasses.replace(walk, step=t.astype(walk.step.dtype))
+        return self._turned(self.rule.step(state, self.problem, key))
+
+    def _turned(self, state: State) -> State:
+        span = self.problem.directions["features"].shape[0]
+        with_target = self.rule.targets > 0
+
+        def sets(state: State) -> list[Array]:
+            kept = [state.memory.target["filters"]] if with_target else []
+            return [state.params["filters"], *kept, state.start["filters"]]
+
+        found = sets(state)
+        beyond = jnp.concatenate([rows[:, span:] for rows in found])
+        # R of a QR decomposition holds the rows' coordinates in the basis Q.
+        triangle = jnp.linalg.qr(beyond.T, mode="r").T
+        triangle = jnp.pad(triangle, ((0, 0), (0, beyond.shape[1] - triangle.shape[1])))
+        size = found[0].shape[0]
+        new = [
+            jnp.concatenate([rows[:, :span], triangle[i * size : (i + 1) * size]], axis=1)
+            for i, rows in enumerate(found)
+        ]
+        return eqx.tree_at(sets, state, new)
+
+    def moving(self, walk: State) -> PyTree[Array]:
+        return walk.params
+
+    def end(self, walk: State, state: State, t: Int[Array, ""]) -> State:
+        return walk
+
+
 def way_for(rule: AbstractRule, state: State, problem: Problem, steps: int) -> AbstractWay:
     """The cheaper way for so many steps in a row; it depends on shapes alone."""
+    if isinstance(rule, AbstractPairRule) and rule.draws and not problem.frame.ambient:
+        return Turning(rule, problem)
     if not _may_stay_in_span(rule, state, problem):
         return Plain(rule, problem)
     assert isinstance(rule, GradientDescent)

@@ -12,7 +12,7 @@ from learnscope.errors import BadInput, unknown
 from learnscope.lab import Experiment
 from learnscope.lab.ledger import Claim, Entry, Ledger
 from learnscope.lab.run import Report, run_and_report
-from learnscope.lab.sweep import Axis, field_kind, groups
+from learnscope.lab.sweep import Axis, dim_of, field_kind, groups
 from learnscope.studies.line import Line
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _override(arm: Arm, path: str, values: list[Any]) -> Arm:
             return dataclasses.replace(arm, axes=tuple(axes))
     if len(values) == 1:
         return dataclasses.replace(arm, experiment=experiment.replace(path, values[0]))
-    added = Axis(path.rpartition(".")[2], {path: values})
+    added = Axis(dim_of(path), {path: values})
     return dataclasses.replace(arm, axes=(*axes, added))
 
 

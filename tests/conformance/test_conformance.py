@@ -89,7 +89,8 @@ def ways(experiment: ls.Experiment) -> list[bool]:
 def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
     if not compressed:
         return None
-    return Frame(jnp.asarray(float(experiment.data.dim)), coordinates.rank(experiment))
+    room = coordinates.room(experiment)
+    return Frame(jnp.asarray(float(experiment.data.dim)), room.rank, seen=room.seen)
 
 
 def setting(slot: str, part: AbstractPart, compressed: bool) -> tuple[Problem, Params]:

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.data.problem import Columns
+from learnscope.data import Columns
 from learnscope.lab import engine
 from learnscope.rules.way import InSpan, Plain, way_for
 from learnscope.studies.benign import checks

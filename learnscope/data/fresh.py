@@ -1,0 +1,80 @@
+r"""Patches that every step draws anew, in compressed coordinates.
+
+Training on fresh Gaussian patches leaves any fixed span: each step moves the weights along new
+vectors. But what a step sees of a patch $\xi \sim \sigma N(0, I_d)$ is only its components along
+the weights, a few normal numbers, and the rest, independent of all that is seen, enters the
+gradient $\sum_p h_p \xi_p$ only as a sum with coefficients that do not depend on it. Given the
+coefficients $H$ (filter by patch), that sum is $\sigma A Z$ in law, with $A A^T = H H^T$ and $Z$
+normal rows in the dimensions that are left: rows that Bartlett's decomposition
+(`Frame.gaussian_rows`) writes in as many new coordinates as there are filters. So a step costs the
+same in any dimension, and is exact in law.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, UInt32
+
+from learnscope.data.frame import Frame
+from learnscope.part import Number
+
+
+class FreshPatches(eqx.Module):
+    """Patches known in the coordinates that weights have, and beyond these only in law.
+
+    `noisy` says which patches are noise of standard deviation `scale` (the others have no component
+    beyond). A step may take a product with the same patches once: the part beyond is drawn when it
+    is differentiated.
+    """
+
+    values: Float[Array, "n patch width"]
+    noisy: Bool[Array, "n patch"]
+    scale: Number
+    seed: UInt32[Array, " word"]
+    frame: Frame
+
+    def halves(self) -> tuple["FreshPatches", "FreshPatches"]:
+        """The first half of the patches, and the second."""
+        half = self.values.shape[1] // 2
+        first, second = jax.random.split(jax.random.wrap_key_data(self.seed))
+
+        def part(patches: slice, key: Array) -> FreshPatches:
+            seed = jax.random.key_data(key)
+            values, noisy = self.values[:, patches], self.noisy[:, patches]
+            return FreshPatches(values, noisy, self.scale, seed, self.frame)
+
+        return part(slice(None, half), first), part(slice(half, None), second)
+
+    def inner(self, filters: Float[Array, "filter rank"]) -> Float[Array, "filter n patch"]:
+        """<filter, patch>; its derivative by the filters has the part beyond."""
+        return _product(filters, self)
+
+
+@jax.custom_vjp
+def _product(filters: Array, patches: FreshPatches) -> Array:
+    n, count, width = patches.values.shape
+    columns = patches.values.reshape(-1, width).T
+    return (filters[:, :width] @ columns).reshape(-1, n, count)
+
+
+def _forward(filters: Array, patches: FreshPatches) -> tuple[Array, FreshPatches]:
+    return _product(filters, patches), patches
+
+
+def _backward(patches: FreshPatches, slope: Float[Array, "filter n patch"]) -> tuple[Array, Any]:
+    filters, width = slope.shape[0], patches.values.shape[2]
+    seen = slope.reshape(filters, -1) @ patches.values.reshape(-1, width)
+    noisy = (slope * patches.noisy[None].astype(slope.dtype)).reshape(filters, -1)
+    squares = noisy @ noisy.T
+    # No more than rounding is added, and where nothing is differentiated (a target) nothing.
+    tiny = jnp.finfo(slope.dtype)
+    ridge = filters * tiny.eps * jnp.trace(squares) + tiny.tiny
+    root = jnp.linalg.cholesky(squares + ridge * jnp.eye(filters, dtype=slope.dtype))
+    rows, _ = patches.frame.gaussian_rows(jax.random.wrap_key_data(patches.seed), filters)
+    beyond = patches.scale * root @ rows[:, width:]
+    return jnp.concatenate([seen, beyond], axis=1), None
+
+
+_product.defvjp(_forward, _backward)

@@ -1,0 +1,71 @@
+"""Contrastive learning: what negative pairs do, as a baseline."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Key
+
+from learnscope.data import Problem
+from learnscope.nets import AbstractNet, Params
+from learnscope.part import Number, choice, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.rule import State
+from learnscope.rules.siamese import AbstractPairRule, normalised
+
+
+class Contrastive(AbstractPairRule):
+    r"""Gradient descent on the contrastive loss (Wen and Li 2022, equation 2.1)
+
+    $$\frac1N \sum_i -\text{sim}(z_i, z_i')/\tau + \log \sum_j \exp(\text{sim}(z_i, z_j')/\tau),$$
+
+    where $z_i, z_i'$ are the encoder's outputs for two views of example $i$, and sim is the cosine.
+
+    | symbol | argument |
+    |---|---|
+    | $\eta$ | `rate` |
+    | $\tau$ | `temperature` |
+
+    >>> Contrastive(rate=0.1).temperature
+    0.5
+    """
+
+    papers: ClassVar = ("wen2022mechanism",)
+
+    rate: Number = number(above=0)
+    temperature: Number = number(0.5, above=0)
+    loss: str = choice("pairs", default="pairs")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def __check_init__(self):
+        opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
+
+    @property
+    def basis_dependence(self) -> str | None:
+        return opt.basis_dependence(self.optimiser)
+
+    @property
+    def targets(self) -> int:
+        return 0
+
+    @property
+    def fresh_obstacle(self) -> str | None:
+        return opt.memory_obstacle(self.optimiser, self.options)
+
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
+        return opt.build(self.optimiser, self.rate, self.options).init(params)
+
+    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+        one, other = problem.pair(key)
+
+        def objective(params: Params) -> Array:
+            first, second = (normalised(state.net(params, view), "l2") for view in (one, other))
+            alike = first @ second.T / self.temperature
+            return (jax.nn.logsumexp(alike, axis=1) - jnp.diag(alike)).mean()
+
+        transform = opt.build(self.optimiser, self.rate, self.options)
+        slope = jax.grad(objective)(state.params)
+        updates, memory = transform.update(slope, state.memory, state.params)
+        return state.advance(optax.apply_updates(state.params, updates), memory)

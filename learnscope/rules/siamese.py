@@ -1,0 +1,112 @@
+"""Rules that align two views: what they share, and what they remember."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, PyTree
+
+from learnscope.data import Problem
+from learnscope.nets import AbstractNet, Params
+from learnscope.part import Number
+from learnscope.rules.heads import Head, apply_head, initial_head
+from learnscope.rules.rule import AbstractRule
+
+NORMALISATIONS = ("batch", "l2", "none")
+TARGETS = ("shared", "ema")
+
+
+class Siamese(eqx.Module):
+    """The memory of a rule on pairs: its prediction head, the target network's parameters where
+    they are not the encoder's own, and whatever else the rule keeps."""
+
+    head: Head
+    target: Params | None
+    rest: Any
+    normalise: str = eqx.field(static=True)
+
+    def loss(self, net: AbstractNet, params: Params, one: PyTree, other: PyTree) -> Array:
+        r"""$\frac12$ mean $\|\tilde F - \tilde G\|^2$ of two views at given parameters."""
+        target = params if self.target is None else self.target
+        return misaligned(
+            apply_head(self.head, net(params, one)), net(target, other), self.normalise
+        )
+
+
+def normalised(outputs: Float[Array, "n neuron"], how: str) -> Float[Array, "n neuron"]:
+    """Every neuron over the batch (equation 3.1), every example over its neurons, or as they are.
+    What is exactly 0 stays 0."""
+    if how == "none":
+        return outputs
+    if how == "batch":
+        outputs = outputs - outputs.mean(0, keepdims=True)
+        squares = (outputs**2).mean(0, keepdims=True)
+    else:
+        squares = (outputs**2).sum(1, keepdims=True)
+    return outputs * jax.lax.rsqrt(jnp.where(squares > 0, squares, 1.0))
+
+
+def misaligned(
+    online: Float[Array, "n neuron"], target: Float[Array, "n neuron"], how: str
+) -> Float[Array, ""]:
+    """Half the mean squared distance of two views, each normalised."""
+    return 0.5 * ((normalised(online, how) - normalised(target, how)) ** 2).sum(-1).mean()
+
+
+class AbstractPairRule(AbstractRule):
+    """A rule that learns from pairs of views.
+
+    A step takes one product with each view's patches for gradients, and keeps no vectors but the
+    parameters and those of a target: that allows fresh examples in compressed coordinates.
+    """
+
+    # Whether steps draw examples (or know their law).
+    draws: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def targets(self) -> int:
+        """How many sets of filters there are beside those that are trained."""
+
+    @property
+    @abstractmethod
+    def fresh_obstacle(self) -> str | None:
+        """Why fresh examples cannot be compressed, or None if they can."""
+
+
+class AbstractSiamese(AbstractPairRule):
+    """An encoder with a prediction head against a target network."""
+
+    papers: ClassVar = ("wen2022mechanism",)
+
+    rate: eqx.AbstractVar[Number]
+    head_rate: eqx.AbstractVar[Number]
+    head: eqx.AbstractVar[str]
+    normalise: eqx.AbstractVar[str]
+    stop_gradient: eqx.AbstractVar[bool]
+    target: eqx.AbstractVar[str]
+    momentum: eqx.AbstractVar[Number]
+    hidden: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def remember(self, params: Params, head: Head) -> Any:
+        """What the rule keeps beside head and target."""
+
+    @property
+    def targets(self) -> int:
+        return 1 if self.target == "ema" else 0
+
+    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Siamese:
+        size = jax.eval_shape(net, params, problem.test.x).shape[-1]
+        head = initial_head(self.head, key, size, self.hidden)
+        target = params if self.target == "ema" else None
+        return Siamese(head, target, self.remember(params, head), self.normalise)
+
+    def followed(self, target: Params | None, params: Params) -> Params | None:
+        """The target after a step: a moving average of the parameters, if it is not shared."""
+        if target is None:
+            return None
+        mix = lambda old, new: self.momentum * old + (1 - self.momentum) * new  # noqa: E731
+        return jax.tree.map(mix, target, params)
