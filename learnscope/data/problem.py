@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import random

@@ -47,7 +47,8 @@ class StrongWeak(AbstractData):
     coordinate; only Gaussian noise can be compressed. `test` examples are held for probes.
 
     >>> import jax
-    >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1, batch=8)
+    >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1,
+    ...                    batch=8)
     >>> problem = model.sample(jax.random.key(0))
     >>> one, other = problem.pair(jax.random.key(1))
     >>> one.shape, bool((one * other == 0).all())
