@@ -71,17 +71,21 @@ class StrongWeak(AbstractData):
 
     def __check_init__(self):
         super().__check_init__()
-        if not isinstance(self.strengths, tuple):
+        for name, given in (("strengths", self.strengths), ("frequencies", self.frequencies)):
+            if given is not None and not isinstance(given, tuple):
+                raise BadInput(
+                    f"StrongWeak.{name} = {given!r} is not allowed: it must be a list of numbers "
+                    "above 0, one a feature."
+                )
+        if self.features < 2:
             raise BadInput(
-                f"StrongWeak.strengths = {self.strengths!r} is not allowed: it must be a list of "
-                "numbers above 0, one a feature."
+                f"StrongWeak.strengths has {self.features} values, which is not allowed: there "
+                "must be at least 2 features."
             )
-        if self.frequencies is not None and (
-            not isinstance(self.frequencies, tuple) or len(self.frequencies) != self.features
-        ):
+        if self.frequencies is not None and len(self.frequencies) != self.features:
             raise BadInput(
-                f"StrongWeak.frequencies = {self.frequencies!r} is not allowed: it must be a list "
-                f"of {self.features} numbers above 0, one for each of strengths."
+                f"StrongWeak.frequencies has {len(self.frequencies)} values, which is not allowed: "
+                f"it must have {self.features}, one for each of strengths."
             )
         if self.patches % 2:
             raise BadInput(
@@ -171,7 +175,9 @@ class StrongWeak(AbstractData):
         chance = jnp.cumsum(self.shares)[None, :-1]
         which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
         index = places // self.feature_patches if self.together else which[:, None]
-        carried = (index[..., None] == jnp.arange(self.features)) & (places[..., None] < self.taken)
+        carried = (index[..., None] == jnp.arange(self.features)[None, None]) & (
+            places[..., None] < self.taken
+        )
         if not self.together:
             signs = signs * (which[:, None] == jnp.arange(self.features)[None])
         strength = jnp.stack([jnp.asarray(s, float) for s in self.strengths])
