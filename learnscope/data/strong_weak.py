@@ -60,7 +60,7 @@ class StrongWeak(AbstractData):
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
-    feature_patches: int = count()
+    feature_patches: int = count(low=2)  # one patch is never in both views
     strengths: tuple[Number, ...] = number(above=0, each=True)
     noise: Number = number(low=0)
     batch: int = count(low=2)

@@ -52,7 +52,7 @@ COMPANIONS: dict[str, dict[str, AbstractPart]] = {
 }
 COMPANIONS["pairs"] = {
     "data": ls.data.StrongWeak(
-        dim=30, patches=4, feature_patches=1, strengths=[3, 2], noise=0.5, batch=6, test=8
+        dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6, test=8
     ),
     "net": ls.nets.PatchEncoder(width=2),
     "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
@@ -209,11 +209,11 @@ EXAMPLES_WITH: dict[str, Table] = {
             "StrongWeak": [
                 COMPANIONS["pairs"]["data"],
                 ls.data.StrongWeak(
-                    dim=30, patches=4, feature_patches=1, strengths=[3, 2], noise=0.5, batch=6,
+                    dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
                     frequencies=[1, 3], noise_law="uniform", test=8,
                 ),
                 ls.data.StrongWeak(
-                    dim=30, patches=4, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
+                    dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
                     together=True, test=8,
                 ),
             ],
