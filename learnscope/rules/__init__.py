@@ -8,6 +8,7 @@ from learnscope.rules.losses import LOSSES, correct
 from learnscope.rules.non_contrastive import NonContrastive
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
 from learnscope.rules.population import PopulationDescent
+from learnscope.rules.population_flow import PopulationFlow
 from learnscope.rules.readout import RandomFeatures
 from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, State
 from learnscope.rules.siamese import AbstractPairRule, AbstractSiamese, Siamese
@@ -28,6 +29,7 @@ __all__ = [
     "NonContrastive",
     "PerExamplePenalty",
     "PopulationDescent",
+    "PopulationFlow",
     "RandomFeatures",
     "Siamese",
     "State",
