@@ -193,6 +193,6 @@ def _notes(
         if share >= _ONE_UNIT and units > 2:
             found.append(
                 f"unit {top} alone has {share:.1%} of the variance; "
-                f"with units standardised the effective rank is {standard_rank:.3g}"
+                f"with units standardised the effective rank is {standard_rank:.4g}"
             )
     return tuple(found)

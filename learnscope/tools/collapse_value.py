@@ -110,14 +110,14 @@ class CollapseReport:
 
     def _rank_line(self) -> str:
         return (
-            f"{self.effective_rank:.3g} of {self.units}, by variances "
-            f"(participation ratio {self.participation_ratio:.3g})"
+            f"{self.effective_rank:.4g} of {self.units}, by variances "
+            f"(participation ratio {self.participation_ratio:.4g})"
         )
 
     def _other_ranks_line(self) -> str:
         return (
-            f"{self.effective_rank_singular:.3g} by singular values, "
-            f"{self.effective_rank_standardised:.3g} by variances with units standardised"
+            f"{self.effective_rank_singular:.4g} by singular values, "
+            f"{self.effective_rank_standardised:.4g} by variances with units standardised"
         )
 
     def _variance_line(self) -> str:

@@ -69,7 +69,7 @@ def judge(seen: Evidence, limits: Thresholds) -> tuple[Verdict, tuple[str, ...]]
     if seen.units == 1:
         return "no sign of collapse", ("its one unit varies, and can collapse in no other way",)
     share = (seen.effective_rank - 1) / (seen.units - 1)
-    size = f"the effective rank is {seen.effective_rank:.3g} of {seen.units}"
+    size = f"the effective rank is {seen.effective_rank:.4g} of {seen.units}"
     strong = []
     if share <= limits.dimensional:
         strong.append(size)

@@ -92,7 +92,7 @@ def _correlations(panel: Axes, report: CollapseReport) -> None:
 def _spectrum(panel: Axes, report: CollapseReport) -> None:
     shares = report.variance_shares
     positive = shares > _LOWEST
-    panel.set_title(f"effective rank {report.effective_rank:.3g} of {report.units}")
+    panel.set_title(f"effective rank {report.effective_rank:.4g} of {report.units}")
     panel.set_xlabel("principal direction")
     panel.set_ylabel("share of variance")
     if not positive.any():
