@@ -51,7 +51,7 @@ def centred_moments(representations: Any, memory: float) -> Moments:
     exactly (the distance of an example to the mean is at most the square root of their number in
     standard deviations: no example is a bad choice). Every unit is divided by a power of two, so
     that neither a huge nor a tiny unit leaves the range of float64. Then the mean of what remains
-    is subtracted, and what rounding left of it is taken out of the sums.
+    is subtracted.
     """
     rows, epsilon = _matrix(representations)
     count, units = rows.shape
@@ -69,15 +69,13 @@ def centred_moments(representations: Any, memory: float) -> Moments:
     exponents = np.maximum(np.frexp(largest)[1], _SMALLEST_EXPONENT)
     factor = np.ldexp(1.0, -exponents)
     middle = total / count * factor
-    gram, rest = np.zeros((units, units)), np.zeros(units)
+    gram = np.zeros((units, units))
     for some in blocks(count, height):
         part = rows[some].astype(np.float64)
         part -= base
         part *= factor
         part -= middle
-        rest += part.sum(axis=0)
         gram += part.T @ part
-    gram -= np.outer(rest, rest) / count
     return Moments(count, gram, exponents, base + total / count, epsilon)
 
 

@@ -5,7 +5,9 @@ Statistical cases have fixed seeds and margins far beyond the sampling error.
 
 import dataclasses
 import json
+import re
 import warnings
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -101,7 +103,8 @@ def test_histograms_count_every_pair_once():
     assert report.histogram.edges[[0, -1]].tolist() == [0, 1]
     assert report.signed_histogram.edges[[0, -1]].tolist() == [-1, 1]
     # Copies, whose correlation rounding may put above 1, are in the last bins.
-    same = collapse_report(copies(0.0))
+    same = collapse_report(copies(0.0) * RNG(1).uniform(size=32))
+    assert np.abs(same.correlation).max() == 1
     assert same.histogram.counts[-1] == 32 * 31 / 2
     counts = same.signed_histogram.counts
     assert counts[0] + counts[-1] == 32 * 31 / 2 and counts[0] > 0
@@ -378,9 +381,10 @@ def test_a_chain_of_copies_is_one_group_and_says_so():
     source = RNG(0)
     z = source.normal(size=(2000, 2))
     angles = np.arange(8) * 0.12
-    x = z @ np.array([np.cos(angles), np.sin(angles)])
+    x = z @ np.array([np.cos(angles), np.sin(angles)]) * [1, -1, 1, 1, -1, -1, 1, -1]
     (group,) = collapse_report(x).duplicates
     assert group.units == tuple(range(8))
+    assert group.signs == (1, -1, 1, 1, -1, -1, 1, -1)
     assert group.least < 0.8
 
 
@@ -549,3 +553,10 @@ def test_digits():
     report = collapse_report(x)
     assert report.dead == (0, 32, 39) and report.verdict == "no sign of collapse"
     assert report.effective_rank == pytest.approx(entropy_rank(spectrum(x) ** 2), rel=1e-9)
+
+
+def test_the_example_of_the_documentation(capsys):
+    text = (Path(__file__).parents[2] / "docs" / "collapse.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(code, {})
+    assert f"```\n{capsys.readouterr().out}```" in text
