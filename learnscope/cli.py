@@ -324,6 +324,55 @@ def influence(
 
 
 @app.command()
+def collapse(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help=".npy or .npz: an array, examples by units.")
+    ],
+    array: Annotated[
+        str | None, typer.Option("--array", metavar="NAME", help="Which array of an .npz.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Folder for the figure and report.json.")
+    ] = None,
+    dead: Annotated[
+        float | None, typer.Option("--dead", help="Deviation of a dead unit, relative to others.")
+    ] = None,
+    duplicate: Annotated[
+        float | None, typer.Option("--duplicate", help="|correlation| of duplicate units.")
+    ] = None,
+    dimensional: Annotated[
+        float | None, typer.Option("--dimensional", help="Share of rank of dimensional collapse.")
+    ] = None,
+    partial: Annotated[
+        float | None, typer.Option("--partial", help="Share of rank of partial collapse.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether representations of your own have collapsed: a table, a verdict, a figure.
+
+    Effective rank, singular values, correlations of units, dead and duplicate units. The exit
+    code is 0 whatever the verdict.
+    """
+    from learnscope import tools
+
+    say = _say(quiet)
+    limits = {"dead": dead, "duplicate": duplicate, "dimensional": dimensional, "partial": partial}
+    limits = {name: value for name, value in limits.items() if value is not None}
+    representations = tools.read_representations(file, array)
+    if out is None:
+        say(str(tools.collapse_report(representations, **limits)))
+        return
+    from learnscope.views.collapse import write_report
+    from learnscope.views.output import Output
+
+    output = Output(out)
+    report = tools.collapse_report(representations, **limits)
+    say(str(report))
+    for path in write_report(output, report, file):
+        say(f"wrote {path}")
+
+
+@app.command()
 def conditions(file: FileName, changes: Changes = None) -> None:
     """Show which conditions of the theorem hold for a file's experiment, and what it predicts."""
     from learnscope import theory
