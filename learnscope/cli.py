@@ -21,7 +21,6 @@ Changes = Annotated[
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds.", min=1)]
 Out = Annotated[str, typer.Option("--out", help="Folder for figures, data and ledger.")]
 Scale = Annotated[str, typer.Option("--scale", help="smoke, laptop or paper.")]
-Precision = Annotated[str, typer.Option("--precision", help="float32 or float64.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Store = Annotated[str, typer.Option("--store", help="Results folder or URL; 'none' keeps nothing.")]
 Workers = Annotated[
@@ -62,7 +61,7 @@ def run(
     seeds: Seeds = None,
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
-    precision: Precision = "float32",
+    precision: MaybePrecision = None,
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -84,7 +83,7 @@ def verify(
     seeds: Seeds = None,
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
-    precision: Precision = "float32",
+    precision: MaybePrecision = None,
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,

@@ -1,11 +1,13 @@
 """Strong and weak features on some patches, noise on the others, and positive pairs."""
 
+import math
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
 
 from learnscope.data import random
 from learnscope.data.class_noise import NOISES
@@ -28,10 +30,12 @@ class Counts(NamedTuple):
 class StrongWeak(AbstractData):
     r"""Patches $X_p = \pm\alpha_l v_l$ or noise $\xi_p$ (Wen and Li 2022, Definition 3.1).
 
-    Of $P$ patches, $P_0$ at random places carry one feature $v_l$, all with the same random sign;
-    the others are independent noise of standard deviation $\sigma$ in every direction, orthogonal
-    to the (orthonormal) features. Every step draws a new batch. A positive pair is a random half of
-    the patches and the other half, the rest zero (equation 3.2).
+    Of $P$ patches, $P_0$ carry one feature $v_l$, all with the same random sign; the others are
+    independent noise of standard deviation $\sigma$ in every direction, orthogonal to the
+    (orthonormal) features. Every step draws a new batch. A positive pair is a random half of the
+    patches and the other half, the rest zero (equation 3.2). Which patches carry the feature does
+    not matter to a net that treats patches alike: it is the first ones. In compressed coordinates,
+    which only such nets have, halves are fixed instead and patches shuffled between them.
 
     | symbol | argument |
     |---|---|
@@ -170,23 +174,37 @@ class StrongWeak(AbstractData):
     def _samples(self, key: Key[Array, ""], size: int, frame: Frame, width: int) -> Samples:
         """Examples whose noise has `width` coordinates, features included."""
         place_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
-        places = random_places(place_key, size, self.patches)
+        every = jnp.arange(self.features)
         signs = jax.random.rademacher(sign_key, (size, self.features)).astype(float)
         chance = jnp.cumsum(self.shares)[None, :-1]
         which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
-        index = places // self.feature_patches if self.together else which[:, None]
-        carried = (index[..., None] == jnp.arange(self.features)[None, None]) & (
-            places[..., None] < self.taken
-        )
-        if not self.together:
-            signs = signs * (which[:, None] == jnp.arange(self.features)[None])
+        if self.together:
+            places = random_places(place_key, size, self.patches)
+            carried = places[..., None] // self.feature_patches == every[None, None]
+            noisy = places >= self.taken
+        else:
+            signs = signs * (which[:, None] == every[None])
+            noisy = ~self._placed(place_key, size, frame.ambient)
+            carried = ~noisy[..., None]
         strength = jnp.stack([jnp.asarray(s, float) for s in self.strengths])
         feature = carried * (signs * strength[None])[:, None]
         shape = (size, self.patches, width - self.features)
         draw = random.normal if not frame.ambient else NOISES[self.noise_law]
-        noise = self.noise * draw(noise_key, shape) * ~carried.any(-1, keepdims=True)
+        noise = self.noise * draw(noise_key, shape) * noisy[..., None]
         x = jnp.concatenate([feature, noise], axis=-1)
         return Samples(x if frame.ambient else (x,), which, {}, {"signs": signs})
+
+    def _placed(self, key: Key[Array, ""], size: int, first: bool) -> Bool[Array, "n patch"]:
+        """Which patches carry the feature: the first ones of all, or of each half, of which the
+        first half has a hypergeometric number. It does not matter where they are in a half."""
+        p, p0, half = self.patches, self.feature_patches, self.patches // 2
+        if first:
+            return jnp.broadcast_to(jnp.arange(p)[None] < p0, (size, p))
+        chances = [math.comb(half, k) * math.comb(half, p0 - k) for k in range(p0)]
+        below = np.cumsum(chances) / math.comb(p, p0)
+        count = (jax.random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
+        slots = jnp.arange(half)[None]
+        return jnp.concatenate([slots < count[:, None], slots < p0 - count[:, None]], axis=1)
 
 
 class FreshPairs(AbstractBatches):
