@@ -41,7 +41,7 @@ def collapse_report(
 
     | part | what it is |
     |---|---|
-    | `singular_values` | $\sigma_k$; given as 0 below $\sqrt{2^{-52} m}\, \sigma_1$, for $m$ units |
+    | `singular_values` | $\sigma_k$; given as 0 below $\sqrt{2^{-52} m} \sigma_1$ for $m$ units |
     | `variance_shares` | $p_k = \lambda_k / \sum_l \lambda_l$ |
     | `effective_rank` | $\exp(-\sum_k p_k \log p_k)$, of the variances |
     | `effective_rank_singular` | the same with $\sigma_k / \sum_l \sigma_l$ for $p_k$ |
