@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Key
 from learnscope.data import random
 from learnscope.data.class_noise import NOISES
 from learnscope.data.frame import Frame
-from learnscope.data.fresh import FreshPatches
+from learnscope.data.fresh import VIEWS, FreshPatches
 from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples
 from learnscope.data.views import HalfMask, Halves, random_places
 from learnscope.errors import BadInput
@@ -60,7 +60,7 @@ class StrongWeak(AbstractData):
     """
 
     papers: ClassVar = ("wen2022mechanism",)
-    sets: ClassVar[int] = 4
+    sets: ClassVar[int] = 3 + VIEWS
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
@@ -163,7 +163,7 @@ class StrongWeak(AbstractData):
             return self._samples(draw_key, size, frame, frame.rank)
         samples = self._samples(draw_key, size, frame, frame.seen or frame.rank)
         filters = (frame.rank - self.span) // self.sets
-        left = Frame(frame.dim, frame.rank, frame.rank - filters)
+        left = Frame(frame.dim, frame.rank, frame.rank - VIEWS * filters)
         noisy = (samples.x[0][..., : self.features] == 0).all(-1)
         seed = jax.random.key_data(beyond_key)
         return Samples(
