@@ -16,10 +16,9 @@ from learnscope.rules.population import (
     CLOSED,
     LINEAR_HEADS,
     AbstractPopulation,
-    covariance,
     law_of,
 )
-from learnscope.rules.population_gradient import Law, population_slopes
+from learnscope.rules.population_gradient import Law, population_slopes, within_covariance
 from learnscope.rules.rosenbrock import Walk, integrate
 from learnscope.rules.rule import State
 from learnscope.rules.siamese import Siamese
@@ -45,7 +44,8 @@ class PopulationFlow(AbstractPopulation):
     `horizon`; further steps do nothing. The equations are stiff: they are integrated by an implicit
     method with steps of its own choice, to a relative `tolerance` a step, in at most `most` steps
     between two times. Where that does not suffice, `memory.rest.time` stays behind. Tolerances
-    below $10^{-4}$ need double precision.
+    below $10^{-4}$ need double precision; beyond times of $10^{12}/\eta$ rounding keeps steps short
+    (learning takes about $d^2/\eta$).
 
     | symbol | argument |
     |---|---|
@@ -64,7 +64,7 @@ class PopulationFlow(AbstractPopulation):
     points: int = count(1)
     first: Number = number(1.0, above=0)
     tolerance: Number = number(1e-5, above=0)
-    most: int = count(5000)
+    most: int = count(20000)
     head: str = choice(*LINEAR_HEADS, default="identity")
     normalise: str = choice(*CLOSED, default="batch")
     stop_gradient: bool = flag(True)
@@ -96,46 +96,71 @@ class PopulationFlow(AbstractPopulation):
 
     def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         memory: Siamese = state.memory
-        model, filters = law_of(problem), state.params["filters"]
-        law, at, matrix = Law.of(model), model.features, memory.head["matrix"]
-        width = filters.shape[0]
-        beyond = filters[:, at:]
-        gram = beyond @ beyond.T
-        # The noise parts stay in their span: only the matrix that turns them is integrated.
-        free = _free(self.head, width)
-        cuts = width * at, width * (at + width)
-
-        def unpacked(value: Array) -> tuple[Array, Array, Array]:
-            overlaps, turn, entries = jnp.split(value, cuts)
-            head = matrix.at[free].set(entries)
-            return overlaps.reshape(width, at), turn.reshape(width, width), head
-
-        def field(value: Array) -> Array:
-            overlaps, turn, head = unpacked(value)
-            now = turn @ gram @ turn.T
-            if self.head == "symmetric":
-                head = covariance(model, overlaps, now)
-            slopes = population_slopes(law, overlaps, now, head, self.normalise, self.stop_gradient)
-            moved = [slopes.overlaps.ravel(), 2 * (slopes.gram @ turn).ravel()]
-            moved = [-self.rate * slope for slope in moved]
-            return jnp.concatenate([*moved, -self.head_rate * slopes.head[free]])
-
-        start = [filters[:, :at].ravel(), jnp.eye(width).ravel(), matrix[free]]
         rest: Flowing = memory.rest
-        walk = Walk(rest.time, jnp.concatenate(start), rest.size, rest.tried, rest.refused)
+        model, filters, matrix = law_of(problem), state.params["filters"], memory.head["matrix"]
+        overlaps, beyond = filters[:, : model.features], filters[:, model.features :]
+        flow = Flow(
+            Law.of(model), beyond @ beyond.T, matrix, self.rate, self.head_rate, self.head,
+            self.normalise, self.stop_gradient,
+        )  # fmt: skip
+        walk = Walk(rest.time, flow.start(overlaps), rest.size, rest.tried, rest.refused)
         until = self.time(state.step + 1).astype(walk.time.dtype)
-        walk = integrate(field, walk, until, jnp.asarray(self.tolerance), self.most)
-        overlaps, turn, matrix = unpacked(walk.value)
+        walk = integrate(flow, walk, until, jnp.asarray(self.tolerance), self.most)
+        overlaps, turn, matrix = flow.unpacked(walk.value)
         filters = jnp.concatenate([overlaps, turn @ beyond], axis=1)
-        if self.head == "symmetric":
-            matrix = covariance(model, overlaps, turn @ gram @ turn.T)
         rest = Flowing(walk.time, walk.size, walk.tried, walk.refused)
         return state.advance(
             {"filters": filters}, Siamese({"matrix": matrix}, None, rest, self.normalise)
         )
 
 
-def _free(head: str, width: int) -> tuple[np.ndarray, ...]:
-    """Which entries of a head are trained."""
-    trained = {"identity": ~np.eye(width, dtype=bool), "linear": np.ones((width, width), bool)}
-    return np.nonzero(trained.get(head, np.zeros((width, width), bool)))
+class Flow(eqx.Module):
+    r"""The equations in as few unknowns as they have: $B$, the matrix $T$ that takes the neurons'
+    noise parts at the start to those now (which stay in their span), and the trained entries of
+    $E$. With $G = T G_0 T^T$: $\dot B = -\eta\, \partial L/\partial B$, $\dot T = -2 \eta S T$,
+    $\dot E = -\eta_E\, \partial L/\partial E$."""
+
+    law: Law
+    gram: Float[Array, "neuron neuron"]
+    matrix: Float[Array, "neuron neuron"]
+    rate: Number
+    head_rate: Number
+    head: str = eqx.field(static=True)
+    normalise: str = eqx.field(static=True)
+    stop_gradient: bool = eqx.field(static=True)
+
+    @property
+    def trained(self) -> tuple[np.ndarray, ...]:
+        """Which entries of the head are."""
+        width = len(self.gram)
+        everywhere = np.ones((width, width), bool)
+        which = {"identity": ~np.eye(width, dtype=bool), "linear": everywhere}
+        return np.nonzero(which.get(self.head, ~everywhere))
+
+    def start(self, overlaps: Float[Array, "neuron feature"]) -> Float[Array, " n"]:
+        """The unknowns before anything moved."""
+        turn = jnp.eye(len(self.gram), dtype=overlaps.dtype)
+        return jnp.concatenate([overlaps.ravel(), turn.ravel(), self.matrix[self.trained]])
+
+    def unpacked(self, value: Float[Array, " n"]) -> tuple[Array, Array, Array]:
+        """B, T and E."""
+        width, features = len(self.gram), len(self.law.within)
+        cuts = width * features, width * (features + width)
+        overlaps, turn, entries = jnp.split(value, cuts)
+        overlaps, turn = overlaps.reshape(width, features), turn.reshape(width, width)
+        if self.head == "symmetric":
+            return overlaps, turn, within_covariance(self.law, overlaps, self.now(turn))
+        return overlaps, turn, self.matrix.at[self.trained].set(entries)
+
+    def now(self, turn: Float[Array, "neuron neuron"]) -> Float[Array, "neuron neuron"]:
+        """G."""
+        return turn @ self.gram @ turn.T
+
+    def __call__(self, value: Float[Array, " n"]) -> Float[Array, " n"]:
+        overlaps, turn, head = self.unpacked(value)
+        slopes = population_slopes(
+            self.law, overlaps, self.now(turn), head, self.normalise, self.stop_gradient
+        )
+        moved = [slopes.overlaps.ravel(), 2 * (slopes.gram @ turn).ravel()]
+        moved = [-self.rate * slope for slope in moved]
+        return jnp.concatenate([*moved, -self.head_rate * slopes.head[self.trained]])

@@ -53,6 +53,20 @@ class Slopes(NamedTuple):
     head: Float[Array, "neuron neuron"]  # by E
 
 
+def within_covariance(
+    law: Law, overlaps: Float[Array, "neuron feature"], gram: Float[Array, "neuron neuron"]
+) -> Float[Array, "neuron neuron"]:
+    r"""$\Sigma$: of the neurons' outputs for one view."""
+    cubes = overlaps**3
+    return (cubes * law.within[None]) @ cubes.T + law.noise * noise_covariance(gram)
+
+
+def noise_covariance(gram: Float[Array, "neuron neuron"]) -> Float[Array, "neuron neuron"]:
+    r"""$9\, g g^T \circ G + 6 G^{\circ 3}$: of cubes of Gaussian variables with covariance G."""
+    lengths = jnp.diag(gram)
+    return 9 * lengths[:, None] * gram * lengths[None] + 6 * gram**3
+
+
 def population_slopes(
     law: Law,
     overlaps: Float[Array, "neuron feature"],
@@ -65,8 +79,7 @@ def population_slopes(
     cubes = overlaps**3
     lengths = jnp.diag(gram)
     product = lengths[:, None] * lengths[None]
-    noise = law.noise * (9 * product * gram + 6 * gram**3)
-    within = (cubes * law.within[None]) @ cubes.T + noise
+    within = within_covariance(law, overlaps, gram)
     across = (cubes * law.across[None]) @ cubes.T
     seen = head @ within
     aligned, online = (head * across).sum(1), (seen * head).sum(1)
