@@ -26,6 +26,11 @@ class Finding:
             raise BadInput(f"verdict = {self.verdict!r} must be one of {', '.join(VERDICTS)}.")
 
 
+def judged(measured: str, good: bool, why: str) -> Finding:
+    """What was measured, reproduced or (for a reason) not."""
+    return Finding(measured, "reproduced" if good else "differs", "" if good else why)
+
+
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """A sentence of a paper, where it stands, what it reports, and how it is checked.

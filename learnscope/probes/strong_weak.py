@@ -28,18 +28,20 @@ def _parts(probe: AbstractProbe, state: State, problem: Problem) -> tuple[Array,
 
 
 class FeatureStrengths(AbstractProbe):
-    r"""$B_{jl} = \langle w_j, v_l \rangle$ of every neuron and feature, and the norm of the rest of
-    $w_j$ (Wen and Li 2022, Figure 7)."""
+    r"""$B_{jl} = \langle w_j, v_l \rangle$ of every neuron and feature, and norms and inner
+    products of the rest of the $w_j$ (Wen and Li 2022, Figure 7)."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
         "strength": Output("<w_j, v_l>", dims=("neuron", "feature")),
         "noise_norm": Output("norm of w_j outside the features", dims=("neuron",), low=0),
+        "noise_gram": Output("inner products outside", dims=("neuron", "other_neuron")),
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         overlaps, gram = _parts(self, state, problem)
-        return {"strength": overlaps, "noise_norm": jnp.sqrt(jnp.diag(gram))}
+        norms = jnp.sqrt(jnp.diag(gram))
+        return {"strength": overlaps, "noise_norm": norms, "noise_gram": gram}
 
 
 class FeatureShares(AbstractProbe):

@@ -6,9 +6,12 @@ from learnscope.studies.input_structure import INPUT_STRUCTURE
 from learnscope.studies.kou import KOU
 from learnscope.studies.line import Line
 from learnscope.studies.pegr import PEGR
+from learnscope.studies.pred_head import PRED_HEAD
 from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
 
-STUDIES: dict[str, Study] = {study.name: study for study in (PEGR, BENIGN, INPUT_STRUCTURE, KOU)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (PEGR, BENIGN, INPUT_STRUCTURE, PRED_HEAD, KOU)
+}
 
 
 def get(name: str) -> Study:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from learnscope.lab.crossing import CROSSED
-from learnscope.lab.ledger import Finding, mean, share
+from learnscope.lab.ledger import Finding, judged, mean, share
 from learnscope.studies.benign.experiments import (
     CLASSES,
     EPSILON,
@@ -26,10 +26,6 @@ from learnscope.studies.benign.figures import CHANCE, accuracy, own_to_other
 
 FITTED, NEAR_ONE, SLACK, FALLING = 0.99, 0.95, 0.05, 0.05
 NOT_FITTED = "after 20 literal steps nothing is overfitted: training accuracy {:.2f} to {:.2f}"
-
-
-def _finding(told: str, good: bool, why: str) -> Finding:
-    return Finding(told, "reproduced" if good else "differs", "" if good else why)
 
 
 def _training(data: xr.Dataset, reading: str) -> tuple[float, float]:
@@ -51,7 +47,7 @@ def _why(data: xr.Dataset, reading: str, otherwise: str) -> str:
 def fitted(data: xr.Dataset, reading: str) -> Finding:
     low, high = _training(data, reading)
     told = f"mean training accuracy from {low:.3f} to {high:.3f} over the grid"
-    return _finding(told, low >= FITTED, "not all settings are fitted")
+    return judged(told, low >= FITTED, "not all settings are fitted")
 
 
 def increases(data: xr.Dataset, reading: str, dim: str) -> Finding:
@@ -66,7 +62,7 @@ def increases(data: xr.Dataset, reading: str, dim: str) -> Finding:
         f"{SLACK} in {100 * falling:.1f} % of neighbours{_trained(data, reading)}"
     )
     good = float(gain) > SLACK and falling < FALLING
-    return _finding(told, good, _why(data, reading, "it does not rise"))
+    return judged(told, good, _why(data, reading, "it does not rise"))
 
 
 def without_feature(data: xr.Dataset, reading: str) -> Finding:
@@ -74,7 +70,7 @@ def without_feature(data: xr.Dataset, reading: str) -> Finding:
     low, high = values.isel(correlation=0), values.isel(correlation=-1)
     told = f"at ‖u‖ = 0.001: {mean(low)} at Γ = 1, {mean(high)} at Γ = 1400"
     good = float(high.mean()) >= NEAR_ONE
-    return _finding(told, good, _why(data, reading, f"below {NEAR_ONE}"))
+    return judged(told, good, _why(data, reading, f"below {NEAR_ONE}"))
 
 
 def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
@@ -92,19 +88,19 @@ def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
         f"{_trained(data, reading)}"
     )
     good = float(spread) <= 0.1 and float(enough.min()) > 0.5
-    return _finding(told, good, _why(data, reading, "it changes with the size"))
+    return judged(told, good, _why(data, reading, "it changes with the size"))
 
 
 def training_loss(data: xr.Dataset) -> Finding:
     last = data.loss.isel(step=-1)
     told = "; ".join(f"{c}: {mean(last.sel(corner=c))}" for c in data.corner.values)
     good = bool((last.mean("seed") <= EPSILON).all())
-    return _finding(f"loss after {int(data.step[-1])} steps: {told}", good, f"above {EPSILON}")
+    return judged(f"loss after {int(data.step[-1])} steps: {told}", good, f"above {EPSILON}")
 
 
 def by_features(data: xr.Dataset) -> Finding:
     values = data.test_accuracy.isel(step=-1).sel(corner="strong feature, shared noise")
-    return _finding(f"test accuracy {mean(values)}", float(values.mean()) >= NEAR_ONE, "below 0.95")
+    return judged(f"test accuracy {mean(values)}", float(values.mean()) >= NEAR_ONE, "below 0.95")
 
 
 def by_covariance(data: xr.Dataset) -> Finding:
@@ -116,13 +112,13 @@ def by_covariance(data: xr.Dataset) -> Finding:
         f"{mean(control)}"
     )
     good = float(tail.mean()) >= NEAR_ONE and _above(tail - control)
-    return _finding(told, good, "below 0.95, or no better than the untrained control")
+    return judged(told, good, "below 0.95, or no better than the untrained control")
 
 
 def harmful(data: xr.Dataset) -> Finding:
     values = 1 - data.test_accuracy.isel(step=-1).sel(corner="weak feature, shared noise")
     good = float(values.mean()) > 0.1
-    return _finding(f"test error {mean(values)} (chance: {1 - CHANCE:g})", good, "below 0.1")
+    return judged(f"test error {mean(values)} (chance: {1 - CHANCE:g})", good, "below 0.1")
 
 
 def theorem_2a(data: xr.Dataset) -> Finding:
@@ -133,7 +129,7 @@ def theorem_2a(data: xr.Dataset) -> Finding:
     )
     means = last.mean("seed").values
     good = bool(means[-1] >= NEAR_ONE and means[0] < 0.5 and (np.diff(means) > -0.02).all())
-    return _finding(told, good, "it does not go from chance to 1 as the SNR term grows")
+    return judged(told, good, "it does not go from chance to 1 as the SNR term grows")
 
 
 def _above(difference: xr.DataArray) -> bool:
@@ -159,7 +155,7 @@ def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
     rises = _above(tail.isel(correlation=-1) - tail.isel(correlation=0)) and _above(gain)
     steady = float(means.diff("correlation").min()) >= -SLACK
     why = f"it falls up to Γ = {float(one.correlation[lowest]):.3g}, and rises from there on"
-    return _finding(told, rises and steady, why if rises else "it does not rise")
+    return judged(told, rises and steady, why if rises else "it does not rise")
 
 
 def selection_effect(data: xr.Dataset) -> Finding:
@@ -173,7 +169,7 @@ def selection_effect(data: xr.Dataset) -> Finding:
     )
     good = bool((tails.mean("seed") < 2 * CHANCE).all())
     why = "asking for active neurons of its own class selects examples that are classified right"
-    return _finding(told, good, why)
+    return judged(told, good, why)
 
 
 def _minority(data: xr.Dataset, loss: str, name: str) -> xr.DataArray:
@@ -190,7 +186,7 @@ def majority_hurts(data: xr.Dataset, loss: str) -> Finding:
         f"other class, {mean(many)} with {sizes[-1]}; all its data: {mean(every.isel(others=0))}, "
         f"{mean(every.isel(others=-1))}"
     )
-    return _finding(told, _above(few - many), "it does not fall")
+    return judged(told, _above(few - many), "it does not fall")
 
 
 def majority_cause(data: xr.Dataset) -> Finding:
@@ -203,7 +199,7 @@ def majority_cause(data: xr.Dataset) -> Finding:
     }
     told = "drop of long-tailed accuracy: " + "; ".join(f"{k} {mean(v)}" for k, v in drops.items())
     good = _above(drops["logit-adjusted"])
-    return _finding(told, good, "correcting the label prior alone removes the drop")
+    return judged(told, good, "correcting the label prior alone removes the drop")
 
 
 def spectrum(data: xr.Dataset, reading: str) -> Finding:
@@ -215,7 +211,7 @@ def spectrum(data: xr.Dataset, reading: str) -> Finding:
         f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
         f"the bound on the smallest is empty, since n = {n} > m"
     )
-    return _finding(
+    return judged(
         told, int(rank) >= 0.9 * WIDTH and top <= 10, "rank below 0.9 m, or above 10 √m log T"
     )
 
@@ -226,7 +222,7 @@ def activated(data: xr.Dataset, reading: str) -> Finding:
         f"fewest active of any test example: {float(least.min()):.2f} m; ≥ 0.1 m in "
         f"{share(least >= 0.1)} of seeds"
     )
-    return _finding(told, bool((least >= 0.1).all()), "fewer than 0.1 m for some test example")
+    return judged(told, bool((least >= 0.1).all()), "fewer than 0.1 m for some test example")
 
 
 def own_training_noise(data: xr.Dataset, reading: str) -> Finding:
@@ -235,7 +231,7 @@ def own_training_noise(data: xr.Dataset, reading: str) -> Finding:
         f"least ratio over classes: {mean(ratio.isel(step=0))} at the start, "
         f"{mean(ratio.isel(step=-1))} at the end"
     )
-    return _finding(told, bool((ratio.isel(step=-1) >= 2).all()), "below 2")
+    return judged(told, bool((ratio.isel(step=-1) >= 2).all()), "below 2")
 
 
 def own_test_noise(data: xr.Dataset, residuals: xr.Dataset) -> Finding:
@@ -246,7 +242,7 @@ def own_test_noise(data: xr.Dataset, residuals: xr.Dataset) -> Finding:
     predicted = math.sqrt(100.0) * float((b.min("class") / b.max("class")).mean())
     told = f"{mean(ratio)}, where ‖A_yᵀA_y‖ b(S_y) / (‖A_yᵀA_j‖ b(S_j)) is {predicted:.1f}"
     good = predicted / 3 <= float(ratio.mean()) <= 3 * predicted
-    return _finding(told, good, "off by more than a factor of 3")
+    return judged(told, good, "off by more than a factor of 3")
 
 
 def residual_sums(data: xr.Dataset) -> xr.DataArray:
@@ -262,9 +258,7 @@ def balanced(data: xr.Dataset, reading: str) -> Finding:
     kappa = data.gradient_balance.sel(reading=reading)
     worst, last = kappa.max("step"), kappa.isel(step=-1)
     told = f"largest ratio up to step {int(data.step[-1])}: {mean(worst)}; at the end {mean(last)}"
-    return _finding(
-        told, bool((worst <= 10).all()), "above 10, and growing while the data is fitted"
-    )
+    return judged(told, bool((worst <= 10).all()), "above 10, and growing while the data is fitted")
 
 
 def boundary(by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Finding:
@@ -284,4 +278,4 @@ def boundary(by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Finding:
         and bool((np.diff(values) < 0.02).all())
         and bool(np.isfinite(zero.boundary))
     )
-    return _finding(told, good, "the boundary does not fall with Γ")
+    return judged(told, good, "the boundary does not fall with Γ")

@@ -7,7 +7,6 @@ generality. The theorems' random initialisation is run as a flow of the populati
 dimension is free: d = 1000 and strengths (4, 2) unless an axis says otherwise.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,13 @@ from learnscope.probes import (
     Phase,
     PopulationMoments,
 )
-from learnscope.rules import AbstractRule, Contrastive, NonContrastive, PopulationFlow
+from learnscope.rules import (
+    AbstractRule,
+    Contrastive,
+    NonContrastive,
+    PopulationDescent,
+    PopulationFlow,
+)
 from learnscope.studies.study import Arm, Sweep
 
 PATCHES, FEATURE_PATCHES = 16, 4
@@ -50,6 +55,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "EMA, no head": {"target": "ema", "head": "none"},
 }
 CONTRASTIVE = "contrastive"
+SIZES = ((2, 2), (4, 2), (8, 2), (16, 2), (4, 4), (8, 4), (16, 4))  # neurons, features
 # Where the norm of outputs, not their direction, is what decreases the loss, or a cosine in a few
 # dimensions: rates at which training is stable and as far as with batch normalisation.
 OWN_RATE = {"no normalisation": 1e-4, "symmetric head": 1e-6, CONTRASTIVE: 0.02}
@@ -136,18 +142,26 @@ def horizon(dim: float) -> float:
 
 
 def _many(smoke: bool, seeds: int) -> Sweep:
-    """Beyond the paper: more neurons and features."""
-    strengths = {2: (4.0, 2.0), 3: (4.0, 3.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
-    widths = (2, 4) if smoke else (2, 4, 8, 16)
-    arms = [
-        Arm(f"{head}, {width}, {features}", flow(width, strengths=strengths[features],
-                                                 head="identity" if head == HEAD else "none"))
-        for head in (HEAD, BARE)
-        for width in widths
-        for features in ((2, 3) if smoke else (2, 3, 4))
-        if width >= features
-    ]  # fmt: skip
-    return Sweep(tuple(arms), seeds, dim="setting", precision="float64")
+    """Beyond the paper: more neurons and features, by descent in 50 dimensions (a flow of 16
+    neurons has 560 unknowns)."""
+    strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
+    steps = 200 if smoke else 20_000
+    arms = []
+    for width, features in ((2, 2), (4, 4)) if smoke else SIZES:
+        data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[features], 1.0, 2, test=1)
+        for label, head in ((HEAD, "identity"), (BARE, "none")):
+            rule = PopulationDescent(rate=0.1, head_rate=0.1 * RATIO, head=head)
+            experiment = Experiment(
+                data, PatchEncoder(width=width), rule, steps, (PopulationMoments(),),
+                Record(every=steps, start=False),
+            )  # fmt: skip
+            arms.append(Arm(size_name(label, width, features), experiment))
+    return Sweep(tuple(arms), seeds, dim="setting")
+
+
+def size_name(head: str, width: int, features: int) -> str:
+    """An arm of the sweep `many`."""
+    return f"{head}, {width} neurons, {features} features"
 
 
 def _diagram(smoke: bool) -> Sweep:
@@ -164,7 +178,11 @@ def _diagram(smoke: bool) -> Sweep:
 def _dimensions(smoke: bool, seeds: int) -> Sweep:
     dims = [100.0, 1e4] if smoke else [30.0, 100.0, 1e3, 1e4, 1e5, 1e6]
     axis = zipped({"data.dim": dims, "rule.horizon": [horizon(d) for d in dims]}, name="dim")
-    arms = (Arm(HEAD, flow(), (axis,)), Arm(BARE, flow(head="none"), (axis,)))
+    probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
+    arms = tuple(
+        Arm(label, flow(probes=probes, head=head), (axis,))
+        for label, head in ((HEAD, "identity"), (BARE, "none"))
+    )
     return Sweep(arms, seeds, dim="head_kind", precision="float64")
 
 
@@ -217,15 +235,10 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     return {
         "figure7": _figure7(smoke, seeds),
         "trajectories": _trajectories(smoke, seeds),
-        "many": _many(smoke, draws // 2),
+        "many": _many(smoke, draws // 4),
         "diagram": _diagram(smoke),
         "dimensions": _dimensions(smoke, draws),
         "no_head": _no_head(smoke),
         "rates": _rates(smoke, draws),
         "phases": _phases(smoke, seeds),
     }
-
-
-def arctan_share(ratio: float) -> float:
-    """The chance that a neuron without a head learns the stronger of two features."""
-    return 2 / math.pi * math.atan(ratio**1.5)
