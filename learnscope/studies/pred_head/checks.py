@@ -20,10 +20,10 @@ from learnscope.studies.pred_head.experiments import (
     STRONG,
     VARIANTS,
     WEAK,
-    flow,
+    model,
     size_name,
 )
-from learnscope.studies.pred_head.figures import off_diagonal, wilson
+from learnscope.studies.pred_head.figures import off_diagonal
 from learnscope.studies.pred_head.outcomes import (
     ALL,
     UNSETTLED,
@@ -36,7 +36,6 @@ from learnscope.studies.pred_head.outcomes import STRONG as ALL_STRONG
 from learnscope.theory import pred_head as theory
 
 LIKELY, LARGE, BIG = 0.95, 1000.0, 10.0
-OPT = theory.optimum(flow().data, 2)
 
 
 def _told(words: xr.DataArray) -> str:
@@ -138,9 +137,9 @@ def theorem_weights(data: xr.Dataset, kind: str, word: str) -> Finding:
 def theorem_loss(data: xr.Dataset, kind: str) -> Finding:
     words = outcome(data.population_share).sel(head_kind=kind)
     last = data.population_loss.sel(head_kind=kind).isel(step=-1)
-    settled = last.where(words != UNSETTLED)
-    gap = settled - OPT
-    told = f"OPT = {OPT:.4f}; loss - OPT of settled runs: median {float(gap.median()):.1e}, " \
+    optimum = theory.optimum(model(), 2)
+    gap = last.where(words != UNSETTLED) - optimum
+    told = f"OPT = {optimum:.4f}; loss - OPT of settled runs: median {float(gap.median()):.1e}, " \
            f"largest {float(gap.max()):.1e}"  # fmt: skip
     return judged(told, float(gap.max()) < 1e-2, "some settled run is 0.01 above OPT")
 
@@ -183,7 +182,7 @@ def arctan(data: xr.Dataset) -> Finding:
     told, worst = [], 0.0
     for s in data.strength.values:
         hits = words.sel(strength=s) == ALL_STRONG
-        p = theory.collapse_probability(flow(strengths=(float(s), WEAK)).data, 2)
+        p = theory.collapse_probability(model(float(s)), 2)
         error = math.sqrt(p * (1 - p) / hits.size)
         found = float(hits.mean())
         told.append(f"α₁/α₂ = {s / WEAK:g}: {found:.3f} against {p:.3f} ± {1.96 * error:.3f}")
@@ -197,7 +196,7 @@ def bare_width(data: xr.Dataset) -> Finding:
     """All neurons on the strongest feature, for 16 neurons."""
     runs = data.population_share.sel(setting=size_name(BARE, 16, 2))
     own = (runs.isel(step=-1, feature=0) >= 0.9).sum("neuron")
-    p = theory.learning_probabilities(flow().data)[0]
+    p = theory.learning_probabilities(model())[0]
     told = (
         f"of 16 neurons {mean(own)} learn the strong feature ({16 * p:.1f} by the arctan formula)"
     )
@@ -322,13 +321,12 @@ def printed_triggers(data: xr.Dataset) -> Finding:
 
 
 def stop_gradient(data: xr.Dataset) -> Finding:
-    words = outcome(data.population_share)
+    shares = (outcome(data.population_share) == ALL).mean("seed")
     told = "; ".join(
-        f"η_E/η = {r:g}: all features {wilson(words.sel(ablation=HEAD, ratio=r) == ALL)[0]:.2f}, "
-        f"without stop-gradient {wilson(words.sel(ablation='no stop-gradient', ratio=r) == ALL)[0]:.2f}"
+        f"η_E/η = {r:g}: all features {float(shares.sel(ablation=HEAD, ratio=r)):.2f}, without "
+        f"stop-gradient {float(shares.sel(ablation='no stop-gradient', ratio=r)):.2f}"
         for r in data.ratio.values
     )
-    shares = (words == ALL).mean("seed")
     best = float(shares.sel(ablation="no stop-gradient").max())
     return judged(told, best < 0.5 and float(shares.sel(ablation=HEAD).max()) > 0.9,
                   "features are learnt without it, or not with it")  # fmt: skip
@@ -363,9 +361,7 @@ def more_features(data: xr.Dataset) -> Finding:
     for width, features in ((4, 2), (8, 2), (16, 2), (4, 4), (8, 4), (16, 4)):
         found = covered(data.population_share)
         head, bare = (found.sel(setting=size_name(k, width, features)) for k in (HEAD, BARE))
-        told.append(
-            f"{width} neurons, {features} features: {mean(head)} with, {mean(bare)} without"
-        )
+        told.append(f"{features} by {width} neurons: {mean(head)} with, {mean(bare)} without")
         good = good and float(head.mean()) > float(bare.mean()) - 1e-9
     return judged("features learnt: " + "; ".join(told), good, "not more with a head everywhere")
 

@@ -39,8 +39,8 @@ CLAIMS = (
              "Figure 7a", HEAD, ALL),
     _trained("figure7b", "Without a head both neurons learn the strong feature", "Figure 7b", BARE,
              ALL_STRONG),
-    Claim("theorem4.1", "With a head both features are learnt", "Theorem 4.1", "probability 1 - o(1)",
-          _FLOW, ("dimensions",), checks.theorem_success),
+    Claim("theorem4.1", "With a head both features are learnt", "Theorem 4.1",
+          "probability 1 - o(1)", _FLOW, ("dimensions",), checks.theorem_success),
     Claim("theorem4.1_weights", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = Õ(1/√d)",
           "Theorem 4.1", "Õ(1/√d)", _FLOW, ("dimensions",),
           partial(checks.theorem_weights, kind=HEAD, word=ALL)),
@@ -50,9 +50,9 @@ CLAIMS = (
           "|Corr| ≤ O(1/√d)", _FLOW, ("dimensions",), checks.corollary_apart),
     Claim("theorem4.3", "Without a head all neurons learn the strong feature", "Theorem 4.3",
           "probability 1 - o(1)", _FLOW, ("dimensions",), checks.theorem_collapse),
-    Claim("theorem4.3_formula", "How likely that is at finite strengths", "Theorem 4.3, by a law of "
-          "conservation", "((2/π) arctan((α₁/α₂)^1.5))²", "population flow, d = 1000, 2500 starts",
-          ("no_head",), checks.arctan),
+    Claim("theorem4.3_formula", "How likely that is at finite strengths", "a law of conservation "
+          "(not in the paper)", "((2/π) arctan((α₁/α₂)^1.5))²",
+          "population flow, d = 1000, 2500 starts", ("no_head",), checks.arctan),
     Claim("theorem4.3_width", "More neurons do not change that", "Theorem 4.3", "any m",
           "16 neurons, 2 features, population descent, d = 50", ("many",), checks.bare_width),
     Claim("theorem4.3_weights", "w_j = β_j v_1 + ε_j with ‖ε_j‖ = Õ(1/√d)", "Theorem 4.3",

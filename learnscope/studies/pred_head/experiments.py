@@ -69,7 +69,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def toy(smoke: bool, **changes: Any) -> StrongWeak:
     """The data of Figure 7."""
     size = {"batch": 64, "test": 200} if smoke else {"batch": 1024, "test": 2000}
-    settings = {"strengths": (3.0, 2.0), "noise": 1.0} | size | changes
+    settings: dict[str, Any] = {"strengths": (3.0, 2.0), "noise": 1.0} | size | changes
     return StrongWeak(20, PATCHES, FEATURE_PATCHES, **settings)
 
 
@@ -114,6 +114,11 @@ def _trajectories(smoke: bool, seeds: int) -> Sweep:
     )  # fmt: skip
 
 
+def model(strong: float = STRONG) -> StrongWeak:
+    """The data of the flows, at some strength of the first feature."""
+    return StrongWeak(DIM, PATCHES, FEATURE_PATCHES, (strong, WEAK), 1.0, 2, test=1)
+
+
 def flow(
     width: int = 2,
     points: int = 1,
@@ -121,16 +126,17 @@ def flow(
     strengths: tuple[float, ...] = (STRONG, WEAK),
     dim: float = DIM,
     overlaps: tuple[float, ...] | None = None,
-    data: dict[str, Any] | None = None,
     **rule: Any,
 ) -> Experiment:
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
-    model = StrongWeak(
-        dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1, **(data or {})
-    )
-    settings = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)} | rule
+    data = StrongWeak(dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1)
+    settings: dict[str, Any] = {
+        "rate": RATE,
+        "head_rate": RATIO * RATE,
+        "horizon": horizon(dim),
+    } | rule
     return Experiment(
-        model, PatchEncoder(width=width, overlaps=overlaps),
+        data, PatchEncoder(width=width, overlaps=overlaps),
         PopulationFlow(points=points, **settings), points, probes, Record(every=1),
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import math
 
 import jax
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -18,9 +19,9 @@ from learnscope.studies.pred_head.experiments import (
     HEAD,
     RATIO,
     SIZES,
-    STRONG,
     VARIANTS,
     WEAK,
+    model,
     size_name,
 )
 from learnscope.studies.pred_head.outcomes import (
@@ -131,7 +132,7 @@ def figure3(data: xr.Dataset) -> Drawing:
             run = data.sel(variant=name)
             head = run["head"]
             turned = head.rename(neuron="other_neuron", other_neuron="neuron")
-            skew = np.sqrt(((head - turned) ** 2).sum(("neuron", "other_neuron")))
+            skew = ((head - turned) ** 2).sum(("neuron", "other_neuron")) ** 0.5
             x = data.step.values
             left.plot(x, run.head_norm.mean("seed"), color=COLOURS[index],
                       label=f"{name}: $\\|\\mathrm{{offdiag}}(E)\\|_F$")  # fmt: skip
@@ -217,17 +218,11 @@ def dimensions(data: xr.Dataset) -> Drawing:
                     capsize=2, label=word,
                 )  # fmt: skip
             axes.set(xscale="log", xlabel="dimension d", title=kind, ylim=(-0.02, 1.02))
-        strong = theory.collapse_probability(_model(), 2)
+        strong = theory.collapse_probability(model(), 2)
         grid[1].axhline(strong, color="black", linewidth=0.8, label="all strong, arctan formula")
         grid[0].set_ylabel("share of initialisations")
         grid[1].legend(fontsize=7)
     return figure
-
-
-def _model(strong: float = STRONG):
-    from learnscope.studies.pred_head.experiments import flow
-
-    return flow(strengths=(strong, WEAK)).data
 
 
 def no_head(data: xr.Dataset) -> Drawing:
@@ -240,7 +235,7 @@ def no_head(data: xr.Dataset) -> Drawing:
                       color=COLOURS[0], capsize=2, markersize=4,
                       label=f"measured, {data.sizes['seed']} draws")  # fmt: skip
         fine = np.linspace(1, ratios.max(), 100)
-        line = [theory.collapse_probability(_model(WEAK * r), 2) for r in fine]
+        line = [theory.collapse_probability(model(WEAK * r), 2) for r in fine]
         axes.plot(fine, line, color=COLOURS[3],
                   label="$(\\frac{2}{\\pi} \\arctan (\\alpha_1/\\alpha_2)^{3/2})^2$")  # fmt: skip
         axes.set(xlabel="$\\alpha_1/\\alpha_2$", ylabel="P(both neurons learn the strong feature)")
@@ -279,8 +274,8 @@ def effects(data: xr.Dataset) -> Drawing:
     t = times(data, dim)
     with jax.enable_x64(True):
         terms = theory.terms_along(
-            law_of(data), run.strength.values, run.noise_gram.values,
-            run["head"].values + np.eye(2)[None],
+            law_of(data), *map(jnp.asarray, (
+                run.strength.values, run.noise_gram.values, run["head"].values + np.eye(2)[None]))
         )  # fmt: skip
     ends = phase_ends(data, dim).working[0][:3]
     of_head = {"substitution": terms.substitution, "fading": terms.fading, "noise": terms.noise}

@@ -1,13 +1,13 @@
 """What runs ended with, in words, and when phases ended: read from the sweeps' datasets."""
 
-import json
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from learnscope.lab import Experiment
+from learnscope.data import StrongWeak
 from learnscope.studies.pred_head.experiments import HEAD, RATIO
+from learnscope.studies.study import experiment_of
 from learnscope.theory import pred_head as theory
 
 ALL, STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
@@ -64,5 +64,6 @@ def phase_ends(data: xr.Dataset, dim: float) -> Ends:
 
 def law_of(data: xr.Dataset) -> theory.Law:
     """The data model's law, as the dataset's experiment tells it."""
-    told = json.loads(data.attrs["experiment"])
-    return theory.Law.of(Experiment.from_toml(next(iter(told.values()))).data)
+    model = experiment_of(data, HEAD).data
+    assert isinstance(model, StrongWeak)
+    return theory.Law.of(model)
