@@ -21,7 +21,6 @@ Changes = Annotated[
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds.", min=1)]
 Out = Annotated[str, typer.Option("--out", help="Folder for figures, data and ledger.")]
 Scale = Annotated[str, typer.Option("--scale", help="smoke, laptop or paper.")]
-Precision = Annotated[str, typer.Option("--precision", help="float32 or float64.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Store = Annotated[str, typer.Option("--store", help="Results folder or URL; 'none' keeps nothing.")]
 Workers = Annotated[
@@ -62,7 +61,7 @@ def run(
     seeds: Seeds = None,
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
-    precision: Precision = "float32",
+    precision: MaybePrecision = None,
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -84,7 +83,7 @@ def verify(
     seeds: Seeds = None,
     out: Out = "learnscope-out",
     scale: Scale = "laptop",
-    precision: Precision = "float32",
+    precision: MaybePrecision = None,
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -320,6 +319,55 @@ def influence(
     else:
         say("noise correlations are not drawn: no class has two images, or classes are too many.")
     for path in paths:
+        say(f"wrote {path}")
+
+
+@app.command()
+def collapse(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help=".npy or .npz: an array, examples by units.")
+    ],
+    array: Annotated[
+        str | None, typer.Option("--array", metavar="NAME", help="Which array of an .npz.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Folder for the figure and report.json.")
+    ] = None,
+    dead: Annotated[
+        float | None, typer.Option("--dead", help="Deviation of a dead unit, relative to others.")
+    ] = None,
+    duplicate: Annotated[
+        float | None, typer.Option("--duplicate", help="|correlation| of duplicate units.")
+    ] = None,
+    dimensional: Annotated[
+        float | None, typer.Option("--dimensional", help="Share of rank of dimensional collapse.")
+    ] = None,
+    partial: Annotated[
+        float | None, typer.Option("--partial", help="Share of rank of partial collapse.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether representations of your own have collapsed: a table, a verdict, a figure.
+
+    Effective rank, singular values, correlations of units, dead and duplicate units. The exit
+    code is 0 whatever the verdict.
+    """
+    from learnscope import tools
+
+    say = _say(quiet)
+    limits = {"dead": dead, "duplicate": duplicate, "dimensional": dimensional, "partial": partial}
+    limits = {name: value for name, value in limits.items() if value is not None}
+    representations = tools.read_representations(file, array)
+    if out is None:
+        say(str(tools.collapse_report(representations, **limits)))
+        return
+    from learnscope.views.collapse import write_report
+    from learnscope.views.output import Output
+
+    output = Output(out)
+    report = tools.collapse_report(representations, **limits)
+    say(str(report))
+    for path in write_report(output, report, file):
         say(f"wrote {path}")
 
 

@@ -7,7 +7,8 @@ gradient $\sum_p h_p \xi_p$ only as a sum with coefficients that do not depend o
 coefficients $H$ (filter by patch), that sum is $\sigma A Z$ in law, with $A A^T = H H^T$ and $Z$
 normal rows in the dimensions that are left: rows that Bartlett's decomposition
 (`Frame.gaussian_rows`) writes in as many new coordinates as there are filters. So a step costs the
-same in any dimension, and is exact in law.
+same in any dimension, and is exact in law. Two views have rows of their own, drawn together: each
+by itself is only known up to a rotation, which their sum would see.
 """
 
 from typing import Any
@@ -20,13 +21,15 @@ from jaxtyping import Array, Bool, Float, UInt32
 from learnscope.data.frame import Frame
 from learnscope.part import Number
 
+VIEWS = 2
+
 
 class FreshPatches(eqx.Module):
     """Patches known in the coordinates that weights have, and beyond these only in law.
 
     `noisy` says which patches are noise of standard deviation `scale` (the others have no component
     beyond). A step may take a product with the same patches once: the part beyond is drawn when it
-    is differentiated.
+    is differentiated. Of `VIEWS` groups of patches that are drawn together this is number `view`.
     """
 
     values: Float[Array, "n patch width"]
@@ -34,18 +37,17 @@ class FreshPatches(eqx.Module):
     scale: Number
     seed: UInt32[Array, " word"]
     frame: Frame
+    view: int = eqx.field(static=True, default=0)
 
     def halves(self) -> tuple["FreshPatches", "FreshPatches"]:
         """The first half of the patches, and the second."""
         half = self.values.shape[1] // 2
-        first, second = jax.random.split(jax.random.wrap_key_data(self.seed))
 
-        def part(patches: slice, key: Array) -> FreshPatches:
-            seed = jax.random.key_data(key)
+        def part(patches: slice, view: int) -> FreshPatches:
             values, noisy = self.values[:, patches], self.noisy[:, patches]
-            return FreshPatches(values, noisy, self.scale, seed, self.frame)
+            return FreshPatches(values, noisy, self.scale, self.seed, self.frame, view)
 
-        return part(slice(None, half), first), part(slice(half, None), second)
+        return part(slice(None, half), 0), part(slice(half, None), 1)
 
     def inner(self, filters: Float[Array, "filter rank"]) -> Float[Array, "filter n patch"]:
         """<filter, patch>; its derivative by the filters has the part beyond."""
@@ -72,8 +74,9 @@ def _backward(patches: FreshPatches, slope: Float[Array, "filter n patch"]) -> t
     tiny = jnp.finfo(slope.dtype)
     ridge = filters * tiny.eps * jnp.trace(squares) + tiny.tiny
     root = jnp.linalg.cholesky(squares + ridge * jnp.eye(filters, dtype=slope.dtype))
-    rows, _ = patches.frame.gaussian_rows(jax.random.wrap_key_data(patches.seed), filters)
-    beyond = patches.scale * root @ rows[:, width:]
+    rows, _ = patches.frame.gaussian_rows(jax.random.wrap_key_data(patches.seed), VIEWS * filters)
+    own = rows[patches.view * filters : (patches.view + 1) * filters, width:]
+    beyond = patches.scale * root @ own
     return jnp.concatenate([seen, beyond], axis=1), None
 
 

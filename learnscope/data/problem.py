@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import random
@@ -167,7 +166,7 @@ class AbstractData(AbstractPart):
     # How many classes there are, if labels are 0, 1, ...; None if they are +1 and -1 (or others).
     classes: ClassVar[int | None] = None
     # How many sets of filters need coordinates: the trained ones, and where every step draws fresh
-    # examples also those of a target, those at the start, and what the next step adds.
+    # examples also those of a target, those at the start, and what each view adds in a step.
     sets: ClassVar[int] = 1
 
     dim: eqx.AbstractVar[Number]

@@ -1,16 +1,18 @@
 """Strong and weak features on some patches, noise on the others, and positive pairs."""
 
+import math
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
 
 from learnscope.data import random
 from learnscope.data.class_noise import NOISES
 from learnscope.data.frame import Frame
-from learnscope.data.fresh import FreshPatches
+from learnscope.data.fresh import VIEWS, FreshPatches
 from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples
 from learnscope.data.views import HalfMask, Halves, random_places
 from learnscope.errors import BadInput
@@ -28,10 +30,12 @@ class Counts(NamedTuple):
 class StrongWeak(AbstractData):
     r"""Patches $X_p = \pm\alpha_l v_l$ or noise $\xi_p$ (Wen and Li 2022, Definition 3.1).
 
-    Of $P$ patches, $P_0$ at random places carry one feature $v_l$, all with the same random sign;
-    the others are independent noise of standard deviation $\sigma$ in every direction, orthogonal
-    to the (orthonormal) features. Every step draws a new batch. A positive pair is a random half of
-    the patches and the other half, the rest zero (equation 3.2).
+    Of $P$ patches, $P_0$ carry one feature $v_l$, all with the same random sign; the others are
+    independent noise of standard deviation $\sigma$ in every direction, orthogonal to the
+    (orthonormal) features. Every step draws a new batch. A positive pair is a random half of the
+    patches and the other half, the rest zero (equation 3.2). Which patches carry the feature does
+    not matter to a net that treats patches alike: it is the first ones. In compressed coordinates,
+    which only such nets have, halves are fixed instead and patches shuffled between them.
 
     | symbol | argument |
     |---|---|
@@ -47,7 +51,8 @@ class StrongWeak(AbstractData):
     coordinate; only Gaussian noise can be compressed. `test` examples are held for probes.
 
     >>> import jax
-    >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1, batch=8)
+    >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1,
+    ...                    batch=8)
     >>> problem = model.sample(jax.random.key(0))
     >>> one, other = problem.pair(jax.random.key(1))
     >>> one.shape, bool((one * other == 0).all())
@@ -55,11 +60,11 @@ class StrongWeak(AbstractData):
     """
 
     papers: ClassVar = ("wen2022mechanism",)
-    sets: ClassVar[int] = 4
+    sets: ClassVar[int] = 3 + VIEWS
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
-    feature_patches: int = count()
+    feature_patches: int = count(low=2)  # one patch is never in both views
     strengths: tuple[Number, ...] = number(above=0, each=True)
     noise: Number = number(low=0)
     batch: int = count(low=2)
@@ -70,17 +75,21 @@ class StrongWeak(AbstractData):
 
     def __check_init__(self):
         super().__check_init__()
-        if not isinstance(self.strengths, tuple):
+        for name, given in (("strengths", self.strengths), ("frequencies", self.frequencies)):
+            if given is not None and not isinstance(given, tuple):
+                raise BadInput(
+                    f"StrongWeak.{name} = {given!r} is not allowed: it must be a list of numbers "
+                    "above 0, one a feature."
+                )
+        if self.features < 2:
             raise BadInput(
-                f"StrongWeak.strengths = {self.strengths!r} is not allowed: it must be a list of "
-                "numbers above 0, one a feature."
+                f"StrongWeak.strengths has {self.features} values, which is not allowed: there "
+                "must be at least 2 features."
             )
-        if self.frequencies is not None and (
-            not isinstance(self.frequencies, tuple) or len(self.frequencies) != self.features
-        ):
+        if self.frequencies is not None and len(self.frequencies) != self.features:
             raise BadInput(
-                f"StrongWeak.frequencies = {self.frequencies!r} is not allowed: it must be a list "
-                f"of {self.features} numbers above 0, one for each of strengths."
+                f"StrongWeak.frequencies has {len(self.frequencies)} values, which is not allowed: "
+                f"it must have {self.features}, one for each of strengths."
             )
         if self.patches % 2:
             raise BadInput(
@@ -154,7 +163,7 @@ class StrongWeak(AbstractData):
             return self._samples(draw_key, size, frame, frame.rank)
         samples = self._samples(draw_key, size, frame, frame.seen or frame.rank)
         filters = (frame.rank - self.span) // self.sets
-        left = Frame(frame.dim, frame.rank, frame.rank - filters)
+        left = Frame(frame.dim, frame.rank, frame.rank - VIEWS * filters)
         noisy = (samples.x[0][..., : self.features] == 0).all(-1)
         seed = jax.random.key_data(beyond_key)
         return Samples(
@@ -165,21 +174,37 @@ class StrongWeak(AbstractData):
     def _samples(self, key: Key[Array, ""], size: int, frame: Frame, width: int) -> Samples:
         """Examples whose noise has `width` coordinates, features included."""
         place_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
-        places = random_places(place_key, size, self.patches)
+        every = jnp.arange(self.features)
         signs = jax.random.rademacher(sign_key, (size, self.features)).astype(float)
         chance = jnp.cumsum(self.shares)[None, :-1]
         which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
-        index = places // self.feature_patches if self.together else which[:, None]
-        carried = (index[..., None] == jnp.arange(self.features)) & (places[..., None] < self.taken)
-        if not self.together:
-            signs = signs * (which[:, None] == jnp.arange(self.features)[None])
+        if self.together:
+            places = random_places(place_key, size, self.patches)
+            carried = places[..., None] // self.feature_patches == every[None, None]
+            noisy = places >= self.taken
+        else:
+            signs = signs * (which[:, None] == every[None])
+            noisy = ~self._placed(place_key, size, frame.ambient)
+            carried = ~noisy[..., None]
         strength = jnp.stack([jnp.asarray(s, float) for s in self.strengths])
         feature = carried * (signs * strength[None])[:, None]
         shape = (size, self.patches, width - self.features)
         draw = random.normal if not frame.ambient else NOISES[self.noise_law]
-        noise = self.noise * draw(noise_key, shape) * ~carried.any(-1, keepdims=True)
+        noise = self.noise * draw(noise_key, shape) * noisy[..., None]
         x = jnp.concatenate([feature, noise], axis=-1)
         return Samples(x if frame.ambient else (x,), which, {}, {"signs": signs})
+
+    def _placed(self, key: Key[Array, ""], size: int, first: bool) -> Bool[Array, "n patch"]:
+        """Which patches carry the feature: the first ones of all, or of each half, of which the
+        first half has a hypergeometric number. It does not matter where they are in a half."""
+        p, p0, half = self.patches, self.feature_patches, self.patches // 2
+        if first:
+            return jnp.broadcast_to(jnp.arange(p)[None] < p0, (size, p))
+        chances = [math.comb(half, k) * math.comb(half, p0 - k) for k in range(p0)]
+        below = np.cumsum(chances) / math.comb(p, p0)
+        count = (jax.random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
+        slots = jnp.arange(half)[None]
+        return jnp.concatenate([slots < count[:, None], slots < p0 - count[:, None]], axis=1)
 
 
 class FreshPairs(AbstractBatches):

@@ -1,5 +1,8 @@
 """The encoder of self-supervised theory: one output a neuron."""
 
+from functools import reduce
+from operator import add
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
@@ -75,4 +78,4 @@ class PatchEncoder(AbstractInnerProductNet):
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
         each = [activation(z, self.power, self.threshold) for z in seen]
-        return sum(z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in each).T
+        return reduce(add, (z.sum(tuple(range(2, z.ndim))) for z in each)).T

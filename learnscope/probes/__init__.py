@@ -11,6 +11,7 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
+from learnscope.probes.pairs import HeadOffDiagonal, NeuronCorrelation, PairLoss
 from learnscope.probes.patterns import (
     Alignment,
     CentreCosines,
@@ -23,6 +24,12 @@ from learnscope.probes.patterns import (
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
+from learnscope.probes.strong_weak import (
+    FeatureShares,
+    FeatureStrengths,
+    Phase,
+    PopulationMoments,
+)
 
 __all__ = [
     "AbstractProbe",
@@ -36,15 +43,22 @@ __all__ = [
     "Clusters",
     "Contributions",
     "Decomposition",
+    "FeatureShares",
+    "FeatureStrengths",
     "GradientBalance",
     "GradientNorm",
+    "HeadOffDiagonal",
     "KernelFit",
     "LongTailAccuracy",
     "Loss",
+    "NeuronCorrelation",
     "NoiseMemorisation",
     "NoiseSpectrum",
     "Output",
+    "PairLoss",
     "PatternComponents",
+    "Phase",
+    "PopulationMoments",
     "ReadoutNorm",
     "Residual",
     "SignalLearning",

@@ -67,8 +67,10 @@ class NonContrastive(AbstractSiamese):
         return opt.memory_obstacle(self.optimiser, self.options)
 
     def _transforms(self) -> tuple[optax.GradientTransformation, optax.GradientTransformation]:
-        return tuple(
-            opt.build(self.optimiser, rate, self.options) for rate in (self.rate, self.head_rate)
+        """For the encoder and for the head."""
+        return (
+            opt.build(self.optimiser, self.rate, self.options),
+            opt.build(self.optimiser, self.head_rate, self.options),
         )
 
     def remember(self, params: Params, head: Head) -> Any:
@@ -88,9 +90,9 @@ class NonContrastive(AbstractSiamese):
         updates, one = encoder.update(slope, memory.rest[0], state.params)
         params = optax.apply_updates(state.params, updates)
         updates, two = of_head.update(trained_part(self.head, head_slope), memory.rest[1], head)
-        head = optax.apply_updates(head, updates)
+        moved: Any = optax.apply_updates(head, updates)
         target = self.followed(memory.target, params)
-        return state.advance(params, Siamese(head, target, (one, two), self.normalise))
+        return state.advance(params, Siamese(moved, target, (one, two), self.normalise))
 
     def _set(self, outputs: Array) -> Head:
         """The symmetric head, which has no gradient of its own."""

@@ -43,6 +43,7 @@ class Sweep:
     seeds: int | Sequence[int]
     dim: str | None = "rule"
     coordinates: str = "auto"
+    precision: str = "float32"
 
     def run(self, **settings: Any) -> xr.Dataset:
         """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
@@ -53,6 +54,7 @@ class Sweep:
 
     def run_and_report(self, **settings: Any) -> tuple[xr.Dataset, Report]:
         """`run`, and a report of what it took."""
+        settings = {"precision": self.precision} | settings
         both = [
             run_and_report(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
             for arm in self.arms

@@ -21,7 +21,7 @@ def run_studies(
     seeds: int | None,
     out: str,
     scale: str,
-    precision: str,
+    precision: str | None,
     quiet: bool = False,
     store: str | None = None,
     cluster: Any = None,
@@ -35,7 +35,7 @@ def run_studies(
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
     check_scale(scale, SCALES)
-    if precision not in PRECISIONS:
+    if precision is not None and precision not in PRECISIONS:
         raise BadInput(f"precision = {precision!r} must be one of {', '.join(PRECISIONS)}.")
     studies, figures = _choose(target)
     chosen = [(target is None and headlines and s.headline) or figures for s in studies]
@@ -46,7 +46,9 @@ def run_studies(
     output = Output(out)
     ledger = Ledger()
     with opened(cluster) as shared:
-        settings = {"precision": precision, "progress": not quiet, "store": store}
+        settings = {"progress": not quiet, "store": store}
+        if precision is not None:
+            settings["precision"] = precision
         for study, (sweeps, drawn) in zip(studies, plans, strict=True):
             say(f"{study.name}: {study.title}")
             datasets = {}

@@ -50,6 +50,14 @@ COMPANIONS: dict[str, dict[str, AbstractPart]] = {
         "rule": ls.rules.GradientDescent(rate=0.1),
     },
 }
+COMPANIONS["pairs"] = {
+    "data": ls.data.StrongWeak(
+        dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6, test=8
+    ),
+    "net": ls.nets.PatchEncoder(width=2),
+    "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
+    "probes": (ls.probes.NeuronCorrelation(bins=4),),
+}
 SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
 STEPS = {"first_rate": 0.5, "second_rate": 0.5, "rate": 0.1}
 
@@ -196,10 +204,60 @@ EXAMPLES_WITH: dict[str, Table] = {
         "rule": {"GradientDescent": [COMPANIONS["clusters"]["rule"]]},
         "probes": {"CentreCosines": [ls.probes.CentreCosines()]},
     },
+    "pairs": {
+        "data": {
+            "StrongWeak": [
+                COMPANIONS["pairs"]["data"],
+                ls.data.StrongWeak(
+                    dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
+                    frequencies=[1, 3], noise_law="uniform", test=8,
+                ),
+                ls.data.StrongWeak(
+                    dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
+                    together=True, test=8,
+                ),
+            ],
+        },
+        "net": {
+            "PatchEncoder": [
+                COMPANIONS["pairs"]["net"],
+                ls.nets.PatchEncoder(width=2, activation="relu2", scale=0.3, overlaps=[2, 1, 1, 2]),
+            ],
+        },
+        "rule": {
+            "NonContrastive": [
+                COMPANIONS["pairs"]["rule"],
+                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="mlp", hidden=3,
+                                        target="ema", both_ways=True),
+                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="linear", normalise="l2",
+                                        stop_gradient=False),
+                ls.rules.NonContrastive(rate=0.001, head_rate=0.1, head="symmetric",
+                                        normalise="none", optimiser="adam"),
+                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="none", both_ways=True),
+            ],
+            "Contrastive": [ls.rules.Contrastive(rate=0.01)],
+            "PopulationDescent": [
+                ls.rules.PopulationDescent(rate=1.0, head_rate=0.1),
+                ls.rules.PopulationDescent(rate=1.0, head_rate=0.1, head="linear", target="ema"),
+                ls.rules.PopulationDescent(rate=0.01, head_rate=0.1, head="symmetric",
+                                           normalise="none", stop_gradient=False),
+            ],
+        },
+        "probes": {
+            "PairLoss": [ls.probes.PairLoss()],
+            "HeadOffDiagonal": [ls.probes.HeadOffDiagonal()],
+            "NeuronCorrelation": [ls.probes.NeuronCorrelation(bins=4)],
+            "FeatureStrengths": [ls.probes.FeatureStrengths()],
+            "FeatureShares": [ls.probes.FeatureShares()],
+            "PopulationMoments": [ls.probes.PopulationMoments()],
+            "Phase": [ls.probes.Phase()],
+        },
+    },
 }  # fmt: skip
 
 # Fields for which a list of one number is right, or wrong for another reason than its length.
 LISTS_OF_ANY_LENGTH = {("Patterns", name) for name in ("relevant", "counts", "background")}
+LISTS_OF_ANY_LENGTH |= {("PatchEncoder", "overlaps")}
 
 # Parts that hold code: they can be run and pickled, but no TOML or JSON can say what they are.
 HOLD_CODE = {"Model"}

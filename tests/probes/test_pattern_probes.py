@@ -11,9 +11,8 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.data import Frame, Problem, Samples
+from learnscope.data import Columns, Frame, Problem, Samples
 from learnscope.lab import engine
-from learnscope.data import Columns
 from learnscope.probes import chunk_alignment
 from tests.reference import input_structure as reference
 

@@ -1,0 +1,148 @@
+"""What `collapse_report` returns: numbers, a verdict, and how they print."""
+
+import dataclasses
+import textwrap
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from learnscope.tools.collapse_verdict import Thresholds, Verdict
+from learnscope.tools.duplicates import MOST_SHOWN, Duplicates
+
+_WIDTH = 96
+_MOST_GROUPS = 6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Histogram:
+    """How many pairs of units have a correlation between each two edges."""
+
+    edges: Float[np.ndarray, "bins+1"]
+    counts: Int[np.ndarray, "bins"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"edges": self.edges.tolist(), "counts": self.counts.tolist()}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CollapseReport:
+    """Whether representations have collapsed: `collapse_report` says what each part means.
+
+    Prints as a table with its verdict. Arrays cannot be written to.
+    """
+
+    examples: int
+    units: int
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+    effective_rank: float
+    effective_rank_singular: float
+    effective_rank_standardised: float
+    participation_ratio: float
+    singular_values: Float[np.ndarray, "components"]
+    variance_shares: Float[np.ndarray, "components"]
+    empty_directions: int
+    mean_correlation: float | None
+    correlation_quantiles: dict[float, float]
+    histogram: Histogram
+    signed_histogram: Histogram
+    dead: tuple[int, ...]
+    duplicates: tuple[Duplicates, ...]
+    deviations: Float[np.ndarray, "units"]
+    correlation: Float[np.ndarray, "units units"]
+    thresholds: Thresholds
+
+    @property
+    def copies(self) -> int:
+        """Units that could go since another one is the same: all but one of every group."""
+        return sum(len(group.units) - 1 for group in self.duplicates)
+
+    def directions(self, share: float) -> int:
+        """How many principal directions hold this share of the variance."""
+        if not self.variance_shares.any():
+            return 0
+        held = np.cumsum(self.variance_shares)
+        return min(int(np.searchsorted(held, share * (1 - 1e-12))) + 1, len(held))
+
+    def to_dict(self, correlation: bool = True) -> dict[str, Any]:
+        """Everything, ready for JSON; the matrix of correlations can be left out."""
+        found: dict[str, Any] = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value = value.tolist() if correlation or field.name != "correlation" else None
+            elif isinstance(value, Histogram):
+                value = value.to_dict()
+            elif isinstance(value, Thresholds):
+                value = dataclasses.asdict(value)
+            elif isinstance(value, dict):
+                value = {f"{level:g}": number for level, number in value.items()}
+            elif isinstance(value, tuple):
+                value = [v.to_dict() if isinstance(v, Duplicates) else v for v in value]
+            found[field.name] = value
+        if not correlation:
+            del found["correlation"]
+        return found
+
+    def __str__(self) -> str:
+        lines = [
+            (
+                "representations",
+                f"{self.examples} examples x {self.units} unit{'s' * (self.units != 1)}",
+            ),
+            ("effective rank", self._rank_line()),
+            ("", self._other_ranks_line()),
+            ("variance", self._variance_line()),
+            ("|correlation|", self._correlation_line()),
+            ("dead units", self._dead_line()),
+            *self._duplicate_lines(),
+            ("verdict", f"{self.verdict}: {'; '.join(self.reasons)}."),
+            *(("note", f"{note}.") for note in self.notes),
+        ]
+        gap = " " * 18
+        return "\n".join(
+            textwrap.fill(text, _WIDTH, initial_indent=f"{name:<18}", subsequent_indent=gap)
+            for name, text in lines
+        )
+
+    def _rank_line(self) -> str:
+        return (
+            f"{self.effective_rank:.4g} of {self.units}, by variances "
+            f"(participation ratio {self.participation_ratio:.4g})"
+        )
+
+    def _other_ranks_line(self) -> str:
+        return (
+            f"{self.effective_rank_singular:.4g} by singular values, "
+            f"{self.effective_rank_standardised:.4g} by variances with units standardised"
+        )
+
+    def _variance_line(self) -> str:
+        if not self.variance_shares.any():
+            return "none"
+        held = ", ".join(f"{share:.0%} in {self.directions(share)}" for share in (0.9, 0.95, 0.99))
+        return (
+            f"{100 * self.variance_shares[0]:.4g}% in the first direction; {held}; "
+            f"none in {self.empty_directions}"
+        )
+
+    def _correlation_line(self) -> str:
+        if self.mean_correlation is None:
+            return "not defined: fewer than two units vary"
+        quantiles = ", ".join(f"{q:.0%}: {v:.2g}" for q, v in self.correlation_quantiles.items())
+        return f"mean {self.mean_correlation:.3g}; quantiles {quantiles}"
+
+    def _dead_line(self) -> str:
+        if not self.dead:
+            return "none"
+        rest = ", ..." if len(self.dead) > MOST_SHOWN else ""
+        return f"{len(self.dead)}: {', '.join(map(str, self.dead[:MOST_SHOWN]))}{rest}"
+
+    def _duplicate_lines(self) -> list[tuple[str, str]]:
+        shown = [str(group) for group in self.duplicates[:_MOST_GROUPS]] or ["none"]
+        more = len(self.duplicates) - _MOST_GROUPS
+        shown += [f"... and {more} more groups"] if more > 0 else []
+        return [("" if k else "duplicate units", text) for k, text in enumerate(shown)]

@@ -1,0 +1,58 @@
+"""Representations from a user's files: one array of a .npy or .npz."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from learnscope.errors import BadInput
+from learnscope.tools.npz_file import BROKEN, read_header, read_one
+
+NAMES = ("representations", "embeddings", "features", "activations", "z", "h", "x")
+
+
+def read_representations(path: str | Path, array: str | None = None) -> np.ndarray:
+    """An array of a file. Nothing is unpickled, nor unpacked beyond 4 GB.
+
+    - `.npy`: its array, memory-mapped.
+    - `.npz`: the array that `array` names, otherwise its only one, otherwise the first there is of
+      `representations`, `embeddings`, `features`, `activations`, `z`, `h` and `x` (in small or
+      capital letters).
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "layers.npz"), first=np.ones((2, 3)), z=np.zeros((4, 5)))
+    ...     read_representations(Path(folder, "layers.npz")).shape
+    ...     read_representations(Path(folder, "layers.npz"), "first").shape
+    (4, 5)
+    (2, 3)
+    """
+    place = Path(path)
+    ending = place.suffix.lower()
+    if ending not in (".npy", ".npz"):
+        raise BadInput(f"{path} is not allowed: it must be a .npy or .npz file.")
+    try:
+        if ending == ".npz":
+            return read_one(place, array, NAMES)
+        if array is not None:
+            raise BadInput(f"--array is for .npz files: {path} has one array, without a name.")
+        return _npy(place)
+    except BadInput:
+        raise
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    except MemoryError:
+        raise BadInput(f"{path} does not fit into the memory of this machine.") from None
+    except BROKEN as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        raise BadInput(f"{path} is not a whole {ending} file: {said}.") from None
+
+
+def _npy(path: Path) -> np.ndarray:
+    with open(path, "rb") as file:
+        shape, dtype, start = read_header(file, str(path))
+    size = math.prod(shape) * dtype.itemsize
+    if start + size != path.stat().st_size:
+        raise BadInput(f"{path} is damaged: its size is not what its header says.")
+    # An empty file cannot be mapped.
+    return np.load(path, mmap_mode="r" if size else None, allow_pickle=False)

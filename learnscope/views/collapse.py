@@ -1,0 +1,140 @@
+"""The figure of a collapse report: correlations, spectrum, and the units' correlation matrix."""
+
+import json
+import math
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from learnscope.studies.drawing import COLOURS, style
+from learnscope.tools import CollapseReport
+from learnscope.views.output import Output
+from learnscope.views.scores import short
+
+_SHARPEST = 1024  # units of a side in the heat map
+_MOST_WRITTEN = 512  # units whose correlation matrix goes into the JSON: 5 MB
+_LOWEST = 1e-12  # share of variance that is drawn
+
+
+def collapse_figure(report: CollapseReport, name: str = "representations") -> Figure:
+    """Three panels; the title says the verdict."""
+    with style():
+        figure, panels = plt.subplots(1, 3, figsize=(11.5, 3.7), width_ratios=(1, 1, 1.05))
+        _correlations(panels[0], report)
+        _spectrum(panels[1], report)
+        _matrix(panels[2], report)
+        figure.suptitle(
+            f"{short(name, 40)}: {report.examples} examples x {report.units} units, "
+            f"{report.verdict}",
+            parse_math=False,
+            fontsize=10,
+        )
+    return figure
+
+
+def write_report(output: Output, report: CollapseReport, source: str) -> list[Path]:
+    """The figure, and all numbers as JSON; the matrix of correlations only of a moderate size."""
+    # A file may be called anything, whatever its bytes are.
+    name = Path(source).name.encode("utf-8", "backslashreplace").decode()
+    contents = {"source": name} | report.to_dict(report.units <= _MOST_WRITTEN)
+    return [
+        output.text("report.json", json.dumps(contents, allow_nan=False) + "\n"),
+        *output.figure("collapse", collapse_figure(report, Path(name).stem)),
+    ]
+
+
+def order_of_units(report: CollapseReport) -> np.ndarray:
+    """An order in which copies stand together: from unit to unit along the strongest correlation.
+
+    It begins at the unit that correlates most with all others; dead units come last.
+    """
+    strength = np.abs(report.correlation)
+    np.fill_diagonal(strength, 0)
+    left = np.ones(report.units, bool)
+    left[list(report.dead)] = False
+    found = []
+    if left.any():
+        at = int(np.argmax(np.where(left, strength.sum(axis=1), -1)))
+        while True:
+            found.append(at)
+            left[at] = False
+            if not left.any():
+                break
+            at = int(np.argmax(np.where(left, strength[at], -1)))
+    return np.array([*found, *report.dead], int)
+
+
+def _correlations(panel: Axes, report: CollapseReport) -> None:
+    histogram = report.signed_histogram
+    total = max(int(histogram.counts.sum()), 1)
+    panel.bar(
+        histogram.edges[:-1],
+        100 * histogram.counts / total,
+        np.diff(histogram.edges),
+        align="edge",
+        color=COLOURS[0],
+        edgecolor="white",
+        linewidth=0.4,
+    )
+    panel.set_xlim(-1, 1)
+    panel.set_ylim(0, None if histogram.counts.any() else 100)
+    panel.set_xlabel("correlation of two units")
+    panel.set_ylabel("pairs of units (%)")
+    mean = report.mean_correlation
+    shown = "fewer than two units vary" if mean is None else f"mean |correlation| {mean:.3g}"
+    panel.set_title(shown, parse_math=False)
+
+
+def _spectrum(panel: Axes, report: CollapseReport) -> None:
+    shares = report.variance_shares
+    positive = shares > _LOWEST
+    panel.set_title(f"effective rank {report.effective_rank:.4g} of {report.units}")
+    panel.set_xlabel("principal direction")
+    panel.set_ylabel("share of variance")
+    if not positive.any():
+        panel.text(0.5, 0.5, "no variance", ha="center", transform=panel.transAxes)
+        panel.set(xticks=[], yticks=[])
+        return
+    at = np.arange(1, len(shares) + 1)
+    marker = "o" if len(shares) <= 100 else ""
+    panel.plot(
+        at[positive], shares[positive], marker=marker, markersize=3, color=COLOURS[0], zorder=3
+    )
+    panel.axvline(
+        report.effective_rank, color=COLOURS[3], linestyle="--", label="effective rank (variances)"
+    )
+    panel.axvline(
+        report.participation_ratio, color=COLOURS[2], linestyle=":", label="participation ratio"
+    )
+    panel.set_yscale("log")
+    # Never so close that noise looks like structure.
+    panel.set_ylim(bottom=min(float(shares[positive].min()) / 2, 1e-3), top=1.5)
+    panel.set_xlim(0, max(report.units, 2) + 1)
+    panel.legend(loc="upper right", fontsize=7.5)
+
+
+def _matrix(panel: Axes, report: CollapseReport) -> None:
+    order = order_of_units(report)
+    step = math.ceil(report.units / _SHARPEST)
+    some = order[::step]
+    values = report.correlation[np.ix_(some, some)]
+    dead = np.isin(some, report.dead)
+    hidden = np.ma.masked_where(dead[:, None] | dead[None, :], values)
+    colours = mpl.colormaps["RdBu_r"].with_extremes(bad="0.8")
+    mesh = panel.imshow(hidden, cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
+    panel.figure.colorbar(mesh, ax=panel, shrink=0.85, label="correlation")
+    panel.grid(False)
+    panel.set_title("correlation, copies together" + (", dead units grey" if dead.any() else ""))
+    panel.set_xlabel("unit")
+    # Positions mean little in this order: the units' own numbers, as many as are legible.
+    ticks = np.arange(0, len(some), max(1, math.ceil(len(some) / 24)))
+    if len(some) <= 128:
+        panel.set_yticks(ticks, [str(unit) for unit in some[ticks]], fontsize=6)
+        panel.set_xticks([])
+    else:
+        panel.set_xticks([])
+        panel.set_yticks([])

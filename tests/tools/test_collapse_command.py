@@ -1,0 +1,246 @@
+"""`learnscope collapse`: what it says and writes, the figure, and one sentence for bad input."""
+
+import json
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from learnscope.cli import main
+from learnscope.tools import collapse_report, read_representations
+from learnscope.views import collapse as views
+from learnscope.views.collapse import collapse_figure, order_of_units
+
+NAMES = ["collapse.pdf", "collapse.png", "report.json"]
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """Call the command in a folder of its own; returns exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["learnscope", "collapse", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays():
+    yield
+    left = plt.get_fignums()
+    plt.close("all")
+    assert not left
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def units(count=200, many=6):
+    x = np.random.default_rng(0).normal(size=(count, many))
+    x[:, 3] = -2 * x[:, 1]
+    return x
+
+
+def test_prints_and_writes_nothing_unless_asked(call, tmp_path):
+    np.save(tmp_path / "z.npy", units())
+    code, out, err = call("z.npy")
+    assert (code, err) == (0, "")
+    assert out.strip() == str(collapse_report(units()))
+    assert names_in(tmp_path) == ["z.npy"]
+
+
+def test_writes_the_figure_and_the_numbers(call, tmp_path):
+    np.save(tmp_path / "z.npy", units())
+    code, out, err = call("z.npy", "--out", "results/one")
+    assert (code, err) == (0, "")
+    folder = tmp_path / "results" / "one"
+    assert names_in(folder) == NAMES
+    for name in NAMES:
+        assert f"wrote results/one/{name}" in out
+    read = json.loads((folder / "report.json").read_text())
+    assert read.pop("source") == "z.npy"
+    assert read == json.loads(json.dumps(collapse_report(units()).to_dict()))
+    assert (folder / "collapse.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "collapse.pdf").read_bytes().startswith(b"%PDF")
+    assert call("z.npy", "--out", "quiet", "--quiet") == (0, "", "")
+    assert names_in(tmp_path / "quiet") == NAMES
+
+
+def test_a_large_matrix_is_not_written(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(views, "_MOST_WRITTEN", 5)
+    np.save(tmp_path / "wide.npy", units())
+    assert call("wide.npy", "--out", "results")[0] == 0
+    read = json.loads((tmp_path / "results" / "report.json").read_text())
+    assert "correlation" not in read and read["units"] == 6
+
+
+@pytest.mark.parametrize(
+    "x", [np.ones((20, 3)), np.ones((2, 1)), units(), units(4), units()[:, [1, 3]]]
+)
+def test_the_exit_code_is_0_whatever_the_verdict(call, tmp_path, x):
+    np.save(tmp_path / "z.npy", x)
+    code, out, err = call("z.npy", "--out", "results")
+    assert (code, err) == (0, "")
+    assert f"verdict           {collapse_report(x).verdict}: " in out
+    assert names_in(tmp_path / "results") == NAMES
+
+
+def test_which_array_of_an_npz(call, tmp_path):
+    x = units()
+    np.savez(tmp_path / "one.npz", anything=x)
+    np.savez_compressed(tmp_path / "named.npz", labels=np.arange(200), Embeddings=x, other=x[:9])
+    np.savez(tmp_path / "several.npz", first=x, second=x[:, :2])
+    for name in ("one.npz", "named.npz"):
+        np.testing.assert_array_equal(read_representations(tmp_path / name), x)
+    assert "200 examples x 2 units" in call("several.npz", "--array", "second")[1]
+    code, _, err = call("several.npz")
+    assert code == 2 and "has 2 arrays: --array names one; arrays there: first, second." in err
+    code, _, err = call("several.npz", "--array", "secnod")
+    assert code == 2 and "did you mean 'second'?" in err
+
+
+def test_a_npy_is_mapped_and_either_order_is_read(tmp_path):
+    x = units()
+    np.save(tmp_path / "rows.npy", x)
+    np.save(tmp_path / "columns.NPY.npy", np.asfortranarray(x))
+    for name in ("rows.npy", "columns.NPY.npy"):
+        found = read_representations(tmp_path / name)
+        assert isinstance(found, np.memmap)
+        np.testing.assert_array_equal(found, x)
+
+
+def test_thresholds(call, tmp_path):
+    np.save(tmp_path / "z.npy", units())
+    assert "1 = -3" in call("z.npy")[1]
+    x = np.random.default_rng(0).normal(size=(200, 6))
+    x[:, 2] *= 1e-3
+    np.save(tmp_path / "z.npy", x)
+    assert "dead units        1: 2" in call("z.npy", "--dead", "0.01")[1]
+    said = call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
+    assert "dimensional collapse" in said
+    code, _, err = call("z.npy", "--duplicate", "2")
+    assert code == 2 and "duplicate = 2.0 is not allowed" in err
+
+
+BAD_CALLS = {
+    ("missing.npy",): "missing.npy cannot be read: No such file or directory.",
+    ("missing.npz",): "missing.npz cannot be read: No such file or directory.",
+    ("folder.npy",): "folder.npy cannot be read: Is a directory.",
+    ("notes.txt",): "notes.txt is not allowed: it must be a .npy or .npz file.",
+    ("empty.npy",): "empty.npy is not a whole .npy file",
+    ("text.npy",): "text.npy is not a whole .npy file",
+    ("pickle.npy",): "pickle.npy is not a whole .npy file",
+    ("header.npy",): "header.npy is not a whole .npy file",
+    ("short.npy",): "short.npy is damaged: its size is not what its header says.",
+    ("long.npy",): "long.npy is damaged",
+    ("objects.npy",): "objects.npy holds Python objects, which are never unpickled",
+    ("objects.npz",): "'z' of objects.npz holds Python objects, which are never unpickled",
+    ("short.npz",): "short.npz is not a whole .npz file",
+    ("none.npz",): "none.npz has 0 arrays: --array names one; arrays there: none.",
+    ("nothing.npy",): "representations have the shape (0, 3)",
+    ("line.npy",): "representations have the shape (4,): it must be (examples, units)",
+    ("nan.npy",): "representations[2, 1] is nan: entries must be finite numbers",
+    ("words.npy",): "they must be real numbers",
+    ("good.npy", "--array", "z"): "--array is for .npz files: good.npy has one array",
+    ("good.npy", "--dead", "x"): "--dead",
+    (): "FILE",
+}
+
+
+@pytest.mark.parametrize("words", BAD_CALLS, ids=" ".join)
+def test_bad_calls_get_one_sentence(call, tmp_path, words):
+    good = np.ones((4, 3))
+    np.save(tmp_path / "good.npy", good)
+    whole = (tmp_path / "good.npy").read_bytes()
+    (tmp_path / "folder.npy").mkdir()
+    (tmp_path / "notes.txt").write_text("1 2\n")
+    (tmp_path / "empty.npy").write_bytes(b"")
+    (tmp_path / "text.npy").write_text("1 2\n3 4\n")
+    (tmp_path / "pickle.npy").write_bytes(pickle.dumps(good))
+    (tmp_path / "header.npy").write_bytes(whole[:40])
+    (tmp_path / "short.npy").write_bytes(whole[:-8])
+    (tmp_path / "long.npy").write_bytes(whole + b"more")
+    np.save(tmp_path / "objects.npy", np.array([[None, "a"]]), allow_pickle=True)
+    np.savez(tmp_path / "objects.npz", z=np.array([[None, "a"]]))
+    np.savez(tmp_path / "whole.npz", z=good)
+    (tmp_path / "short.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:-60])
+    zipfile.ZipFile(tmp_path / "none.npz", "w").close()
+    np.save(tmp_path / "nothing.npy", good[:0])
+    np.save(tmp_path / "line.npy", np.ones(4))
+    np.save(tmp_path / "words.npy", np.full((4, 3), "a"))
+    good[2, 1] = np.nan
+    np.save(tmp_path / "nan.npy", good)
+    code, out, err = call(*words, "--out", "results")
+    assert (code, out) == (2, "")
+    assert err.startswith("learnscope: ") and err.count("\n") == 1
+    assert BAD_CALLS[words] in err
+    assert not list((tmp_path / "results").rglob("*.*"))
+
+
+def test_an_output_folder_that_cannot_be_written(call, tmp_path):
+    np.save(tmp_path / "z.npy", units())
+    (tmp_path / "occupied").write_text("a file")
+    code, out, err = call("z.npy", "--out", "occupied/results")
+    assert (code, out) == (2, "") and "cannot be written" in err
+    assert (tmp_path / "occupied").read_text() == "a file"
+
+
+def test_help_stays_light():
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom learnscope.cli import app\n"
+        "said = CliRunner().invoke(app, ['collapse', '--help']).output\n"
+        "assert 'collapsed' in said, said\n"
+        "print(any(name in sys.modules for name in ('jax', 'numpy', 'matplotlib')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+# The figure.
+
+
+def test_copies_stand_together():
+    source = np.random.default_rng(0)
+    which = source.permutation(np.repeat(np.arange(4), 5))
+    x = source.normal(size=(300, 4))[:, which] * source.choice([-1, 1], 20)
+    x += 0.01 * source.normal(size=x.shape)
+    x[:, [7, 12]] = 5
+    order = order_of_units(collapse_report(x))
+    assert sorted(order) == list(range(20)) and sorted(order[-2:]) == [7, 12]
+    assert (np.diff(which[order[:-2]]) != 0).sum() == 3
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (30, 2), (20, 40), (20, 150)])
+def test_any_size_can_be_drawn(shape, tmp_path, monkeypatch):
+    monkeypatch.setattr(views, "_SHARPEST", 140)
+    x = np.random.default_rng(0).normal(size=shape)
+    for given in (x, 0 * x):
+        figure = collapse_figure(collapse_report(given), "a $name_ that is no mathematics")
+        figure.savefig(tmp_path / "figure.png")
+        plt.close(figure)
+
+
+def test_the_figure_shows_the_report():
+    report = collapse_report(units())
+    figure = collapse_figure(report, "z")
+    correlations, spectrum, matrix = figure.axes[:3]
+    heights = [bar.get_height() for bar in correlations.patches]
+    np.testing.assert_allclose(np.sum(heights), 100)
+    line = spectrum.lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), report.variance_shares[:5])
+    order = order_of_units(report)
+    np.testing.assert_array_equal(
+        matrix.images[0].get_array(), report.correlation[np.ix_(order, order)]
+    )
+    assert figure.get_suptitle() == "z: 200 examples x 6 units, no sign of collapse"
+    plt.close(figure)
