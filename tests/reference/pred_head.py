@@ -14,6 +14,7 @@ automatic differentiation or the matrices of the package.
 """
 
 import dataclasses
+from math import comb
 
 import numpy as np
 
@@ -33,8 +34,6 @@ class Setting:
         """E|S cap P||S minus P|, E|S cap P|^2 (S: places of the feature, P: a random half) by
         summing over the hypergeometric law, and the noise patches in a half."""
         total, special, half = self.patches, self.feature_patches, self.patches // 2
-        from math import comb
-
         chances = np.array(
             [comb(special, k) * comb(total - special, half - k) for k in range(special + 1)], float
         )
