@@ -2,7 +2,7 @@ r"""How a prediction head prevents collapse (Wen and Li 2022), in numbers and cl
 
 Data is `StrongWeak`, the network `PatchEncoder` with cubic neurons, the rule `NonContrastive` or a
 population version of it. With infinitely many samples the dynamics close in the overlaps B of
-neurons with features, the Gram matrix G of the neurons' noise parts and the head E (`closed_forms`).
+neurons with features, the Gram matrix G of the neurons' noise parts, and the head E.
 
 | symbol | argument |
 |---|---|
@@ -36,8 +36,8 @@ from learnscope.theory.pred_head.growth import (
     learning_time,
     optimum,
 )
+from learnscope.theory.pred_head.named_terms import PaperTerms, paper_terms
 from learnscope.theory.pred_head.outcomes import learned, outcomes, variance_shares
-from learnscope.theory.pred_head.paper_terms import PaperTerms, paper_terms
 from learnscope.theory.pred_head.phases import LABELS, PhaseTimes, phase_labels, phase_times
 from learnscope.theory.pred_head.predictions import boundary, predict
 

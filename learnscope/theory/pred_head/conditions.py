@@ -9,6 +9,7 @@ of them fail together: they are asymptotic.
 import math
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from learnscope.data import StrongWeak
@@ -92,6 +93,6 @@ def _time(experiment: Any) -> float:
     rule = experiment.rule
     if isinstance(rule, PopulationFlow):
         full = experiment.steps >= rule.points
-        end = rule.horizon if full else rule.time(np.asarray(experiment.steps))
+        end = rule.horizon if full else rule.time(jnp.asarray(experiment.steps))
         return float(rule.rate) * float(end)
     return float(rule.rate) * experiment.steps

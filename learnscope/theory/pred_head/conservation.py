@@ -23,25 +23,25 @@ $(\alpha_1/\alpha_2)^{3/2}$ inside if both are as frequent.
 
 import math
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from learnscope.data import StrongWeak
 from learnscope.rules.population_gradient import Law
 
 
 def norm_invariants(
-    overlaps: Float[Array, "*time neuron feature"],
-    noise: Float[Array, "*time neuron"],
-    head: Float[Array, "*time neuron neuron"],
+    overlaps: Float[np.ndarray, "*time neuron feature"],
+    noise: Float[np.ndarray, "*time neuron"],
+    head: Float[np.ndarray, "*time neuron neuron"],
     ratio: float,
-) -> Float[Array, "*time neuron"]:
+) -> Float[np.ndarray, "*time neuron"]:
     r"""$\|w_j\|^2 + (3/r) \sum_r (E_{jr}^2 - E_{rj}^2)$ for $r = \eta_E / \eta$ (`ratio`).
 
     `noise` are the squared norms of the neurons' noise parts. With ratio 0 the head does not move,
     and the squared norms themselves are constant.
     """
+    overlaps, noise, head = (np.asarray(x, float) for x in (overlaps, noise, head))
     lengths = (overlaps**2).sum(-1) + noise
     if ratio == 0:
         return lengths
@@ -50,11 +50,10 @@ def norm_invariants(
 
 
 def feature_invariants(
-    law: Law, overlaps: Float[Array, "*time neuron feature"]
-) -> Float[Array, "*time neuron feature"]:
+    law: Law, overlaps: Float[np.ndarray, "*time neuron feature"]
+) -> Float[np.ndarray, "*time neuron feature"]:
     r"""$B_{jl}^{-4} / c_{0l}$ minus the same of the first feature, without a head."""
-    # By hand, since numpy's power of a broadcast would promote ranks.
-    scaled = overlaps**-4 / jnp.broadcast_to(law.across, overlaps.shape)
+    scaled = np.asarray(overlaps, float) ** -4 / np.asarray(law.across, float)
     return scaled - scaled[..., :1]
 
 

@@ -50,7 +50,7 @@ def draw(model: StrongWeak, width: int, runs: int, key: Key[Array, ""]) -> Start
         beyond = filters[:, features:]
         return filters[:, :features], beyond @ beyond.T
 
-    overlaps, gram = jax.vmap(one)(jax.random.split(key, runs))
+    overlaps, gram = jax.jit(jax.vmap(one))(jax.random.split(key, runs))
     return Start(overlaps, gram, jnp.broadcast_to(jnp.eye(width), gram.shape))
 
 
@@ -83,7 +83,7 @@ def flow(
         found = _flows(
             law, start, given, jnp.asarray(times, float), jnp.asarray(tolerance, float), settings
         )
-        first = Start(*(np.asarray(x)[:, None] for x in start))
+        first = [np.asarray(x)[:, None] for x in start]
         overlaps, gram, matrix = (
             np.concatenate([before, np.asarray(after)], axis=1)
             for before, after in zip(first, found[:3], strict=True)

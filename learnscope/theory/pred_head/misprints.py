@@ -1,7 +1,7 @@
 """Formulas of Wen and Li as they are printed, for the errata check only.
 
 "The Mechanism of Prediction Head in Non-contrastive Self-supervised Learning", Appendix A and D.
-Each function stands beside the corrected one of `paper_terms`, `closed_forms` or `phases`, and is
+Each function stands beside the corrected one of `named_terms`, `closed_forms` or `phases`, and is
 wrong by what `docs/errata.md` says. Nothing but the errata check and its tests may import this
 module.
 """
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from learnscope.data import StrongWeak
 from learnscope.rules.population_gradient import Law, within_covariance
 from learnscope.theory.pred_head.closed_forms import loss
-from learnscope.theory.pred_head.paper_terms import PaperTerms, _terms, paper_terms
+from learnscope.theory.pred_head.named_terms import PaperTerms, _terms, paper_terms
 
 
 def law(model: StrongWeak) -> Law:

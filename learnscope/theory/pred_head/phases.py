@@ -11,9 +11,9 @@ $R_j$ the squared norm of a neuron's noise part, $r = \eta_E/\eta$.
 | $T_4$ | none | $\lvert E_{21}\rvert < 0.01 \max \lvert E_{21}\rvert$ after its peak |
 
 with $c_1 = C_1 \alpha_1^6$, $c_2 = C_2 \sigma^6$. Each trigger counts from the one before. (C.1)
-prints $E_{12}$ for $E_{21}$: see `misprints`. At
-finite d the printed ones fail: $0.01 < d^{-1/2}$ up to $d = 10^4$, and $R_2$ does not fall below
-$\lvert E_{21}\rvert/\log d$ before phase III. The working ones say what the printed ones are for:
+prints $E_{12}$ for $E_{21}$: see `misprints`. At finite d the printed ones fail:
+$0.01 < d^{-1/2}$ up to $d = 10^4$, and $R_2$ falls below $\lvert E_{21}\rvert/\log d$ only on
+plateaus so long that noise dies out on them. The working ones say what the printed ones are for:
 the strong feature is most of the first filter; what the second neuron predicts by the first is more
 than its noise.
 """
