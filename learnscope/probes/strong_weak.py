@@ -11,13 +11,13 @@ from learnscope.probes.pairs import correlations, effective_rank, siamese
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.rules import State
 from learnscope.rules.heads import off_diagonal
-from learnscope.rules.population import (
-    covariance,
+from learnscope.rules.population_law import (
+    Law,
     cross_covariance,
-    law_of,
+    model_of,
     parts,
     population_loss,
-    strengths,
+    within_covariance,
 )
 
 
@@ -87,32 +87,32 @@ class PopulationMoments(AbstractProbe):
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        model, memory = law_of(problem), siamese(self, state)
+        law, memory = Law.of(model_of(problem)), siamese(self, state)
         _need_cubic(self, state)
         overlaps, gram = _parts(self, state, problem)
-        within = covariance(model, overlaps, gram)
+        within = within_covariance(law, overlaps, gram)
         theirs, other = overlaps, within
         if memory.target is not None:
-            theirs, other_gram = parts(memory.target["filters"], model.features)
-            other = covariance(model, theirs, other_gram)
+            theirs, other_gram = parts(memory.target["filters"], law.features)
+            other = within_covariance(law, theirs, other_gram)
         if "matrix" not in memory.head or memory.normalise == "l2":
             raise BadInput(
                 f"the probe {type(self).__name__} needs a linear head and normalise = 'batch' or "
                 "'none': other losses have no closed form."
             )
-        across = cross_covariance(model, overlaps, theirs)
+        across = cross_covariance(law, overlaps, theirs)
         loss = population_loss(across, within, other, memory.head["matrix"], memory.normalise)
         found = correlations(within)
         return {
             "population_loss": loss,
             "population_correlation": found,
             "population_rank": effective_rank(found),
-            "population_share": _shares(model, overlaps, within),
+            "population_share": _shares(law, overlaps, within),
         }
 
 
-def _shares(model, overlaps: Array, within: Array) -> Float[Array, "neuron feature"]:
-    own = overlaps**6 * (model.counts.within * strengths(model) ** 6)[None]
+def _shares(law: Law, overlaps: Array, within: Array) -> Float[Array, "neuron feature"]:
+    own = overlaps**6 * law.within[None]
     total = jnp.diag(within)
     return jnp.minimum(own / jnp.where(total > 0, total, 1.0)[:, None], 1.0)
 
@@ -136,7 +136,7 @@ class Phase(AbstractProbe):
     outputs: ClassVar = {"phase": Output("phase of section 5", low=1, high=4)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        model = law_of(problem)
+        law = Law.of(model_of(problem))
         overlaps, gram = _parts(self, state, problem)
         if min(overlaps.shape) < 2:
             raise BadInput(
@@ -148,9 +148,8 @@ class Phase(AbstractProbe):
         head = siamese(self, state).head
         borrowed = off_diagonal(head["matrix"])[slow, fast] if "matrix" in head else 0.0
         start = jnp.linalg.norm(state.start["filters"][fast])
-        substitute = model.counts.within[0] * strengths(model)[0] ** 6
-        substitute = substitute * borrowed**2 * size[fast, 0] ** 6
-        noise = 15 * model.counts.noise * model.noise**6 * gram[slow, slow] ** 3
+        substitute = law.within[0] * borrowed**2 * size[fast, 0] ** 6
+        noise = 15 * law.noise * gram[slow, slow] ** 3
         learnt = size[fast, 0] >= start / 2
         weak = learnt & (size[slow, 1] >= size[fast, 0] / 2)
         substituted = learnt & (substitute >= noise)

@@ -12,13 +12,9 @@ from learnscope.errors import BadInput
 from learnscope.nets import Params
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules.heads import Head
-from learnscope.rules.population import (
-    CLOSED,
-    LINEAR_HEADS,
-    AbstractPopulation,
-    law_of,
-)
-from learnscope.rules.population_gradient import Law, population_slopes, within_covariance
+from learnscope.rules.population import CLOSED, LINEAR_HEADS, AbstractPopulation
+from learnscope.rules.population_gradient import population_slopes
+from learnscope.rules.population_law import Law, model_of, within_covariance
 from learnscope.rules.rosenbrock import Walk, integrate
 from learnscope.rules.rule import State
 from learnscope.rules.siamese import Siamese
@@ -97,7 +93,7 @@ class PopulationFlow(AbstractPopulation):
     def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         memory: Siamese = state.memory
         rest: Flowing = memory.rest
-        model, filters, matrix = law_of(problem), state.params["filters"], memory.head["matrix"]
+        model, filters, matrix = model_of(problem), state.params["filters"], memory.head["matrix"]
         overlaps, beyond = filters[:, : model.features], filters[:, model.features :]
         flow = Flow(
             Law.of(model), beyond @ beyond.T, matrix, self.rate, self.head_rate, self.head,

@@ -26,23 +26,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.data import StrongWeak
-
-
-class Law(NamedTuple):
-    """What the population loss knows of the data model: counts times powers of strengths."""
-
-    across: Float[Array, " feature"]  # c_0
-    within: Float[Array, " feature"]  # c_1
-    noise: Float[Array, ""]  # c_2
-
-    @classmethod
-    def of(cls, model: StrongWeak) -> "Law":
-        """Those of a data model."""
-        sixth = jnp.stack([jnp.asarray(s, float) for s in model.strengths]) ** 6
-        counts = model.counts
-        noise = jnp.asarray(model.noise, float) ** 6
-        return cls(counts.across * sixth, counts.within * sixth, counts.noise * noise)
+from learnscope.rules.population_law import Law, cross_covariance, within_covariance
 
 
 class Slopes(NamedTuple):
@@ -51,20 +35,6 @@ class Slopes(NamedTuple):
     overlaps: Float[Array, "neuron feature"]  # by B
     gram: Float[Array, "neuron neuron"]  # by G: S
     head: Float[Array, "neuron neuron"]  # by E
-
-
-def within_covariance(
-    law: Law, overlaps: Float[Array, "neuron feature"], gram: Float[Array, "neuron neuron"]
-) -> Float[Array, "neuron neuron"]:
-    r"""$\Sigma$: of the neurons' outputs for one view."""
-    cubes = overlaps**3
-    return (cubes * law.within[None]) @ cubes.T + law.noise * noise_covariance(gram)
-
-
-def noise_covariance(gram: Float[Array, "neuron neuron"]) -> Float[Array, "neuron neuron"]:
-    r"""$9\, g g^T \circ G + 6 G^{\circ 3}$: of cubes of Gaussian variables with covariance G."""
-    lengths = jnp.diag(gram)
-    return 9 * lengths[:, None] * gram * lengths[None] + 6 * gram**3
 
 
 def population_slopes(
@@ -80,7 +50,7 @@ def population_slopes(
     lengths = jnp.diag(gram)
     product = lengths[:, None] * lengths[None]
     within = within_covariance(law, overlaps, gram)
-    across = (cubes * law.across[None]) @ cubes.T
+    across = cross_covariance(law, overlaps, overlaps)
     seen = head @ within
     aligned, online = (head * across).sum(1), (seen * head).sum(1)
     other = jnp.diag(within)

@@ -68,7 +68,9 @@ def test_gradients_equal_autodiff(float64, width, features, shares, stop_gradien
     filters, overlaps, gram, head = (jnp.asarray(x) for x in start_of(1, width, features, 9))
     slopes = slopes_of(pred_head.Law.of(model), overlaps, gram, head, normalise, stop_gradient)
     rule = PopulationDescent(0.1, 0.1, "linear", normalise, stop_gradient)
-    by_filters, by_head = jax.jit(lambda w, e: rule.slopes(w, e, None, model))(filters, head)
+    by_filters, by_head = jax.jit(lambda w, e: rule.slopes(w, e, None, pred_head.Law.of(model)))(
+        filters, head
+    )
     beyond = 2 * slopes.gram @ filters[:, features:]
     scale = float(jnp.abs(by_filters).max())
     ours = jnp.concatenate([slopes.overlaps, beyond], axis=1)
@@ -205,7 +207,7 @@ def test_discrete_dynamics_equal_explicit_vectors(float64):
     rule, model = PopulationDescent(0.05, 0.02), model_of(SETTING, 8)
 
     def one(_, state):
-        slope, head_slope = rule.slopes(*state, None, model)
+        slope, head_slope = rule.slopes(*state, None, pred_head.Law.of(model))
         return state[0] - 0.05 * slope, state[1] - 0.02 * head_slope
 
     traced = jax.lax.fori_loop(0, 50, one, (jnp.asarray(filters), jnp.asarray(head)))

@@ -56,6 +56,19 @@ def trained(data: xr.Dataset, name: str, expected: str) -> Finding:
     return judged(told, bool((words == expected).all()), f"not every run ends with {expected}")
 
 
+def unnormalised(data: xr.Dataset) -> Finding:
+    """Nothing keeps the outputs from shrinking: do they, instead of learning a feature?"""
+    runs = data.sel(method_name="no normalisation")
+    words = outcome(data.share).sel(method_name="no normalisation")
+    size = np.sqrt((runs.strength**2).sum("feature") + runs.noise_norm**2).mean("neuron")
+    told = (
+        f"{_told(words)}; ‖w‖ goes from {mean(size.isel(step=0))} to {mean(size.isel(step=-1))}, "
+        "and outputs shrink with its cube"
+    )
+    why = "a complete collapse: all outputs shrink together, no feature is learnt"
+    return judged(told, bool((words == ALL_STRONG).all()), why)
+
+
 def correlated(data: xr.Dataset) -> Finding:
     last = abs(data.correlation.isel(step=-1, neuron=0, other_neuron=1))
     bare, head = last.sel(method_name=BARE), last.sel(method_name=HEAD)

@@ -50,15 +50,15 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "l2, no head": {"normalise": "l2", "head": "none"},
     "linear head": {"head": "linear"},
     "MLP head": {"head": "mlp", "hidden": 8},
-    "symmetric head": {"head": "symmetric", "normalise": "none"},
+    "symmetric head": {"head": "symmetric"},
     "EMA target": {"target": "ema"},
     "EMA, no head": {"target": "ema", "head": "none"},
 }
 CONTRASTIVE = "contrastive"
 SIZES = ((2, 2), (4, 2), (8, 2), (16, 2), (4, 4), (8, 4), (16, 4))  # neurons, features
-# Where the norm of outputs, not their direction, is what decreases the loss, or a cosine in a few
-# dimensions: rates at which training is stable and as far as with batch normalisation.
-OWN_RATE = {"no normalisation": 1e-4, "symmetric head": 1e-6, CONTRASTIVE: 0.02}
+# Rates at which training is stable where the outputs' size, or that of a cosine in two dimensions,
+# enters the gradient.
+OWN_RATE = {"no normalisation": 1e-3, CONTRASTIVE: 0.02}
 VARIANTS: dict[str, dict[str, Any]] = {
     "by strength": {"strengths": (3.0, 2.0)},
     "by frequency": {"strengths": (3.0, 3.0), "frequencies": (3.0, 1.0)},

@@ -198,7 +198,8 @@ def diagram(data: xr.Dataset) -> Drawing:
             mesh = heat_map(axes, share, "ratio", "strength", vmin=0, vmax=1)
             axes.set(title=word, xlabel="head rate / encoder rate $\\eta_E/\\eta$",
                      ylabel="$\\alpha_1/\\alpha_2$" if word == ALL else "")  # fmt: skip
-            axes.set_xscale("log")
+            axes.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
+            axes.minorticks_off()
         figure.colorbar(mesh, ax=grid, label="share of initialisations")
         figure.suptitle(f"d = 1000, {data.sizes['seed']} initialisations a cell", fontsize=8)
     return figure
@@ -243,6 +244,15 @@ def no_head(data: xr.Dataset) -> Drawing:
     return figure
 
 
+def _mark(axes: Axes, ends: np.ndarray) -> None:
+    """Lines where phases end."""
+    for number, end in enumerate(ends):
+        if np.isfinite(end):
+            axes.axvline(end, color="grey", linewidth=0.8)
+            axes.annotate(f"$T_{number + 1}$", (end, 0.985), fontsize=7, ha="right", va="top",
+                          xycoords=("data", "axes fraction"))  # fmt: skip
+
+
 def phases(data: xr.Dataset) -> Drawing:
     dims = data["dim"].values
     with style():
@@ -255,14 +265,12 @@ def phases(data: xr.Dataset) -> Drawing:
                           linestyle=STYLES[index], label=f"$|B_{{{j + 1}{k + 1}}}|$")  # fmt: skip
             entry = abs(run["head"].isel(neuron=1, other_neuron=0))[1:]
             axes.plot(t, 5 * entry, color=COLOURS[3], linestyle=STYLES[3], label="$5 |E_{21}|$")
-            for number, end in enumerate(phase_ends(data, dim).working[0][:3]):
-                if np.isfinite(end):
-                    axes.axvline(end, color="grey", linewidth=0.8)
-                    axes.annotate(f"$T_{number + 1}$", (end, 1.12), fontsize=7, ha="right")
-            axes.set(xscale="log", xlabel="time (steps × η)", ylim=(0, 1.2),
+            ends = phase_ends(data, dim).working[0][:3]
+            _mark(axes, ends)
+            axes.set(xscale="log", xlabel="time (steps × η)", ylim=(0, 1.5),
                      title=f"d = {dim:g}")  # fmt: skip
-            axes.set_xlim(t[-1] * 1e-5, t[-1])
-        grid[0].legend(fontsize=7, loc="center left")
+            axes.set_xlim(ends[0] / 10, ends[2] * 10)
+        grid[-1].legend(fontsize=7, loc="center right")
         grid[0].set_ylabel("size")
     return figure
 
@@ -293,10 +301,7 @@ def effects(data: xr.Dataset) -> Drawing:
             for index, (name, values) in enumerate(found.items()):
                 axes.plot(t[1:], (np.asarray(values)[:, j, k] * sign)[1:], color=COLOURS[index],
                           linestyle=STYLES[index], label=name)  # fmt: skip
-            for number, end in enumerate(ends):
-                axes.axvline(end, color="grey", linewidth=0.8)
-                axes.annotate(f"$T_{number + 1}$", (end, 1.0), fontsize=7, ha="right",
-                              xycoords=("data", "axes fraction"))  # fmt: skip
+            _mark(axes, ends)
             axes.set_yscale("symlog", linthresh=1e-7)
             axes.set(xscale="log", title=title, xlabel="time (steps × η)",
                      ylabel="term, away from 0 upwards")  # fmt: skip

@@ -11,7 +11,8 @@ neurons with features, the Gram matrix G of the neurons' noise parts, and the he
 | $\eta, \eta_E$ | `rule.rate`, `head_rate` |
 """
 
-from learnscope.rules.population_gradient import Law, Slopes, population_slopes
+from learnscope.rules.population_gradient import Slopes, population_slopes
+from learnscope.rules.population_law import Law
 from learnscope.theory.pred_head.closed_forms import (
     Terms,
     descent_step,

@@ -32,12 +32,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.rules.population import population_loss
-from learnscope.rules.population_gradient import (
+from learnscope.rules.population_gradient import Slopes, population_slopes
+from learnscope.rules.population_law import (
     Law,
-    Slopes,
     noise_covariance,
-    population_slopes,
+    population_loss,
     within_covariance,
 )
 

@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Float
 
 from learnscope.data import StrongWeak
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 
 
 def norm_invariants(

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data import Frame, StrongWeak
 from learnscope.rules.population_flow import Flow
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 from learnscope.rules.rosenbrock import Walk, integrate
 
 METHODS = ("rosenbrock", "kvaerno3", "kvaerno5")

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from learnscope.data import StrongWeak
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 
 _NODES = 400
 

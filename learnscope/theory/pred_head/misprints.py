@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import StrongWeak
-from learnscope.rules.population_gradient import Law, within_covariance
+from learnscope.rules.population_law import Law, within_covariance
 from learnscope.theory.pred_head.closed_forms import loss
 from learnscope.theory.pred_head.named_terms import PaperTerms, _terms, paper_terms
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.rules.population_gradient import Law, noise_covariance, within_covariance
+from learnscope.rules.population_law import Law, noise_covariance, within_covariance
 
 
 class PaperTerms(NamedTuple):

@@ -9,7 +9,7 @@ neuron that has learned none is *unsettled*, which is not collapse.
 import numpy as np
 from jaxtyping import Float
 
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 
 UNSETTLED = "unsettled"
 

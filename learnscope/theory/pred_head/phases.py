@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 
 TRIGGERS = ("working", "paper")
 LABELS = ("I", "II", "III", "IV")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from learnscope.rules.population_gradient import Law
+from learnscope.rules.population_law import Law
 from learnscope.theory.pred_head.conditions import has_head
 from learnscope.theory.pred_head.conservation import head_bound, learning_probabilities
 from learnscope.theory.pred_head.growth import growth_rates, growth_time, optimum
