@@ -99,7 +99,7 @@ CLAIMS = (
     _trained("ema", "EMA is inessential: it does not prevent collapse by itself", "section 2",
              "EMA, no head", ALL_STRONG),
     _trained("symmetric", "A symmetric head collapses to the strongest feature", "section 1.1",
-             "symmetric head", ALL_STRONG, f"{_TOY}; batch normalisation, without which it diverges"),
+             "symmetric head", ALL_STRONG, f"{_TOY}; without normalisation it diverges"),
     _trained("contrastive", "Negative pairs make the network learn all features", "section 2",
              CONTRASTIVE, ALL, "the toy, N = 256, temperature 0.5"),
     Claim("many", "With a head more features are learnt, for more neurons and features",
