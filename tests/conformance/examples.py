@@ -233,11 +233,13 @@ EXAMPLES_WITH: dict[str, Table] = {
                                         stop_gradient=False),
                 ls.rules.NonContrastive(rate=0.001, head_rate=0.1, head="symmetric",
                                         normalise="none", optimiser="adam"),
-                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="none", both_ways=True),
             ],
             "Contrastive": [ls.rules.Contrastive(rate=0.01)],
+            "PopulationFlow": [
+                ls.rules.PopulationFlow(rate=1.0, head_rate=0.1, horizon=10.0, points=3,
+                                        tolerance=1e-3),
+            ],
             "PopulationDescent": [
-                ls.rules.PopulationDescent(rate=1.0, head_rate=0.1),
                 ls.rules.PopulationDescent(rate=1.0, head_rate=0.1, head="linear", target="ema"),
                 ls.rules.PopulationDescent(rate=0.01, head_rate=0.1, head="symmetric",
                                            normalise="none", stop_gradient=False),

@@ -153,7 +153,7 @@ def _many(smoke: bool, seeds: int) -> Sweep:
     strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
     steps = 200 if smoke else 20_000
     arms = []
-    for width, features in ((2, 2), (4, 4)) if smoke else SIZES:
+    for width, features in SIZES:
         data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[features], 1.0, 2, test=1)
         for label, head in ((HEAD, "identity"), (BARE, "none")):
             rule = PopulationDescent(rate=0.1, head_rate=0.1 * RATIO, head=head)
@@ -203,7 +203,7 @@ def _no_head(smoke: bool) -> Sweep:
 def _rates(smoke: bool, seeds: int) -> Sweep:
     """The notes' table: random initialisation at several head rates, and section 5.3's ablations
     of the population loss."""
-    axis = zipped({"rule.head_rate": [0.05] if smoke else [0.001, 0.01, 0.05, 0.3, 1.0, 10.0]},
+    axis = zipped({"rule.head_rate": [0.05, 10.0] if smoke else [0.001, 0.01, 0.05, 0.3, 1.0, 10.0]},
                   name="ratio")  # fmt: skip
     arms = (
         Arm(HEAD, flow(), (axis,)),

@@ -109,12 +109,7 @@ def _two(training: xr.Dataset) -> dict[str, np.ndarray]:
 
 
 def _sixteen(many: xr.Dataset) -> dict[str, np.ndarray]:
-    return {
-        name: off_diagonal(many, size_name(name, 16, 4))
-        if size_name(name, 16, 4) in many.setting.values
-        else off_diagonal(many, str(many.setting.values[-2 + index]))
-        for index, name in enumerate((HEAD, BARE))
-    }
+    return {name: off_diagonal(many, size_name(name, 16, 4)) for name in (HEAD, BARE)}
 
 
 def off_diagonal(many: xr.Dataset, name: str) -> np.ndarray:
@@ -314,18 +309,17 @@ def effects(data: xr.Dataset) -> Drawing:
 def many(data: xr.Dataset) -> Drawing:
     """How many features are learnt, by neurons and features."""
     found = covered(data.population_share)
-    sizes = [s for s in SIZES if size_name(HEAD, *s) in data.setting.values]
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.2))
         for index, kind in enumerate((HEAD, BARE)):
-            for row, size in enumerate(sizes):
+            for row, size in enumerate(SIZES):
                 values = found.sel(setting=size_name(kind, *size)) / size[1]
                 left.bar(row + 0.4 * index, float(values.mean()), 0.38, color=COLOURS[index],
                          label=kind if row == 0 else None)  # fmt: skip
                 rank = data.population_rank.sel(setting=size_name(kind, *size)).isel(step=-1)
                 right.bar(row + 0.4 * index, float(rank.mean()), 0.38, color=COLOURS[index])
         for axes in (left, right):
-            axes.set_xticks(np.arange(len(sizes)) + 0.2, [f"{m}\n{k}" for m, k in sizes])
+            axes.set_xticks(np.arange(len(SIZES)) + 0.2, [f"{m}\n{k}" for m, k in SIZES])
             axes.set_xlabel("neurons (above), features (below)")
         left.set(ylabel="share of features learnt", ylim=(0, 1.15))
         right.set(ylabel="effective rank of the outputs")
