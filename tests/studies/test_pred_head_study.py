@@ -1,4 +1,4 @@
-"""The study of the prediction head: what its claims can say, and all of it at its smallest scale."""
+"""The study of the prediction head: what its claims can say, and all of it at its smallest."""
 
 import numpy as np
 import pytest
