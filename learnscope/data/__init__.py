@@ -10,6 +10,7 @@ from learnscope.data.factors import (
 )
 from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.data.gaussian_parity import GaussianParity
+from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.images import load_images
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.pattern_law import PatternLaw
@@ -24,6 +25,7 @@ from learnscope.data.problem import (
     Samples,
 )
 from learnscope.data.signal_noise import SignalNoise
+from learnscope.data.tasks import TaskFamily, task_problem
 
 __all__ = [
     "AbstractBatches",
@@ -46,10 +48,15 @@ __all__ = [
     "Samples",
     "SignalNoise",
     "SpikeFactors",
+    "TaskFamily",
     "chi",
+    "joined",
     "load_images",
     "noise_correlation_ratio",
     "orthonormal",
     "overlaps",
+    "patch_gram",
+    "task_problem",
     "turn",
+    "with_gram",
 ]
