@@ -1,4 +1,4 @@
-r"""Task features, noise and fresh tasks of `TaskFamily`, in R^d or in compressed coordinates in law.
+r"""Features, noise and fresh tasks of `TaskFamily`: in R^d, or compressed and the same in law.
 
 Task features are normal in the d - 1 dimensions beside the shared one, noise in the d - M - 1
 dimensions outside their span U. In compressed coordinates the axes are: the shared feature, the
@@ -12,7 +12,7 @@ $$Q_V Q_V^T = A A^T, \quad Q_U Q_U^T = B B^T, \quad A A^T + B B^T = I$$
 matter, a matrix-variate beta: with lower triangles $T_V, T_U$ of Bartlett's decomposition in
 dim V and dim U dimensions and $C C^T = T_V T_V^T + T_U T_U^T$, $A = C^{-1} T_V$, $B = C^{-1} T_U$.
 Fresh noise has the component $A h$ along the filters' axes with $h$ standard normal, and
-$\|h\|^2$ of its squared norm; what lies outside of all axes is a further triangle of its task's own.
+$\|h\|^2$ of its squared norm; what lies outside of all axes is a further triangle of its task.
 Every fresh feature has its exact law; between two fresh features of one draw only the correlation
 of their parts that no observed vector sees is left out.
 """
@@ -104,7 +104,9 @@ def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes) -> Drawn:
     known_test = seen[sizes.tasks :]
     fresh_features = jnp.where(known_test[:, None], named, fresh_features)
     features_outside = jnp.where(known_test, 0.0, features_outside)
-    fresh_noise, noise_outside = _fresh_noise(keys[6:8], frame, first, used, along_noise, left, sizes)
+    fresh_noise, noise_outside = _fresh_noise(
+        keys[6:8], frame, first, used, along_noise, left, sizes
+    )
     return Drawn(
         known[row[: sizes.tasks]], noise, fresh_features, fresh_noise,
         (features_outside, noise_outside), Frame(dim, frame.rank, used),

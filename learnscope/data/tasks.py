@@ -140,7 +140,6 @@ class TaskFamily(AbstractData):
             directions={"shared": shared[0], "task": own},
             frame=drawn.frame,
             validation=held,
-            widths=(1 + self.tasks, None),
         )
 
     def _test_gram(self, test: Samples, drawn: task_law.Drawn, y: Array) -> Samples:
@@ -179,7 +178,7 @@ def _samples(
     hidden: bool = True,
 ) -> Samples:
     """Examples of every task; compressed patches are cut to their widths."""
-    tasks, each, rank = noise.shape
+    tasks, rank = noise.shape[0], noise.shape[2]
     carried = (y[:, :, None] * feature[:, None, :]).reshape(-1, rank)
     flat = noise.reshape(-1, rank)
     if frame.ambient:

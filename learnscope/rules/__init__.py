@@ -4,6 +4,7 @@ from learnscope.rules.full_penalty import FullPenalty
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.linearised import Linearised
 from learnscope.rules.losses import LOSSES, correct
+from learnscope.rules.meta import Fomaml, Imaml, Maml, MetaProx, Pooled, Reptile
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
 from learnscope.rules.readout import RandomFeatures
 from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, State
@@ -14,12 +15,18 @@ __all__ = [
     "AbstractGradientRule",
     "AbstractPenalty",
     "AbstractRule",
+    "Fomaml",
     "FrozenFeatures",
     "FullPenalty",
     "GradientDescent",
+    "Imaml",
     "Linearised",
+    "Maml",
+    "MetaProx",
     "PerExamplePenalty",
+    "Pooled",
     "RandomFeatures",
+    "Reptile",
     "State",
     "TwoStep",
     "correct",

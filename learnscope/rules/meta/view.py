@@ -1,0 +1,113 @@
+"""All tasks of a step at once: how they are told apart, and how what they want is put together."""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from learnscope.data import Samples, joined, patch_gram
+from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params
+from learnscope.nets.net import inner
+from learnscope.rules.meta.task import AbstractTask, InSight, InWeights, Point
+
+
+class Parts(eqx.Module):
+    """Examples of some tasks in sets that follow each other within a task, and which of them are
+    adapted to and judged by (from, to)."""
+
+    sets: tuple[Samples, ...]
+    inner: tuple[int, int] = eqx.field(static=True)
+    outer: tuple[int, int] = eqx.field(static=True)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Examples of a task in every set."""
+        return [part.size // part.groups for part in self.sets]
+
+
+class View(eqx.Module):
+    """`each` holds what differs between tasks (leading axis), `make` a task of it, and `gather` the
+    gradient for the parameters from the mean of what every task wants, as moves."""
+
+    each: Any
+    make: Callable[[Any], AbstractTask]
+    gather: Callable[[Point], Params]
+
+    def map(self, function: Callable[[AbstractTask], Any]) -> Any:
+        """A function of every task, vmapped."""
+        return jax.vmap(lambda one: function(self.make(one)))(self.each)
+
+    def gradient(self, wanted: Callable[[AbstractTask], Point]) -> Params:
+        """The mean over tasks of a move that each of them wants, in the parameters."""
+        return self.gather(self.map(wanted))
+
+
+@singledispatch
+def view(net: AbstractNet, params: Params, parts: Parts, loss: str) -> View:
+    """Tasks in the weights of any net."""
+    together = joined(*(Samples(part.x, part.y, groups=part.groups) for part in parts.sets))
+
+    def cut(bounds: tuple[int, int]) -> tuple[Any, Array]:
+        part = jax.tree.map(lambda leaf: leaf[:, slice(*bounds)], together)
+        return part.x, part.y
+
+    def make(one: Any) -> AbstractTask:
+        return InWeights(net, params, *one, loss)
+
+    def gather(moves: Point) -> Params:
+        return jax.tree.map(lambda leaf: leaf.mean(0), moves)
+
+    return View((cut(parts.inner), cut(parts.outer)), make, gather)
+
+
+@view.register
+def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> View:
+    """Tasks in what their patches see of the filters."""
+    filters = params["filters"]
+    rest = {name: value for name, value in params.items() if name != "filters"}
+    tasks = parts.sets[0].groups
+    seen, back = jax.vjp(lambda rows: [inner(rows, part.x) for part in parts.sets], filters)
+
+    def folded(groups: tuple[Array, ...]) -> Array:
+        flat = [z.reshape(filters.shape[0], tasks, -1, z[0, 0].size) for z in groups]
+        return jnp.concatenate(flat, axis=-1)
+
+    start = jnp.concatenate([folded(groups) for groups in seen], axis=2).transpose(1, 0, 2, 3)
+    labels = jnp.concatenate([part.y.reshape(tasks, -1) for part in parts.sets], axis=1)
+
+    def make(one: Any) -> AbstractTask:
+        z, y, gram = one
+        return InSight(net, {**rest, "filters": z}, y, gram, parts.inner, parts.outer, loss)
+
+    def gather(moves: Point) -> Params:
+        along = moves["filters"].transpose(1, 0, 2, 3) / tasks
+        cotangents, at = [], 0
+        for groups, size in zip(seen, parts.sizes, strict=True):
+            own = along[:, :, at : at + size].reshape(filters.shape[0], tasks * size, -1)
+            at, patch, pulled = at + size, 0, []
+            for leaf in groups:  # (filter, task x sample, *patch)
+                patches = leaf[0, 0].size
+                pulled.append(own[:, :, patch : patch + patches].reshape(leaf.shape))
+                patch += patches
+            cotangents.append(tuple(pulled))
+        (found,) = back(cotangents)
+        means = {name: moves[name].mean(0) for name in rest}
+        return {**means, "filters": found}
+
+    return View((start, labels, _gram(parts)), make, gather)
+
+
+def _gram(parts: Parts) -> Array:
+    """Of every task's own patches: as the data model gives it, or from the patches."""
+    if all("gram" in part.marks for part in parts.sets):
+        marks = [part.marks["gram"] for part in parts.sets]
+        folded = [
+            mark.reshape(part.groups, -1, *mark.shape[1:])
+            for mark, part in zip(marks, parts.sets, strict=True)
+        ]
+        return jnp.concatenate(folded, axis=1)
+    return patch_gram(joined(*(Samples(p.x, p.y, groups=p.groups) for p in parts.sets)).x)
