@@ -83,13 +83,15 @@ class Frame(eqx.Module):
     """The coordinates of one draw: `rank` numbers a vector, for `dim` ambient dimensions.
 
     `used` counts the coordinates already taken. In an `ambient` frame rank = dim and nothing needs
-    to be kept track of.
+    to be kept track of. `room` is how many coordinates the data model said it takes (its `span`),
+    for those that take fewer where training vectors fill all the dimensions that there are.
     """
 
     dim: Number
     rank: int = eqx.field(static=True)
     used: int = eqx.field(static=True, default=0)
     ambient: bool = eqx.field(static=True, default=False)
+    room: int | None = eqx.field(static=True, default=None)
 
     @staticmethod
     def of_dimension(dim: int) -> "Frame":
@@ -133,7 +135,7 @@ class Frame(eqx.Module):
                 f"a frame of rank {self.rank} has no room for {count} vectors after {self.used}: "
                 "the data model's `span` or the net's `rows` counts too few."
             )
-        return Frame(self.dim, self.rank, self.used + count, self.ambient)
+        return Frame(self.dim, self.rank, self.used + count, self.ambient, self.room)
 
 
 class AbstractTurn(eqx.Module):

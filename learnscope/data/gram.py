@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PyTree
 
 from learnscope.data.problem import Columns, Samples
 
-Gram = Float[Array, "*task sample patch other other_patch"]
+Gram = Float[Array, "task sample patch other_patch other"]
 
 
 def by_patch(leaf: Float[Array, "*shape width"], lead: int) -> Float[Array, "*lead patch width"]:
@@ -28,9 +28,9 @@ def patch_gram(x: PyTree[Float[Array, "task sample *patch width"]]) -> Gram:
         width = min(left.shape[-1], right.shape[-1])
         flat = [side[..., :width].reshape(side.shape[0], -1, width) for side in (left, right)]
         table = jnp.matmul(flat[0], flat[1].transpose(0, 2, 1), precision="highest")
-        return table.reshape(*left.shape[:3], *right.shape[1:3])
+        return table.reshape(*left.shape[:3], *right.shape[1:3]).transpose(0, 1, 2, 4, 3)
 
-    rows = [jnp.concatenate([product(a, b) for b in groups], axis=-1) for a in groups]
+    rows = [jnp.concatenate([product(a, b) for b in groups], axis=3) for a in groups]
     return jnp.concatenate(rows, axis=2)
 
 

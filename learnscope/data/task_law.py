@@ -1,11 +1,13 @@
 r"""Features, noise and fresh tasks of `TaskFamily`: in R^d, or compressed and the same in law.
 
 Task features are normal in the d - 1 dimensions beside the shared one, noise in the d - M - 1
-dimensions outside their span U. In compressed coordinates the axes are: the shared feature, the
-observed task features (a Bartlett triangle), the training noise (another), and the axes of the
-initial filters beyond. What a fresh task needs of the latter: filters are isotropic there, while
-noise keeps to the complement V of U and task features to U. If Q holds the filters' axes (Haar
-distributed, hence independent of the filters' own triangle), only
+dimensions outside their span U. In compressed coordinates the axes are: the training noise (a
+Bartlett triangle, or all dimensions that noise has, if these are fewer), the shared feature, the
+observed task features (another triangle), and the axes of the initial filters beyond.
+
+What a fresh task needs of the latter: filters are isotropic there, while noise keeps to the
+complement V of U and task features to U. If Q holds the filters' axes (Haar distributed, hence
+independent of the filters' own triangle), only
 
 $$Q_V Q_V^T = A A^T, \quad Q_U Q_U^T = B B^T, \quad A A^T + B B^T = I$$
 
@@ -82,35 +84,37 @@ def in_ambient(key: Key[Array, ""], dim: int, sizes: Sizes) -> Drawn:
     )
 
 
-def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes) -> Drawn:
-    """The same in law, in the coordinates of a frame that is still empty."""
-    keys = jax.random.split(key, 9)
+def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes, room: int) -> Drawn:
+    """The same in law, in the coordinates of a frame that is still empty; `room` for the data."""
+    keys = jax.random.split(key, 8)
     dim, rows, count = frame.dim, sizes.rows, sizes.tasks * sizes.samples
-    first, used = 1 + rows, 1 + rows + count
+    noises = room - 1 - rows
     which = jax.random.randint(keys[0], (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)
     known, _ = Frame(dim - 1, rows).gaussian_rows(keys[1], rows)
-    known = jnp.pad(known, ((0, 0), (1, frame.rank - first)))
+    known = jnp.pad(known, ((0, 0), (noises + 1, frame.rank - room)))
     row, seen = _rows(which, sizes)
     outside_span = dim - sizes.dictionary - 1
-    noise, _ = Frame(outside_span, count).gaussian_rows(keys[2], count)
-    noise = jnp.pad(noise, ((0, 0), (first, frame.rank - used)))
-    noise = noise.reshape(sizes.tasks, sizes.samples, frame.rank)
-    left, more = outside_span - count, jnp.asarray(sizes.dictionary - rows, noise.dtype)
-    along_noise, along_features = _shares(keys[3], frame.rank - used, left, more)
+    if noises < count:  # all dimensions that noise has: any axes will do
+        noise = random.normal(keys[2], (count, noises))
+    else:
+        noise, _ = Frame(outside_span, count).gaussian_rows(keys[2], count)
+    noise = jnp.pad(noise, ((0, 0), (0, frame.rank - noises)))
+    left, more = outside_span - noises, jnp.asarray(sizes.dictionary - rows, noise.dtype)
+    along_noise, along_features = _shares(keys[3], frame.rank - room, left, more)
     fresh_features, features_outside = _fresh_features(
-        keys[4:6], frame, first, along_features, dim - 1 - rows, more, sizes.fresh
+        keys[4:6], noises, rows, along_features, dim - 1 - rows, more, sizes.fresh
     )
+    there = seen[sizes.tasks :]
     named = known[row[sizes.tasks :]]
-    known_test = seen[sizes.tasks :]
-    fresh_features = jnp.where(known_test[:, None], named, fresh_features)
-    features_outside = jnp.where(known_test, 0.0, features_outside)
-    fresh_noise, noise_outside = _fresh_noise(
-        keys[6:8], frame, first, used, along_noise, left, sizes
-    )
+    fresh_noise, noise_outside = _fresh_noise(keys[6:8], noises, 1 + rows, along_noise, left, sizes)
     return Drawn(
-        known[row[: sizes.tasks]], noise, fresh_features, fresh_noise,
-        (features_outside, noise_outside), Frame(dim, frame.rank, used),
-    )  # fmt: skip
+        known[row[: sizes.tasks]],
+        noise.reshape(sizes.tasks, sizes.samples, frame.rank),
+        jnp.where(there[:, None], named, fresh_features),
+        fresh_noise,
+        (jnp.where(there, 0.0, features_outside), noise_outside),
+        Frame(dim, frame.rank, room, room=room),
+    )
 
 
 def _rows(which: Int[Array, " n"], sizes: Sizes) -> tuple[Int[Array, " n"], Bool[Array, " n"]]:
@@ -143,46 +147,42 @@ def _shares(
 
 
 def _fresh_features(
-    keys: Array, frame: Frame, first: int, along: Array, degrees: Array, more: Array, count: int
+    keys: Array, noises: int, rows: int, along: Array, degrees: Array, more: Array, count: int
 ) -> tuple[Float[Array, "fresh rank"], Float[Array, " fresh"]]:
     """Features that were not observed: normal along the observed ones, of the right length
     elsewhere, and in a random direction among those that the dictionary leaves."""
     axes = along.shape[0]
-    normal = random.normal(keys[0], (count, first - 1 + axes))
+    normal = random.normal(keys[0], (count, rows + axes))
     length_key, rest_key = jax.random.split(keys[1])
     length = chi(length_key, jnp.full((count,), 1.0) * jnp.maximum(degrees, 1))
-    inside = jnp.where((jnp.arange(axes) < more)[None], normal[:, first - 1 :], 0.0)
+    inside = jnp.where((jnp.arange(axes) < more)[None], normal[:, rows:], 0.0)
     rest = chi(rest_key, jnp.full((count,), 1.0) * jnp.maximum(more - axes, 1))
     rest = jnp.where(more > axes, rest, 0.0)
     total = jnp.sqrt(jnp.sum(inside**2, axis=1) + rest**2)
     scale = length / jnp.where(total > 0, total, 1.0)
     shown = scale[:, None] * (inside @ along.T)
-    before = jnp.zeros((count, 1), shown.dtype)
-    middle = jnp.zeros((count, frame.rank - first - axes), shown.dtype)
-    rows = jnp.concatenate([before, normal[:, : first - 1], middle, shown], axis=1)
-    return rows, jnp.maximum(length**2 - jnp.sum(shown**2, axis=1), 0.0)
+    before = jnp.zeros((count, noises + 1), shown.dtype)
+    found = jnp.concatenate([before, normal[:, :rows], shown], axis=1)
+    return found, jnp.maximum(length**2 - jnp.sum(shown**2, axis=1), 0.0)
 
 
 def _fresh_noise(
-    keys: Array, frame: Frame, first: int, used: int, along: Array, left: Array, sizes: Sizes
+    keys: Array, noises: int, between: int, along: Array, left: Array, sizes: Sizes
 ) -> tuple[Float[Array, "fresh sample rank"], Float[Array, "fresh sample sample"]]:
     """Noise of fresh tasks: normal along the training noise, shared out along the filters' axes,
     and a triangle of each task's own beyond."""
     axes, each = along.shape[0], sizes.fresh_samples
     shape = (sizes.fresh, each)
-    normal = random.normal(keys[0], (*shape, used - first + axes))
-    # Training noise may fill all the dimensions that noise has.
-    real = jnp.arange(used - first) < left + used - first
-    inside = jnp.where(real[None, None], normal[..., : used - first], 0.0)
-    inner = jnp.where((jnp.arange(axes) < left)[None, None], normal[..., used - first :], 0.0)
+    normal = random.normal(keys[0], (*shape, noises + axes))
+    inner = jnp.where((jnp.arange(axes) < left)[None, None], normal[..., noises:], 0.0)
     shown = inner @ along.T
     beyond = jax.vmap(lambda key: Frame(left - axes, each).gaussian_rows(key, each)[0])(
         jax.random.split(keys[1], sizes.fresh)
     )
     product = lambda rows: jnp.einsum("tid,tjd->tij", rows, rows)  # noqa: E731
     outside = product(inner) - product(shown) + product(beyond)
-    before = jnp.zeros((*shape, first), shown.dtype)
-    return jnp.concatenate([before, inside, shown], axis=2), outside
+    gap = jnp.zeros((*shape, between), shown.dtype)
+    return jnp.concatenate([normal[..., :noises], gap, shown], axis=2), outside
 
 
 def labels(sizes: tuple[int, ...], balanced: bool, tasks: int, key: Key[Array, ""]) -> Array:

@@ -98,13 +98,13 @@ class TaskFamily(AbstractData):
 
     @property
     def compression(self) -> str:
-        noises = self.tasks * self.samples
-        room = self.dim - self.dictionary - 1
-        return "gaussian_rows" if not isinstance(room, int) or noises <= room else "rotate"
+        return "gaussian_rows"
 
     @property
     def span(self) -> int:
-        return 1 + self.sizes.rows + self.tasks * self.samples
+        noises = self.tasks * self.samples
+        room = self.dim - self.dictionary - 1
+        return 1 + self.sizes.rows + (min(noises, room) if isinstance(room, int) else noises)
 
     @property
     def sizes(self) -> task_law.Sizes:
@@ -116,8 +116,10 @@ class TaskFamily(AbstractData):
         if frame is None:
             drawn = task_law.in_ambient(draw_key, int(self.dim), self.sizes)
         else:
-            drawn = task_law.compressed(draw_key, frame, self.sizes)
-        shared = self.signal * jnp.eye(1, drawn.frame.rank)
+            room = self.span if frame.room is None else frame.room
+            drawn = task_law.compressed(draw_key, frame, self.sizes, room)
+        first_axis = 0 if frame is None else drawn.frame.used - 1 - self.sizes.rows
+        shared = self.signal * jnp.eye(1, drawn.frame.rank, first_axis)
         own = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.features
         new = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.fresh_features
         first, second = self.halves
@@ -126,7 +128,7 @@ class TaskFamily(AbstractData):
             (first, second, self.queries), self.balanced, self.test_tasks, test_label_key
         )
         feature, noise = shared + own, self.noise * drawn.noise
-        cut = (1 + self.sizes.rows, self.span)
+        cut = (drawn.frame.used, first_axis)
         train = _samples(feature, noise[:, :first], y[:, :first], drawn.frame, cut)
         held = _samples(feature, noise[:, first:], y[:, first:], drawn.frame, cut)
         whole = (drawn.frame.rank, drawn.frame.rank)
@@ -150,9 +152,9 @@ class TaskFamily(AbstractData):
             scale = self.task_signal**2 / jnp.asarray(self.dim, float)
             outer = y[:, :, None] * y[:, None, :]
             # Features and noise are orthogonal as a whole, not in what the frame shows of them.
-            table = table.at[:, :, 0, :, 1].set(0.0).at[:, :, 1, :, 0].set(0.0)
-            table = table.at[:, :, 0, :, 0].add(scale * features[:, None, None] * outer)
-            table = table.at[:, :, 1, :, 1].add(self.noise**2 * noise)
+            table = table.at[:, :, 0, 1].set(0.0).at[:, :, 1, 0].set(0.0)
+            table = table.at[:, :, 0, 0].add(scale * features[:, None, None] * outer)
+            table = table.at[:, :, 1, 1].add(self.noise**2 * noise)
         marks = {**test.marks, "gram": table.reshape(test.size, *table.shape[2:])}
         return Samples(test.x, test.y, test.vectors, marks, test.groups)
 
@@ -177,7 +179,10 @@ def _samples(
     cut: tuple[int, int],
     hidden: bool = True,
 ) -> Samples:
-    """Examples of every task; compressed patches are cut to their widths."""
+    """Examples of every task; compressed patches are cut to their widths.
+
+    The mark `carried` says that the first patch is so many times the task's own feature.
+    """
     tasks, rank = noise.shape[0], noise.shape[2]
     carried = (y[:, :, None] * feature[:, None, :]).reshape(-1, rank)
     flat = noise.reshape(-1, rank)
@@ -186,7 +191,8 @@ def _samples(
     else:
         x = (carried[:, : cut[0]], flat[:, : cut[1]])
     vectors = {"noise": flat} if hidden else {}
-    return Samples(x=x, y=y.reshape(-1), vectors=vectors, groups=tasks)
+    marks = {"carried": y.reshape(-1)}
+    return Samples(x=x, y=y.reshape(-1), vectors=vectors, marks=marks, groups=tasks)
 
 
 def task_problem(

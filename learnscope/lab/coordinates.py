@@ -27,6 +27,9 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         return f"{type(net).__name__} sees more of its inputs than inner products"
     if rule.basis_dependence is not None:
         return rule.basis_dependence
+    dims = list(dims)
+    if len({data.replace("dim", int(dim)).span for dim in dims if len(dims) > 1} | {data.span}) > 1:
+        return "the dimensions of the sweep need different numbers of coordinates"
     needed, smallest = data.span, min(dims)
     if needed > _MOST * smallest:
         return (

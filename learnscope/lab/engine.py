@@ -317,7 +317,7 @@ def _test_by_columns(problem: Problem) -> Problem:
 def _draw_one(source: _Source, seed: Any, how: str, rank: int) -> tuple[Problem, Params]:
     """One problem and its initial parameters, in the chosen coordinates."""
     data, net = source["data"], source["net"]
-    frame = Frame(data.dim, rank) if how == "compressed" else None
+    frame = Frame(data.dim, rank, room=rank - net.rows) if how == "compressed" else None
     problem = data.sample(_key(seed, "data"), frame)
     params = net.init(_key(seed, "init"), problem)
     if how == "rotate":

@@ -42,5 +42,5 @@ class Fomaml(AbstractMetaRule):
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
-        adapted = task.at(descend(task, self.inner_rate, self.inner_steps))
-        return jax.grad(task.outer_loss)(adapted)
+        adapted = descend(task, self.inner_rate, self.inner_steps)
+        return jax.grad(task.outer_loss)(adapted.point)

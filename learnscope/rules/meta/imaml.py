@@ -48,8 +48,7 @@ class Imaml(AbstractMetaRule):
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
-        move = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight)
-        found = task.at(move)
+        found = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight).point
 
         def system(move: Point) -> Point:
             _, bend = jax.jvp(jax.grad(task.inner_loss), (found,), (task.shift(move),))

@@ -40,6 +40,6 @@ class Maml(AbstractMetaRule):
     def wanted(self, task: AbstractTask) -> Point:
         def objective(start: Point):
             begun = task.begun_at(start)
-            return begun.outer_loss(begun.at(descend(begun, self.inner_rate, self.inner_steps)))
+            return begun.outer_loss(descend(begun, self.inner_rate, self.inner_steps).point)
 
         return jax.grad(objective)(task.start)

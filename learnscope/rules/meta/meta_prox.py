@@ -45,5 +45,5 @@ class MetaProx(AbstractMetaRule):
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
-        move = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight)
-        return jax.tree.map(jnp.negative, move)
+        near = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight)
+        return jax.tree.map(jnp.negative, near.move)

@@ -42,4 +42,4 @@ class Reptile(AbstractMetaRule):
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
-        return jax.tree.map(jnp.negative, descend(task, self.inner_rate, self.inner_steps))
+        return jax.tree.map(jnp.negative, descend(task, self.inner_rate, self.inner_steps).move)

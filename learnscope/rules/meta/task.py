@@ -21,6 +21,7 @@ from learnscope.rules.losses import loss_of
 
 # Where a network is, as the task sees it; a change of weights (a move) has the same structure.
 Point = PyTree[Float[Array, "..."]]
+_UNROLLED = 5  # steps: short loops cost more in bookkeeping than in arithmetic
 
 
 class AbstractTask(eqx.Module):
@@ -44,10 +45,6 @@ class AbstractTask(eqx.Module):
     @abstractmethod
     def shift(self, move: Point) -> Point:
         """What a move does to the point."""
-
-    def at(self, move: Point) -> Point:
-        """The point after a move from the start."""
-        return jax.tree.map(jnp.add, self.start, self.shift(move))
 
     def dot(self, one: Point, other: Point) -> Float[Array, ""]:
         """The inner product of two moves, as changes of weights."""
@@ -92,7 +89,7 @@ class InSight(AbstractTask):
     net: AbstractInnerProductNet
     start: Point
     labels: Array
-    gram: Float[Array, "sample patch other other_patch"]
+    gram: Float[Array, "patch sample other_patch other"]
     inner: tuple[int, int] = eqx.field(static=True)
     outer: tuple[int, int] = eqx.field(static=True)
     loss: str = eqx.field(static=True)
@@ -107,24 +104,42 @@ class InSight(AbstractTask):
         return self._outputs(point, self.outer)
 
     def _outputs(self, point: Point, part: tuple[int, int]) -> tuple[Array, Array]:
-        seen = point["filters"][:, slice(*part)]
-        return self.net.read(point, (seen,)), self.labels[slice(*part)]
+        seen: Float[Array, "patch filter sample"] = point["filters"][..., slice(*part)]
+        return self.net.read(point, tuple(seen)), self.labels[slice(*part)]
 
     def shift(self, move: Point) -> Point:
-        along: Float[Array, "filter sample patch"] = move["filters"]
+        # Patches first: activations are then read along examples, three times faster than along
+        # the few patches of one; the product alone wants filters first.
+        along: Float[Array, "filter patch sample"] = move["filters"].transpose(1, 0, 2)
         square = self.gram.reshape(along[0].size, along[0].size)
         seen = (along.reshape(along.shape[0], -1) @ square).reshape(along.shape)
-        return {**move, "filters": seen}
+        return {**move, "filters": seen.transpose(1, 0, 2)}
 
 
-def descend(task: AbstractTask, rate: Array | float, steps: int, pull: Array | float = 0) -> Point:
-    r"""The move of `steps` of gradient descent on the inner loss, plus $\frac{\lambda}{2}\|W -
-    W_0\|^2$ if it is pulled back with weight $\lambda$."""
+class Descent(eqx.Module):
+    """How far it went, and where it came to."""
 
-    def step(move: Point, _: None) -> tuple[Point, None]:
-        slope = jax.grad(task.inner_loss)(task.at(move))
-        moved = jax.tree.map(lambda m, g: m - rate * (g + pull * m), move, slope)
-        return moved, None
+    move: Point
+    point: Point
 
-    # Short loops cost more in bookkeeping than in arithmetic.
-    return jax.lax.scan(step, task.still(), None, length=steps, unroll=max(1, min(steps, 5)))[0]
+
+def descend(
+    task: AbstractTask, rate: Array | float, steps: int, pull: Array | float | None = None
+) -> Descent:
+    r"""`steps` of gradient descent on the inner loss, plus $\frac{\lambda}{2}\|W - W_0\|^2$ if it
+    is pulled back with weight $\lambda$."""
+
+    def step(at: Descent, _: None = None) -> tuple[Descent, None]:
+        along = jax.grad(task.inner_loss)(at.point)
+        if pull is not None:
+            along = jax.tree.map(lambda g, m: g + pull * m, along, at.move)
+        minus = lambda a, b: a - rate * b  # noqa: E731
+        shifted = jax.tree.map(minus, at.point, task.shift(along))
+        return Descent(jax.tree.map(minus, at.move, along), shifted), None
+
+    walk = Descent(task.still(), task.start)
+    if steps > _UNROLLED:
+        return jax.lax.scan(step, walk, None, length=steps)[0]
+    for _ in range(steps):
+        walk, _ = step(walk)
+    return walk

@@ -70,13 +70,14 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
     filters = params["filters"]
     rest = {name: value for name, value in params.items() if name != "filters"}
     tasks = parts.sets[0].groups
-    seen, back = jax.vjp(lambda rows: [inner(rows, part.x) for part in parts.sets], filters)
+    seen, back = jax.vjp(lambda rows: _seen(rows, parts.sets), filters)
 
     def folded(groups: tuple[Array, ...]) -> Array:
+        """(patch, filter, task, sample)."""
         flat = [z.reshape(filters.shape[0], tasks, -1, z[0, 0].size) for z in groups]
-        return jnp.concatenate(flat, axis=-1)
+        return jnp.concatenate([z.transpose(3, 0, 1, 2) for z in flat])
 
-    start = jnp.concatenate([folded(groups) for groups in seen], axis=2).transpose(1, 0, 2, 3)
+    start = jnp.concatenate([folded(groups) for groups in seen], axis=3).transpose(2, 0, 1, 3)
     labels = jnp.concatenate([part.y.reshape(tasks, -1) for part in parts.sets], axis=1)
 
     def make(one: Any) -> AbstractTask:
@@ -84,14 +85,15 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
         return InSight(net, {**rest, "filters": z}, y, gram, parts.inner, parts.outer, loss)
 
     def gather(moves: Point) -> Params:
-        along = moves["filters"].transpose(1, 0, 2, 3) / tasks
+        along = moves["filters"].transpose(1, 2, 0, 3) / tasks
         cotangents, at = [], 0
         for groups, size in zip(seen, parts.sizes, strict=True):
-            own = along[:, :, at : at + size].reshape(filters.shape[0], tasks * size, -1)
+            own = along[..., at : at + size].reshape(*along.shape[:2], tasks * size)
             at, patch, pulled = at + size, 0, []
             for leaf in groups:  # (filter, task x sample, *patch)
                 patches = leaf[0, 0].size
-                pulled.append(own[:, :, patch : patch + patches].reshape(leaf.shape))
+                part = own[patch : patch + patches].transpose(1, 2, 0)
+                pulled.append(part.reshape(leaf.shape))
                 patch += patches
             cotangents.append(tuple(pulled))
         (found,) = back(cotangents)
@@ -101,13 +103,28 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
     return View((start, labels, _gram(parts)), make, gather)
 
 
+def _seen(filters: Array, sets: tuple[Samples, ...]) -> list[tuple[Array, ...]]:
+    """What every patch of every set sees of the filters. Where a group of patches is multiples of
+    one vector a task (the mark `carried`), that vector alone is multiplied."""
+    if not all(isinstance(part.x, tuple) and "carried" in part.marks for part in sets):
+        return [inner(filters, part.x) for part in sets]
+    times = [part.marks["carried"].reshape(part.groups, -1) for part in sets]
+    of_task = _by_task(sets[0].x[0], sets[0].groups)[:, 0] / times[0][:, :1]
+    (seen,) = inner(filters, of_task)
+    spread = [(seen[:, :, None] * t[None]).reshape(filters.shape[0], -1) for t in times]
+    return [(own, *inner(filters, part.x[1:])) for own, part in zip(spread, sets, strict=True)]
+
+
 def _gram(parts: Parts) -> Array:
     """Of every task's own patches: as the data model gives it, or from the patches."""
     if all("gram" in part.marks for part in parts.sets):
-        marks = [part.marks["gram"] for part in parts.sets]
-        folded = [
-            mark.reshape(part.groups, -1, *mark.shape[1:])
-            for mark, part in zip(marks, parts.sets, strict=True)
-        ]
-        return jnp.concatenate(folded, axis=1)
-    return patch_gram(joined(*(Samples(p.x, p.y, groups=p.groups) for p in parts.sets)).x)
+        found = jnp.concatenate(
+            [_by_task(part.marks["gram"], part.groups) for part in parts.sets], axis=1
+        )
+    else:
+        found = patch_gram(joined(*(Samples(p.x, p.y, groups=p.groups) for p in parts.sets)).x)
+    return found.transpose(0, 2, 1, 3, 4)
+
+
+def _by_task(leaf: Array, tasks: int) -> Array:
+    return leaf.reshape(tasks, -1, *leaf.shape[1:])
