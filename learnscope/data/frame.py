@@ -29,6 +29,7 @@ from learnscope.part import Number
 # Each proposal of `chi` is refused with probability below 0.05 (at one or two degrees of freedom;
 # below 0.005 from 20 on), so that all of them fail less than once in 10^13 draws.
 _PROPOSALS = 10
+SPARE = _PROPOSALS
 _WORTH = 4  # times fewer coordinates
 _FEW = 32  # directions that are reflected one by one
 
@@ -51,10 +52,10 @@ def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*
     normal_key, uniform_key = jax.random.split(key)
     x = jax.random.normal(normal_key, (*degrees.shape, _PROPOSALS), degrees.dtype)
     u = jax.random.uniform(uniform_key, (*degrees.shape, _PROPOSALS + 1), degrees.dtype)
-    return _chi(degrees, x, u)
+    return chi_from(degrees, x, u)
 
 
-def _chi(
+def chi_from(
     degrees: Float[Array, "*shape"],
     x: Float[Array, "*shape proposal"],
     u: Float[Array, "*shape proposal_and_one"],
@@ -77,6 +78,19 @@ def _log1p_minus(e: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """log(1 + e) - e without the cancellation at small e."""
     series = e**2 * (-1 / 2 + e * (1 / 3 + e * (-1 / 4 + e * (1 / 5 + e * (-1 / 6 + e / 7)))))
     return jnp.where(jnp.abs(e) < 0.03, series, jnp.log1p(e) - e)
+
+
+def triangle(
+    normal: Float[Array, "count count_and_proposals"],
+    uniform: Float[Array, "count proposals_and_one"],
+    dim: Number,
+) -> Float[Array, "count count"]:
+    """The lower triangle of Bartlett's decomposition of `count` normal vectors in `dim` dimensions,
+    from given normal and uniform variables (`SPARE` more of each than of columns, and one)."""
+    count = normal.shape[0]
+    degrees = jnp.asarray(dim, normal.dtype) - jnp.arange(count)
+    diagonal = chi_from(jnp.maximum(degrees, 1), normal[:, count:], uniform)
+    return jnp.tril(normal[:, :count], -1) + jnp.diag(diagonal)
 
 
 class Frame(eqx.Module):
@@ -114,9 +128,7 @@ class Frame(eqx.Module):
         normal_key, uniform_key = jax.random.split(key)
         normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
         uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
-        degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
-        diagonal = _chi(jnp.maximum(degrees, 1), normal[:, after.used :], uniform)
-        square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
+        square = triangle(normal[:, self.used :], uniform, self.dim - self.used)
         rows = jnp.concatenate([normal[:, : self.used], square], axis=1)
         rows = jnp.where((jnp.arange(after.used) < self.dim)[None], rows, 0)  # no more coordinates
         return jnp.pad(rows, ((0, 0), (0, self.rank - after.used))), after

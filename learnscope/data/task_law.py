@@ -20,6 +20,8 @@ of their parts that no observed vector sees is left out.
 """
 
 import dataclasses
+import math
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -28,7 +30,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from learnscope.data import random
-from learnscope.data.frame import Frame, chi
+from learnscope.data.frame import SPARE, Frame, chi_from, triangle
 
 
 class Drawn(eqx.Module):
@@ -84,29 +86,80 @@ def in_ambient(key: Key[Array, ""], dim: int, sizes: Sizes) -> Drawn:
     )
 
 
+class _Pool:
+    """Normal and uniform variables of all kinds from one draw each: random bits are most of a
+    program's compile time."""
+
+    def __init__(self, key: Key[Array, ""], normals: int, uniforms: int):
+        one, other = jax.random.split(key)
+        self._normal = random.normal(one, (normals,))
+        self._uniform = jax.random.uniform(other, (uniforms,))
+        self._taken = [0, 0]
+
+    def normal(self, *shape: int) -> Array:
+        return self._next(0, self._normal, shape)
+
+    def uniform(self, *shape: int) -> Array:
+        return self._next(1, self._uniform, shape)
+
+    def _next(self, kind: int, pool: Array, shape: tuple[int, ...]) -> Array:
+        first = self._taken[kind]
+        self._taken[kind] += math.prod(shape)
+        assert self._taken[kind] <= pool.size
+        return pool[first : self._taken[kind]].reshape(shape)
+
+    def triangles(self, dim: Any, size: int, *many: int) -> Array:
+        """Bartlett triangles of `size` vectors in `dim` dimensions, zero beyond these."""
+        normal = self.normal(*many, size, size + SPARE)
+        uniform = self.uniform(*many, size, SPARE + 1)
+        one = lambda a, b: triangle(a, b, dim)  # noqa: E731
+        found = (jax.vmap(one) if many else one)(normal, uniform)
+        real = (jnp.arange(size) < dim).reshape((1,) * (len(many) + 1) + (size,))
+        return jnp.where(real, found, 0.0)
+
+    def chi(self, degrees: Any, count: int) -> Array:
+        """Chi variables; 0 without degrees of freedom."""
+        wide = jnp.broadcast_to(jnp.asarray(degrees, self._normal.dtype), (count,))
+        x, u = self.normal(count, SPARE), self.uniform(count, SPARE + 1)
+        return jnp.where(wide > 0, chi_from(jnp.maximum(wide, 1), x, u), 0.0)
+
+
+def _pool(key: Key[Array, ""], sizes: Sizes, noises: int, axes: int) -> _Pool:
+    rows, count, fresh, each = (
+        sizes.rows,
+        sizes.tasks * sizes.samples,
+        sizes.fresh,
+        sizes.fresh_samples,
+    )
+    triangular = count if noises == count else 0
+    normals = rows * (rows + SPARE) + count * (noises + SPARE) + 2 * axes * (axes + SPARE)
+    normals += fresh * (rows + axes + 2 * SPARE) + fresh * each * (noises + axes + each + SPARE)
+    chis = rows + triangular + 2 * axes + 2 * fresh + fresh * each
+    return _Pool(key, normals, chis * (SPARE + 1))
+
+
 def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes, room: int) -> Drawn:
     """The same in law, in the coordinates of a frame that is still empty; `room` for the data."""
-    keys = jax.random.split(key, 8)
+    pick, pool_key = jax.random.split(key)
     dim, rows, count = frame.dim, sizes.rows, sizes.tasks * sizes.samples
-    noises = room - 1 - rows
-    which = jax.random.randint(keys[0], (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)
-    known, _ = Frame(dim - 1, rows).gaussian_rows(keys[1], rows)
-    known = jnp.pad(known, ((0, 0), (noises + 1, frame.rank - room)))
+    noises, axes = room - 1 - rows, frame.rank - room
+    pool = _pool(pool_key, sizes, noises, axes)
+    which = jax.random.randint(pick, (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)
+    known = jnp.pad(pool.triangles(dim - 1, rows), ((0, 0), (noises + 1, axes)))
     row, seen = _rows(which, sizes)
     outside_span = dim - sizes.dictionary - 1
-    if noises < count:  # all dimensions that noise has: any axes will do
-        noise = random.normal(keys[2], (count, noises))
-    else:
-        noise, _ = Frame(outside_span, count).gaussian_rows(keys[2], count)
+    # If noise fills all the dimensions that it has, any axes will do.
+    full = noises < count
+    noise = pool.normal(count, noises) if full else pool.triangles(outside_span, count)
     noise = jnp.pad(noise, ((0, 0), (0, frame.rank - noises)))
     left, more = outside_span - noises, jnp.asarray(sizes.dictionary - rows, noise.dtype)
-    along_noise, along_features = _shares(keys[3], frame.rank - room, left, more)
+    along_noise, along_features = _shares(pool, axes, left, more)
     fresh_features, features_outside = _fresh_features(
-        keys[4:6], noises, rows, along_features, dim - 1 - rows, more, sizes.fresh
+        pool, noises, rows, along_features, dim - 1 - rows, more, sizes.fresh
     )
     there = seen[sizes.tasks :]
     named = known[row[sizes.tasks :]]
-    fresh_noise, noise_outside = _fresh_noise(keys[6:8], noises, 1 + rows, along_noise, left, sizes)
+    fresh_noise, noise_outside = _fresh_noise(pool, noises, 1 + rows, along_noise, left, sizes)
     return Drawn(
         known[row[: sizes.tasks]],
         noise.reshape(sizes.tasks, sizes.samples, frame.rank),
@@ -129,14 +182,12 @@ def _rows(which: Int[Array, " n"], sizes: Sizes) -> tuple[Int[Array, " n"], Bool
 
 
 def _shares(
-    key: Key[Array, ""], axes: int, left: Array, more: Array
+    pool: _Pool, axes: int, left: Array, more: Array
 ) -> tuple[Float[Array, "axis axis"], Float[Array, "axis axis"]]:
     """A and B: how much of the filters' axes lies where noise is, and where features are."""
     if axes == 0:
         return jnp.zeros((0, 0)), jnp.zeros((0, 0))
-    one, other = jax.random.split(key)
-    noise, _ = Frame(left, axes).gaussian_rows(one, axes)
-    features, _ = Frame(more, axes).gaussian_rows(other, axes)
+    noise, features = pool.triangles(left, axes), pool.triangles(more, axes)
     real = jnp.arange(axes) < left + more  # dimensions that there are for filters
     total = noise @ noise.T + features @ features.T
     total = jnp.where(real[:, None] & real[None], total, jnp.eye(axes))
@@ -147,17 +198,15 @@ def _shares(
 
 
 def _fresh_features(
-    keys: Array, noises: int, rows: int, along: Array, degrees: Array, more: Array, count: int
+    pool: _Pool, noises: int, rows: int, along: Array, degrees: Array, more: Array, count: int
 ) -> tuple[Float[Array, "fresh rank"], Float[Array, " fresh"]]:
     """Features that were not observed: normal along the observed ones, of the right length
     elsewhere, and in a random direction among those that the dictionary leaves."""
     axes = along.shape[0]
-    normal = random.normal(keys[0], (count, rows + axes))
-    length_key, rest_key = jax.random.split(keys[1])
-    length = chi(length_key, jnp.full((count,), 1.0) * jnp.maximum(degrees, 1))
+    normal = pool.normal(count, rows + axes)
+    length = pool.chi(degrees, count)
     inside = jnp.where((jnp.arange(axes) < more)[None], normal[:, rows:], 0.0)
-    rest = chi(rest_key, jnp.full((count,), 1.0) * jnp.maximum(more - axes, 1))
-    rest = jnp.where(more > axes, rest, 0.0)
+    rest = pool.chi(more - axes, count)
     total = jnp.sqrt(jnp.sum(inside**2, axis=1) + rest**2)
     scale = length / jnp.where(total > 0, total, 1.0)
     shown = scale[:, None] * (inside @ along.T)
@@ -167,18 +216,16 @@ def _fresh_features(
 
 
 def _fresh_noise(
-    keys: Array, noises: int, between: int, along: Array, left: Array, sizes: Sizes
+    pool: _Pool, noises: int, between: int, along: Array, left: Array, sizes: Sizes
 ) -> tuple[Float[Array, "fresh sample rank"], Float[Array, "fresh sample sample"]]:
     """Noise of fresh tasks: normal along the training noise, shared out along the filters' axes,
     and a triangle of each task's own beyond."""
     axes, each = along.shape[0], sizes.fresh_samples
     shape = (sizes.fresh, each)
-    normal = random.normal(keys[0], (*shape, noises + axes))
+    normal = pool.normal(*shape, noises + axes)
     inner = jnp.where((jnp.arange(axes) < left)[None, None], normal[..., noises:], 0.0)
     shown = inner @ along.T
-    beyond = jax.vmap(lambda key: Frame(left - axes, each).gaussian_rows(key, each)[0])(
-        jax.random.split(keys[1], sizes.fresh)
-    )
+    beyond = pool.triangles(left - axes, each, sizes.fresh)
     product = lambda rows: jnp.einsum("tid,tjd->tij", rows, rows)  # noqa: E731
     outside = product(inner) - product(shown) + product(beyond)
     gap = jnp.zeros((*shape, between), shown.dtype)
