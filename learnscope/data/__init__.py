@@ -12,6 +12,7 @@ from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, 
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.images import load_images
+from learnscope.data.linear_tasks import LinearTasks
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.patterns import Patterns
@@ -38,6 +39,7 @@ __all__ = [
     "Fresh",
     "FullBatch",
     "GaussianParity",
+    "LinearTasks",
     "MatrixFactors",
     "MatrixNoise",
     "MiniBatch",

@@ -2,6 +2,7 @@
 
 from learnscope.probes.accuracy import GradientNorm, Loss, TestAccuracy, TestLoss, TrainAccuracy
 from learnscope.probes.balanced import BalancedAccuracy
+from learnscope.probes.centroid import CentroidError
 from learnscope.probes.class_noise import (
     Activations,
     ActiveNeurons,
@@ -11,6 +12,14 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
+from learnscope.probes.meta import (
+    AdaptedTest,
+    Amplification,
+    FeatureLearning,
+    MetaLoss,
+    TaskNoise,
+    threshold_time,
+)
 from learnscope.probes.patterns import (
     Alignment,
     CentreCosines,
@@ -28,19 +37,24 @@ __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "AdaptedTest",
     "Alignment",
+    "Amplification",
     "BalancedAccuracy",
     "BestReadout",
     "CentreCosines",
+    "CentroidError",
     "ClassAccuracy",
     "Clusters",
     "Contributions",
     "Decomposition",
+    "FeatureLearning",
     "GradientBalance",
     "GradientNorm",
     "KernelFit",
     "LongTailAccuracy",
     "Loss",
+    "MetaLoss",
     "NoiseMemorisation",
     "NoiseSpectrum",
     "Output",
@@ -48,10 +62,12 @@ __all__ = [
     "ReadoutNorm",
     "Residual",
     "SignalLearning",
+    "TaskNoise",
     "TestAccuracy",
     "TestLoss",
     "TrainAccuracy",
     "WeightGradients",
     "WeightMap",
     "chunk_alignment",
+    "threshold_time",
 ]

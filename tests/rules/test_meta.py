@@ -1,4 +1,4 @@
-"""Every meta-learning rule is plain autodiff of its definition, whatever the coordinates and net."""
+"""Every meta-learning rule is plain autodiff of its definition, in any coordinates and net."""
 
 import equinox as eqx
 import jax
@@ -18,6 +18,7 @@ NETS = {
     "patches": ls.nets.PatchCNN(width=2, activation="huberised", scale=0.3, second_layer="sum"),
     "both layers": ls.nets.TwoLayer(width=3, activation="relu", scale=0.5, symmetric=False),
 }
+KEY = jax.random.key(0)
 GAMMA, J, LAMBDA = 0.6, 2, 0.7
 RULES = {
     "Fomaml": ls.rules.Fomaml(rate=0.1, inner_rate=GAMMA, inner_steps=J),
@@ -162,20 +163,55 @@ def test_a_batch_of_tasks(float64):
 
 
 def test_any_optimiser_and_the_data_models_gram():
-    """Adam outside; and patches alone give the same step as the Gram matrix that comes with them."""
+    """Adam outside; and patches alone give the same step as their Gram matrix does."""
     rule = ls.rules.Maml(rate=0.01, inner_rate=0.5, inner_steps=2, optimiser="adam")
-    problem = DATA.sample(jax.random.key(0))
+    problem = drawn()
     bare = eqx.tree_at(
         lambda p: (p.train, p.validation), problem,
         tuple(Samples(p.x, p.y, groups=3) for p in (problem.train, problem.validation)),
     )  # fmt: skip
-    state = rule.init(NETS["patches"], problem, jax.random.key(1))
+    state = started(rule, problem)
     one, other = (
         quick(lambda *given: rule.step(*given))(state, p, jax.random.key(2))
         for p in (problem, bare)
     )
     close(one.params, other.params, 1e-4)
     assert float(jnp.abs(one.params["filters"] - state.params["filters"]).max()) > 1e-3
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_linear_centroid_minimises_its_objective(split, float64):
+    """Its gradient by autodiff, through an inner problem that is solved by NumPy's formula."""
+    data = ls.data.LinearTasks(
+        dim=5, tasks=4, samples=4, validation=2, spread=1.0, test_tasks=1, noise=0.3
+    )
+    rule, net = ls.rules.LinearCentroid(weight=0.4, split=split), ls.nets.Linear(scale=0.3)
+    problem = quick(lambda: data.sample(jax.random.key(0)))()
+
+    def found(problem):
+        state = rule.init(net, problem, jax.random.key(1))
+        once = rule.step(state, problem, jax.random.key(2))
+        return once.params["filters"][0], rule.step(once, problem, KEY).params["filters"][0]
+
+    first, second = (p.by_group() for p in (problem.train, problem.validation))
+    if split == "train-train":
+        first = second = jax.tree.map(lambda a, b: jnp.concatenate([a, b], 1), first, second)
+
+    def objective(centroid):
+        def one(x, y, test_x, test_y):
+            n, d = x.shape
+            system = x.T @ x / n + 0.4 * jnp.eye(d)
+            own = jnp.linalg.solve(system, x.T @ y / n + 0.4 * centroid)
+            return jnp.mean((test_y - test_x @ own) ** 2)
+
+        return jax.vmap(one)(first.x, first.y, second.x, second.y).mean()
+
+    centroid, again = quick(found)(problem)
+    assert float(jnp.abs(quick(jax.grad(objective))(centroid)).max()) < 1e-8
+    assert float(jnp.abs(quick(jax.grad(objective))(centroid + 0.1)).max()) > 1e-3
+    close(centroid, again, 1e-8)
+    with pytest.raises(ls.BadInput, match="LinearCentroid needs the net Linear, not PatchCNN"):
+        rule.init(NETS["patches"], problem, jax.random.key(1))
 
 
 def test_a_problem_without_tasks():

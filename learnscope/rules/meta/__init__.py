@@ -2,6 +2,7 @@
 
 from learnscope.rules.meta.fomaml import Fomaml
 from learnscope.rules.meta.imaml import Imaml, conjugate_gradients
+from learnscope.rules.meta.linear_centroid import LinearCentroid
 from learnscope.rules.meta.maml import Maml
 from learnscope.rules.meta.meta_prox import MetaProx
 from learnscope.rules.meta.pooled import Pooled
@@ -16,6 +17,7 @@ __all__ = [
     "AbstractTask",
     "Fomaml",
     "Imaml",
+    "LinearCentroid",
     "Maml",
     "MetaProx",
     "Parts",
