@@ -3,12 +3,12 @@
 from typing import Any
 
 from learnscope.errors import BadInput
-from learnscope.theory import benign, input_structure, kou
+from learnscope.theory import benign, input_structure, kou, meta_split
 from learnscope.theory.condition import Conditions
 from learnscope.theory.pegr import experiment as pegr
 from learnscope.theory.prediction import Prediction
 
-_THEORIES = (pegr, kou, benign, input_structure)
+_THEORIES = (pegr, kou, benign, input_structure, meta_split)
 
 
 def conditions(experiment: Any, **constants: float) -> Conditions:
