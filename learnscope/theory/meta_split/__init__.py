@@ -8,7 +8,8 @@ $O(\exp(-K^c))$ with one.
 Linearised at the start ($\ell' = -1/2$, pre-activations between 0 and h), filters of sign j see
 
 $$\text{inside: } \langle w, \nu_k \rangle \times
-\left(1 + \tfrac{a \gamma \|\nu_k\|^2}{4 h}\right), \quad \langle w, \xi_{k,i} \rangle \times \left(1 + \tfrac{a \gamma \|\xi\|^2}{2 h n_{in}}\right)$$
+\left(1 + \tfrac{a \gamma \|\nu_k\|^2}{4 h}\right), \quad
+\langle w, \xi_{k,i} \rangle \times \left(1 + \tfrac{a \gamma \|\xi\|^2}{2 h n_{in}}\right)$$
 
 a step, if $\xi_{k,i}$ is adapted to (half of a task's examples have the filter's sign, so that the
 feature gets 1/4 where its own example gives noise 1/2), and outside per unit of $\eta$
