@@ -19,7 +19,6 @@ import numpy as np
 
 from learnscope.data import LinearTasks, TaskFamily
 from learnscope.lab import Experiment, Record, zipped
-from learnscope.lab.sweep import Axis
 from learnscope.nets import Linear, PatchCNN
 from learnscope.probes import (
     AbstractProbe,
