@@ -279,7 +279,6 @@ def phase(data: xr.Dataset) -> Drawing:
         (gain, "test loss, train-train - train-validation", SPLITS, (-0.7, 0.7)),
         (over, "test loss, vanilla - train-validation", METHODS[1:], (-0.7, 0.7)),
     ]
-    # fmt: skip
     with style():
         figure, grid = plt.subplots(2, 3, figsize=(11.4, 6.6), sharex=True, sharey=True)
         for axes, (table, title, lines, (low, high)) in zip(grid.flat, panels, strict=False):
