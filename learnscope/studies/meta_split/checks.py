@@ -14,6 +14,7 @@ import xarray as xr
 from learnscope.lab.ledger import Finding, mean
 from learnscope.probes import threshold_time
 from learnscope.studies.meta_split.experiments import (
+    DIM,
     RATE,
     SPLITS,
     THRESHOLD,
@@ -44,7 +45,7 @@ def _by_tasks(values: xr.DataArray) -> str:
 
 
 def training_loss(data: xr.Dataset, method: str) -> Finding:
-    least = data.meta_loss.sel(method=method).min("step")
+    least = data.meta_loss.sel(rule=method).min("step")
     worst = float(least.mean("seed").max())
     scientific = "; ".join(
         f"K = {int(k)}: {float(least.sel(tasks=k).mean()):.1e}" for k in least.tasks.values
@@ -54,8 +55,8 @@ def training_loss(data: xr.Dataset, method: str) -> Finding:
 
 def stays_constant(data: xr.Dataset, method: str) -> Finding:
     """min_t of the test loss is of order 1 for every K."""
-    least = data.test_loss.sel(method=method).min("step")
-    right = data.test_accuracy.sel(method=method).isel(step=-1).mean("seed")
+    least = data.test_loss.sel(rule=method).min("step")
+    right = data.test_accuracy.sel(rule=method).isel(step=-1).mean("seed")
     told = f"least test loss {_by_tasks(least)}; accuracy at the end {float(right.min()):.2f} to "
     told += f"{float(right.max()):.2f}"
     good = bool((least.mean("seed") >= CONSTANT).all())
@@ -64,7 +65,7 @@ def stays_constant(data: xr.Dataset, method: str) -> Finding:
 
 
 def test_loss_falls(data: xr.Dataset) -> Finding:
-    last = data.test_loss.sel(method="train-validation").isel(step=-1)
+    last = data.test_loss.sel(rule="train-validation").isel(step=-1)
     means = last.mean("seed").values
     good = bool((np.diff(means) < 0).all() and means[-1] < SMALL)
     return _finding(f"at T: {_by_tasks(last)}", good, "it does not fall to below 0.1 with K")
@@ -73,7 +74,7 @@ def test_loss_falls(data: xr.Dataset) -> Finding:
 def separation(data: xr.Dataset) -> Finding:
     """Train-validation below train-train for every K."""
     last = data.test_loss.isel(step=-1)
-    same, apart = (last.sel(method=split) for split in SPLITS)
+    same, apart = (last.sel(rule=split) for split in SPLITS)
     told = "; ".join(
         f"K = {int(k)}: {mean(same.sel(tasks=k))} without, {mean(apart.sel(tasks=k))} with a split"
         for k in last.tasks.values
@@ -84,7 +85,7 @@ def separation(data: xr.Dataset) -> Finding:
 
 def beats_vanilla(data: xr.Dataset) -> Finding:
     last = data.test_loss.isel(step=-1)
-    apart, plain = (last.sel(method=name) for name in ("train-validation", "vanilla"))
+    apart, plain = (last.sel(rule=name) for name in ("train-validation", "vanilla"))
     told = "; ".join(
         f"K = {int(k)}: {mean(apart.sel(tasks=k))} with a split, {mean(plain.sel(tasks=k))} vanilla"
         for k in last.tasks.values
@@ -95,7 +96,7 @@ def beats_vanilla(data: xr.Dataset) -> Finding:
 
 def exponent(data: xr.Dataset) -> Finding:
     """c of exp(-K^c) at several T: it must be positive, and settle."""
-    one = data.test_loss.isel(method=0)
+    one = data.test_loss.isel(rule=0)
     times = [int(t) for t in one.step.values if t > 0]
     shown = sorted({times[len(times) // 4], times[len(times) // 2], times[-1]})
     found = {t: loss_exponents(one.sel(step=t)) for t in times}
@@ -110,7 +111,7 @@ def exponent(data: xr.Dataset) -> Finding:
 
 
 def feature_grows(data: xr.Dataset) -> Finding:
-    last = data.shared_feature.sel(method="train-validation").isel(step=-1)
+    last = data.shared_feature.sel(rule="train-validation").isel(step=-1)
     found = power_exponents(last)
     spread = 1.96 * found.std(ddof=1) / math.sqrt(found.size) if found.size > 1 else math.inf
     told = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(found)}"
@@ -118,7 +119,7 @@ def feature_grows(data: xr.Dataset) -> Finding:
 
 
 def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:
-    return data.sel(method=method).isel(scale=0 if tiny else -1, step=0)
+    return data.sel(rule=method).isel(scale=0 if tiny else -1, step=0)
 
 
 def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
@@ -146,7 +147,7 @@ def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
 
 def noise_at_threshold(data: xr.Dataset) -> Finding:
     """Lemma 6.3: when the feature has grown, validation noise is still as at the start."""
-    one = data.sel(method="train-validation").isel(scale=-1)
+    one = data.sel(rule="train-validation").isel(scale=-1)
     when = threshold_time(one.shared_feature, THRESHOLD)
     values = [
         float(one.validation_noise.sel(seed=s, step=when.sel(seed=s)))
@@ -161,13 +162,14 @@ def noise_at_threshold(data: xr.Dataset) -> Finding:
         f"{theory.predict(experiment_of(data, 'train-validation'))['feature_time']:.3g}); "
         f"validation noise there / at the start: {mean(values)}"
     )
-    good = len(values) == one.sizes["seed"] and max(values) <= 3
-    return _finding(told, good, "it has grown by more than a factor of 3")
+    told += f", at most {max(values):.2f} (log d = {math.log(DIM):.1f})"
+    good = len(values) == one.sizes["seed"] and max(values) <= math.log(DIM)
+    return _finding(told, good, "it has grown by more than a factor of log(d)")
 
 
 def slopes_fall(data: xr.Dataset) -> Finding:
     """Lemma 6.4: sums of -l' fall as 1 / (T eta)."""
-    one = data.sel(method="train-validation").isel(scale=-1)
+    one = data.sel(rule="train-validation").isel(scale=-1)
     found = decay_exponents(one.outer_slope)
     experiment = experiment_of(data, "train-validation")
     count = experiment.data.tasks * experiment.data.validation  # type: ignore[attr-defined]
@@ -183,12 +185,11 @@ def slopes_fall(data: xr.Dataset) -> Finding:
 def wide_enough(data: xr.Dataset) -> Finding:
     last = data.test_loss.isel(step=-1)
     apart = {
-        int(m): below(*(last.sel(method=s, width=m) for s in SPLITS[::-1]))
-        for m in last.width.values
+        int(m): below(*(last.sel(rule=s, width=m) for s in SPLITS[::-1])) for m in last.width.values
     }
     told = "; ".join(
-        f"m = {m}: {mean(last.sel(method=SPLITS[0], width=m))} without, "
-        f"{mean(last.sel(method=SPLITS[1], width=m))} with a split"
+        f"m = {m}: {mean(last.sel(rule=SPLITS[0], width=m))} without, "
+        f"{mean(last.sel(rule=SPLITS[1], width=m))} with a split"
         for m in apart
     )
     narrow = [str(m) for m, good in apart.items() if not good]
@@ -224,7 +225,7 @@ def needs_split(data: xr.Dataset, rule: str) -> Finding:
 
 def _best(data: xr.Dataset, name: str, method: str) -> xr.DataArray:
     """At the weight that is best on average."""
-    one = data[name].sel(method=method).isel(step=-1)
+    one = data[name].sel(rule=method).isel(step=-1)
     return one.isel(weight=int(one.mean("seed").argmin("weight")))
 
 
@@ -293,7 +294,8 @@ def gap_grows(data: xr.Dataset, reading: str, less: str) -> Finding:
         same, apart = _losses(data, reading, setting)
         gaps.append(same - apart)
     told = f"train-train - train-validation: {less} {mean(gaps[0])}, 5 steps {mean(gaps[1])}"
-    return _finding(told, below(*gaps), "the gap does not grow")
+    good = below(*gaps) and float(gaps[1].mean()) > 0
+    return _finding(told, good, "the gap does not grow, or is no gain")
 
 
 def learns_feature(data: xr.Dataset, reading: str) -> Finding:
@@ -341,7 +343,7 @@ def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
     of all, whether the feature was learnt (accuracy above 3/4)."""
     learnt = data.test_accuracy.isel(step=-1).mean("seed") > (1 + CHANCE) / 2
     shares = {}
-    for name in data.method.values:
+    for name in data.rule.values:
         experiment = experiment_of(data, str(name))
         hits = []
         for noise in data.noise.values:
@@ -349,7 +351,7 @@ def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
                 setting = experiment.replace("data.noise", float(noise))
                 setting = setting.replace("data.tasks", int(tasks))
                 expected = theory.rates(setting).advantage > 1
-                hits.append(expected == bool(learnt.sel(method=name, noise=noise, tasks=tasks)))
+                hits.append(expected == bool(learnt.sel(rule=name, noise=noise, tasks=tasks)))
         shares[str(name)] = float(np.mean(hits))
     return shares, learnt
 
@@ -377,7 +379,7 @@ def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
     if not pairs:
         return _finding("no such cell in the sweep", False, "the sweep does not reach it")
     cells = xr.concat(pairs, "cell")
-    apart, plain = (cells.sel(method=name) for name in ("train-validation", "vanilla"))
+    apart, plain = (cells.sel(rule=name) for name in ("train-validation", "vanilla"))
     told = (
         f"{len(pairs)} cells of (noise, K): {mean(apart)} with a split, {mean(plain)} vanilla; "
         f"below in {100 * float((apart < plain).mean()):.0f} % of runs"

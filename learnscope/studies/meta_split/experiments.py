@@ -187,7 +187,7 @@ def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
 
 def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
     """Ridge inside, least squares outside: linear tasks, and this paper's data."""
-    weights = (zipped({"rule.weight": np.geomspace(1e-2, 1e2, cells).tolist()}),)
+    weights = (zipped({"rule.weight": np.geomspace(1e-2, 1e4, cells).tolist()}),)
     linear = LinearTasks(dim=60, tasks=120, samples=20, validation=10, spread=1.0, test_tasks=50)
     family = TaskFamily(
         dim=DIM, dictionary=DICTIONARY, tasks=16, samples=4, validation=2, signal=1.0,
@@ -203,9 +203,9 @@ def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
         )  # fmt: skip
 
     return {
-        "centroid": Sweep(arms(linear, (CentroidError(), TestLoss())), seeds, dim="method"),
+        "centroid": Sweep(arms(linear, (CentroidError(), TestLoss())), seeds, dim="rule"),
         "centroid_family": Sweep(
-            arms(family, (TestLoss(), TestAccuracy())), seeds, dim="method"
+            arms(family, (TestLoss(), TestAccuracy())), seeds, dim="rule"
         ),
     }  # fmt: skip
 
@@ -235,13 +235,13 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
                 for name in METHODS
             ),
             seeds,
-            dim="method",
+            dim="rule",
         ),
         "horizon": Sweep(
             (Arm("train-validation", theorem(
                 method("train-validation"), quick, 4 * steps, steps // 4, **small), many),),
             few,
-            dim="method",
+            dim="rule",
         ),
         "lemmas": Sweep(
             tuple(
@@ -254,7 +254,7 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
                 for name in SPLITS
             ),
             seeds,
-            dim="method",
+            dim="rule",
         ),
         "width": Sweep(
             tuple(
@@ -263,7 +263,7 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
                 for name in SPLITS
             ),
             few,
-            dim="method",
+            dim="rule",
         ),
         "rules": _rules(few, 60 if smoke else BUDGET, **small),
         "phase": Sweep(
@@ -273,7 +273,7 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
                 for name in METHODS
             ),
             2 if smoke else 3,
-            dim="method",
+            dim="rule",
         ),
         "tables": Sweep(
             tuple(

@@ -51,7 +51,7 @@ def separation(data: xr.Dataset) -> Drawing:
         figure, grid = plt.subplots(2, 3, figsize=(10.2, 6.2), sharex=True)
         for axes, (name, title) in zip(grid.flat, panels.items(), strict=True):
             for index, method in enumerate(METHODS):
-                one = data[name].sel(method=method)
+                one = data[name].sel(rule=method)
                 one = one.min("step") if name == "meta_loss" else one.isel(step=-1)
                 interval(axes, data.tasks.values, one, index, method)
             axes.set_title(title)
@@ -72,7 +72,7 @@ def separation(data: xr.Dataset) -> Drawing:
 
 def exponent(data: xr.Dataset) -> Drawing:
     """-log of the test loss against K at several T, and c against T."""
-    one = data.test_loss.isel(method=0)
+    one = data.test_loss.isel(rule=0)
     times = [int(t) for t in one.step.values if t > 0]
     shown = sorted({times[0], times[len(times) // 4], times[len(times) // 2], times[-1]})
     with style():
@@ -163,7 +163,7 @@ def lemmas(data: xr.Dataset) -> Drawing:
             factors = (expected.feature_factor, expected.noise_factor, expected.held_factor)
             at = np.arange(3)
             for index, (place, text) in enumerate(((0, "σ₀ = 10⁻⁹"), (-1, "σ₀ = d^-1/2"))):
-                start = data.sel(method=method).isel(scale=place, step=0)
+                start = data.sel(rule=method).isel(scale=place, step=0)
                 values = [float(start[name].mean()) for name in names]
                 axes.plot(at + 0.15 * index, values, "o", color=COLOURS[index], label=text)
             axes.plot(at - 0.15, factors, "k_", markersize=14, label="linearised")
@@ -173,7 +173,7 @@ def lemmas(data: xr.Dataset) -> Drawing:
         grid[0, 0].set_ylabel("after / before adapting")
         grid[0, 0].legend()
         for axes, method in zip(grid[1], SPLITS, strict=True):
-            one = data.sel(method=method).isel(scale=-1)
+            one = data.sel(rule=method).isel(scale=-1)
             for index, (name, text) in enumerate(
                 (("shared_feature", "shared feature, min max j<w, ν>"),
                  ("task_feature", "task features, max |<w, z>|"),
@@ -191,6 +191,7 @@ def lemmas(data: xr.Dataset) -> Drawing:
                 axes.axvline(when, color="grey", linewidth=0.8, label="T⁽²⁾: feature ≥ 1/log d")
             axes.set_yscale("log")
             axes.set_xscale("symlog", linthresh=max(10, float(one.step[1])))
+            axes.set_xlim(0, float(one.step[-1]))
             axes.set_xlabel("outer step")
             axes.set_title(f"{method}, σ₀ = d^-1/2: median and range")
         grid[1, 0].set_ylabel("inner product with filters")
@@ -234,7 +235,7 @@ def width(data: xr.Dataset) -> Drawing:
             strict=True,
         ):
             for index, split in enumerate(SPLITS):
-                interval(axes, data.width.values, last[name].sel(method=split), index, split)
+                interval(axes, data.width.values, last[name].sel(rule=split), index, split)
             _logarithmic(axes, data.width.values)
             axes.set_xlabel("filters of either sign m")
             axes.set_ylabel(f"{text}, before adapting")
@@ -254,7 +255,7 @@ def centroid(linear: xr.Dataset, family: xr.Dataset) -> Drawing:
         )
         for axes, (data, name, text, title) in zip(grid, panels, strict=True):
             for index, split in enumerate(SPLITS):
-                one = data[name].sel(method=split).isel(step=-1)
+                one = data[name].sel(rule=split).isel(step=-1)
                 interval(axes, data.weight.values, one, index, split)
             axes.set_xscale("log")
             axes.set_yscale("log")
@@ -271,9 +272,9 @@ def phase(data: xr.Dataset) -> Drawing:
     """Who learns the shared feature, over noise and tasks; and what the split gains."""
     squared = data.noise.values**2 * (DIM - DICTIONARY - 1)
     last = data.isel(step=-1).mean("seed").assign_coords(noise=squared)
-    gain = last.test_loss.sel(method="train-train") - last.test_loss.sel(method="train-validation")
-    over = last.test_loss.sel(method="vanilla") - last.test_loss.sel(method="train-validation")
-    panels = [(last.test_accuracy.sel(method=name), f"accuracy, {name}", (name,), (0.5, 1.0))
+    gain = last.test_loss.sel(rule="train-train") - last.test_loss.sel(rule="train-validation")
+    over = last.test_loss.sel(rule="vanilla") - last.test_loss.sel(rule="train-validation")
+    panels = [(last.test_accuracy.sel(rule=name), f"accuracy, {name}", (name,), (0.5, 1.0))
               for name in METHODS]  # fmt: skip
     panels += [
         (gain, "test loss, train-train - train-validation", SPLITS, (-0.7, 0.7)),
