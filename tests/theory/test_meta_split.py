@@ -23,8 +23,7 @@ def experiment(split="train-validation", **changes):
     return made
 
 
-@pytest.mark.parametrize("split", ["train-train", "train-validation"])
-@pytest.mark.parametrize("threshold", [0.5, 0.3])
+@pytest.mark.parametrize(("split", "threshold"), [("train-train", 0.3), ("train-validation", 0.5)])
 def test_linearised_factors_are_the_networks(split, threshold, float64):
     """At tiny initial weights the inner loop is linear: to 5 %, since lengths vary."""
     setting = experiment(split, net__scale=1e-9, net__threshold=threshold, rule__inner_steps=3)
