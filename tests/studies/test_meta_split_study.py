@@ -124,9 +124,9 @@ def test_theorems_can_fail():
 
 
 def test_the_exponent_can_fail():
-    falling = with_values("horizon", "test_loss", [0.5, 0.1], ("tasks",))
+    falling = with_values("separation", "test_loss", [0.5, 0.1], ("tasks",))
     check_both(
-        checks.exponent, falling, with_values("horizon", "test_loss", [0.1, 0.5], ("tasks",))
+        checks.exponent, falling, with_values("separation", "test_loss", [0.1, 0.5], ("tasks",))
     )
 
 

@@ -237,12 +237,6 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
             seeds,
             dim="rule",
         ),
-        "horizon": Sweep(
-            (Arm("train-validation", theorem(
-                method("train-validation"), quick, 4 * steps, steps // 4, **small), many),),
-            few,
-            dim="rule",
-        ),
         "lemmas": Sweep(
             tuple(
                 Arm(name, theorem(
