@@ -141,7 +141,8 @@ def _pool(key: Key[Array, ""], sizes: Sizes, noises: int, axes: int) -> _Pool:
 def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes, room: int) -> Drawn:
     """The same in law, in the coordinates of a frame that is still empty; `room` for the data."""
     pick, pool_key = jax.random.split(key)
-    dim, rows, count = frame.dim, sizes.rows, sizes.tasks * sizes.samples
+    dim = jnp.asarray(frame.dim, float)
+    rows, count = sizes.rows, sizes.tasks * sizes.samples
     noises, axes = room - 1 - rows, frame.rank - room
     pool = _pool(pool_key, sizes, noises, axes)
     which = jax.random.randint(pick, (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)

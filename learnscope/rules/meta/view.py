@@ -56,7 +56,7 @@ def view(net: AbstractNet, params: Params, parts: Parts, loss: str) -> View:
         return part.x, part.y
 
     def make(one: Any) -> AbstractTask:
-        return InWeights(net, params, *one, loss)
+        return InWeights(net=net, start=params, inner=one[0], outer=one[1], loss=loss)
 
     def gather(moves: Point) -> Params:
         return jax.tree.map(lambda leaf: leaf.mean(0), moves)
@@ -82,7 +82,10 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
 
     def make(one: Any) -> AbstractTask:
         z, y, gram = one
-        return InSight(net, {**rest, "filters": z}, y, gram, parts.inner, parts.outer, loss)
+        return InSight(
+            net=net, start={**rest, "filters": z}, labels=y, gram=gram, inner=parts.inner,
+            outer=parts.outer, loss=loss,
+        )  # fmt: skip
 
     def gather(moves: Point) -> Params:
         along = moves["filters"].transpose(1, 2, 0, 3) / tasks

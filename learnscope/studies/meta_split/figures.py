@@ -5,6 +5,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import StrMethodFormatter
 
 from learnscope.probes import threshold_time
 from learnscope.studies.drawing import COLOURS, STYLES, interval, style
@@ -81,6 +82,8 @@ def exponent(data: xr.Dataset) -> Drawing:
             interval(left, one.tasks.values, -np.log(one.sel(step=t)), index, f"T = {t}")
         _logarithmic(left, one.tasks.values)
         left.set_yscale("log")
+        left.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        left.yaxis.set_minor_formatter(StrMethodFormatter("{x:.1g}"))
         left.set_xlabel(TASKS)
         left.set_ylabel("-log test loss")
         left.legend()
