@@ -56,4 +56,41 @@ PAPERS: dict[str, str] = {
   booktitle = {International Conference on Learning Representations},
   year = {2021}
 }""",
+    "zuo2023split": """@inproceedings{zuo2023split,
+  title = {Understanding Train-Validation Split in Meta-Learning with Neural Networks},
+  author = {Zuo, Xinzhe and Chen, Zixiang and Yao, Huaxiu and Cao, Yuan and Gu, Quanquan},
+  booktitle = {International Conference on Learning Representations},
+  year = {2023}
+}""",
+    "finn2017maml": """@inproceedings{finn2017maml,
+  title = {Model-Agnostic Meta-Learning for Fast Adaptation of Deep Networks},
+  author = {Finn, Chelsea and Abbeel, Pieter and Levine, Sergey},
+  booktitle = {International Conference on Machine Learning},
+  year = {2017}
+}""",
+    "nichol2018reptile": """@article{nichol2018reptile,
+  title = {On First-Order Meta-Learning Algorithms},
+  author = {Nichol, Alex and Achiam, Joshua and Schulman, John},
+  journal = {arXiv preprint arXiv:1803.02999},
+  year = {2018}
+}""",
+    "zhou2019prox": """@inproceedings{zhou2019prox,
+  title = {Efficient Meta Learning via Minibatch Proximal Update},
+  author = {Zhou, Pan and Yuan, Xiaotong and Xu, Huan and Yan, Shuicheng and Feng, Jiashi},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2019}
+}""",
+    "rajeswaran2019imaml": """@inproceedings{rajeswaran2019imaml,
+  title = {Meta-Learning with Implicit Gradients},
+  author = {Rajeswaran, Aravind and Finn, Chelsea and Kakade, Sham and Levine, Sergey},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2019}
+}""",
+    "bai2021split": """@inproceedings{bai2021split,
+  title = {How Important is the Train-Validation Split in Meta-Learning?},
+  author = {Bai, Yu and Chen, Minshuo and Zhou, Pan and Zhao, Tuo and Lee, Jason and Kakade, Sham
+            and Wang, Huan and Xiong, Caiming},
+  booktitle = {International Conference on Machine Learning},
+  year = {2021}
+}""",
 }

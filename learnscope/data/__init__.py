@@ -12,7 +12,9 @@ from learnscope.data.factors import (
 from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
+from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.images import load_images
+from learnscope.data.linear_tasks import LinearTasks
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.patterns import Patterns
@@ -27,6 +29,7 @@ from learnscope.data.problem import (
 )
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import StrongWeak
+from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
@@ -45,6 +48,7 @@ __all__ = [
     "GaussianParity",
     "HalfMask",
     "Halves",
+    "LinearTasks",
     "MatrixFactors",
     "MatrixNoise",
     "MiniBatch",
@@ -56,10 +60,15 @@ __all__ = [
     "SignalNoise",
     "SpikeFactors",
     "StrongWeak",
+    "TaskFamily",
     "chi",
+    "joined",
     "load_images",
     "noise_correlation_ratio",
     "orthonormal",
     "overlaps",
+    "patch_gram",
+    "task_problem",
     "turn",
+    "with_gram",
 ]

@@ -16,6 +16,7 @@ decomposition: i.i.d. normals below the diagonal and chi(d - k - i) on it (i = 0
 there are more rows than dimensions left, the triangle ends at the d-th coordinate.
 """
 
+import dataclasses
 from abc import abstractmethod
 
 import equinox as eqx
@@ -29,6 +30,7 @@ from learnscope.part import Number
 # Each proposal of `chi` is refused with probability below 0.05 (at one or two degrees of freedom;
 # below 0.005 from 20 on), so that all of them fail less than once in 10^13 draws.
 _PROPOSALS = 10
+SPARE = _PROPOSALS
 _WORTH = 4  # times fewer coordinates
 _FEW = 32  # directions that are reflected one by one
 
@@ -51,10 +53,10 @@ def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*
     normal_key, uniform_key = jax.random.split(key)
     x = jax.random.normal(normal_key, (*degrees.shape, _PROPOSALS), degrees.dtype)
     u = jax.random.uniform(uniform_key, (*degrees.shape, _PROPOSALS + 1), degrees.dtype)
-    return _chi(degrees, x, u)
+    return chi_from(degrees, x, u)
 
 
-def _chi(
+def chi_from(
     degrees: Float[Array, "*shape"],
     x: Float[Array, "*shape proposal"],
     u: Float[Array, "*shape proposal_and_one"],
@@ -79,12 +81,26 @@ def _log1p_minus(e: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     return jnp.where(jnp.abs(e) < 0.03, series, jnp.log1p(e) - e)
 
 
+def triangle(
+    normal: Float[Array, "count count_and_proposals"],
+    uniform: Float[Array, "count proposals_and_one"],
+    dim: Number,
+) -> Float[Array, "count count"]:
+    """The lower triangle of Bartlett's decomposition of `count` normal vectors in `dim` dimensions,
+    from given normal and uniform variables (`SPARE` more of each than of columns, and one)."""
+    count = normal.shape[0]
+    degrees = jnp.asarray(dim, normal.dtype) - jnp.arange(count)
+    diagonal = chi_from(jnp.maximum(degrees, 1), normal[:, count:], uniform)
+    return jnp.tril(normal[:, :count], -1) + jnp.diag(diagonal)
+
+
 class Frame(eqx.Module):
     """The coordinates of one draw: `rank` numbers a vector, for `dim` ambient dimensions.
 
     `used` counts the coordinates already taken. In an `ambient` frame rank = dim and nothing needs
     to be kept track of. `seen` is how many coordinates fresh examples are known in: those that
-    weights in use may have (none: all of them).
+    weights in use may have (none: all of them). `room` is how many the data model said it takes
+    (its `span`), for those that take fewer where training vectors fill all dimensions there are.
     """
 
     dim: Number
@@ -92,6 +108,7 @@ class Frame(eqx.Module):
     used: int = eqx.field(static=True, default=0)
     ambient: bool = eqx.field(static=True, default=False)
     seen: int | None = eqx.field(static=True, default=None)
+    room: int | None = eqx.field(static=True, default=None)
 
     @staticmethod
     def of_dimension(dim: int) -> "Frame":
@@ -114,9 +131,7 @@ class Frame(eqx.Module):
         normal_key, uniform_key = jax.random.split(key)
         normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
         uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
-        degrees = jnp.asarray(self.dim, normal.dtype) - self.used - jnp.arange(count)
-        diagonal = _chi(jnp.maximum(degrees, 1), normal[:, after.used :], uniform)
-        square = jnp.tril(normal[:, self.used : after.used], -1) + jnp.diag(diagonal)
+        square = triangle(normal[:, self.used :], uniform, self.dim - self.used)
         rows = jnp.concatenate([normal[:, : self.used], square], axis=1)
         rows = jnp.where((jnp.arange(after.used) < self.dim)[None], rows, 0)  # no more coordinates
         return jnp.pad(rows, ((0, 0), (0, self.rank - after.used))), after
@@ -135,7 +150,7 @@ class Frame(eqx.Module):
                 f"a frame of rank {self.rank} has no room for {count} vectors after {self.used}: "
                 "the data model's `span` or the net's `rows` counts too few."
             )
-        return Frame(self.dim, self.rank, self.used + count, self.ambient, self.seen)
+        return dataclasses.replace(self, used=self.used + count)
 
 
 class AbstractTurn(eqx.Module):

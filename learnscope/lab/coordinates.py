@@ -15,10 +15,12 @@ _MOST = 1.5
 
 
 class Room(NamedTuple):
-    """Coordinates that a compressed run has, and those that fresh examples must be known in."""
+    """Coordinates that a compressed run has, those that fresh examples must be known in, and those
+    of directions and training vectors."""
 
     rank: int
     seen: int | None
+    span: int
 
 
 def room(experiment: Experiment) -> Room:
@@ -26,9 +28,8 @@ def room(experiment: Experiment) -> Room:
     data, net, rule = experiment.data, experiment.net, experiment.rule
     assert isinstance(net, AbstractInnerProductNet)
     in_use = 1 + rule.targets if isinstance(rule, AbstractPairRule) else None
-    return Room(
-        data.span + data.sets * net.rows, None if in_use is None else data.span + in_use * net.rows
-    )
+    seen = None if in_use is None else data.span + in_use * net.rows
+    return Room(data.span + data.sets * net.rows, seen, data.span)
 
 
 def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
@@ -48,6 +49,9 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         )
         if reason is not None:
             return reason
+    dims = list(dims)
+    if len({data.replace("dim", int(dim)).span for dim in dims if len(dims) > 1} | {data.span}) > 1:
+        return "the dimensions of the sweep need different numbers of coordinates"
     needed, smallest = data.span, min(dims)
     if needed > _MOST * smallest:
         return (

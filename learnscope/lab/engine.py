@@ -322,7 +322,9 @@ def _draw_one(
 ) -> tuple[Problem, Params]:
     """One problem and its initial parameters, in the chosen coordinates."""
     data, net = source["data"], source["net"]
-    frame = None if room is None else Frame(data.dim, room.rank, seen=room.seen)
+    frame = None
+    if room is not None:
+        frame = Frame(data.dim, room.rank, seen=room.seen, room=room.span)
     problem = data.sample(_key(seed, "data"), frame)
     params = net.init(_key(seed, "init"), problem)
     if how == "rotate":

@@ -1,6 +1,7 @@
 """What learns."""
 
 from learnscope.nets.activations import ACTIVATIONS
+from learnscope.nets.linear import Linear
 from learnscope.nets.model import Model
 from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
 from learnscope.nets.patch_cnn import PatchCNN
@@ -11,6 +12,7 @@ __all__ = [
     "ACTIVATIONS",
     "AbstractInnerProductNet",
     "AbstractNet",
+    "Linear",
     "Model",
     "Params",
     "PatchCNN",

@@ -2,6 +2,7 @@
 
 from learnscope.probes.accuracy import GradientNorm, Loss, TestAccuracy, TestLoss, TrainAccuracy
 from learnscope.probes.balanced import BalancedAccuracy
+from learnscope.probes.centroid import CentroidError
 from learnscope.probes.class_noise import (
     Activations,
     ActiveNeurons,
@@ -11,6 +12,14 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
+from learnscope.probes.meta import (
+    AdaptedTest,
+    Amplification,
+    FeatureLearning,
+    MetaLoss,
+    TaskNoise,
+    threshold_time,
+)
 from learnscope.probes.pairs import HeadOffDiagonal, NeuronCorrelation, PairLoss
 from learnscope.probes.patterns import (
     Alignment,
@@ -35,14 +44,18 @@ __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "AdaptedTest",
     "Alignment",
+    "Amplification",
     "BalancedAccuracy",
     "BestReadout",
     "CentreCosines",
+    "CentroidError",
     "ClassAccuracy",
     "Clusters",
     "Contributions",
     "Decomposition",
+    "FeatureLearning",
     "FeatureShares",
     "FeatureStrengths",
     "GradientBalance",
@@ -51,6 +64,7 @@ __all__ = [
     "KernelFit",
     "LongTailAccuracy",
     "Loss",
+    "MetaLoss",
     "NeuronCorrelation",
     "NoiseMemorisation",
     "NoiseSpectrum",
@@ -62,10 +76,12 @@ __all__ = [
     "ReadoutNorm",
     "Residual",
     "SignalLearning",
+    "TaskNoise",
     "TestAccuracy",
     "TestLoss",
     "TrainAccuracy",
     "WeightGradients",
     "WeightMap",
     "chunk_alignment",
+    "threshold_time",
 ]

@@ -5,6 +5,7 @@ from learnscope.rules.full_penalty import FullPenalty
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.linearised import Linearised
 from learnscope.rules.losses import LOSSES, correct
+from learnscope.rules.meta import Fomaml, Imaml, LinearCentroid, Maml, MetaProx, Pooled, Reptile
 from learnscope.rules.non_contrastive import NonContrastive
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
 from learnscope.rules.population import PopulationDescent
@@ -22,15 +23,22 @@ __all__ = [
     "AbstractRule",
     "AbstractSiamese",
     "Contrastive",
+    "Fomaml",
     "FrozenFeatures",
     "FullPenalty",
     "GradientDescent",
+    "Imaml",
+    "LinearCentroid",
     "Linearised",
+    "Maml",
+    "MetaProx",
     "NonContrastive",
     "PerExamplePenalty",
+    "Pooled",
     "PopulationDescent",
     "PopulationFlow",
     "RandomFeatures",
+    "Reptile",
     "Siamese",
     "State",
     "TwoStep",

@@ -5,12 +5,13 @@ from learnscope.studies.benign import BENIGN
 from learnscope.studies.input_structure import INPUT_STRUCTURE
 from learnscope.studies.kou import KOU
 from learnscope.studies.line import Line
+from learnscope.studies.meta_split import META_SPLIT
 from learnscope.studies.pegr import PEGR
 from learnscope.studies.pred_head import PRED_HEAD
 from learnscope.studies.study import SCALES, Arm, Figure, Study, Sweep
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (PEGR, BENIGN, INPUT_STRUCTURE, PRED_HEAD, KOU)
+    study.name: study for study in (PEGR, BENIGN, INPUT_STRUCTURE, PRED_HEAD, META_SPLIT, KOU)
 }
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 from learnscope.errors import BadInput
-from learnscope.theory import benign, input_structure, kou, pred_head
+from learnscope.theory import benign, input_structure, kou, meta_split, pred_head
 from learnscope.theory.condition import Conditions
 from learnscope.theory.pegr import experiment as pegr
 from learnscope.theory.prediction import Prediction
 
-_THEORIES = (pegr, kou, benign, input_structure, pred_head)
+_THEORIES = (pegr, kou, benign, input_structure, pred_head, meta_split)
 
 
 def conditions(experiment: Any, **constants: float) -> Conditions:

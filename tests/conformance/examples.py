@@ -44,6 +44,28 @@ COMPANIONS: dict[str, dict[str, AbstractPart]] = {
         "net": ls.nets.TwoLayer(width=6, scale=0.3, bias_scale=0.1),
         "rule": ls.rules.TwoStep(first_rate=0.5, second_rate=0.5, rate=0.1, noise=0.1),
     },
+    "tasks": {
+        "data": ls.data.TaskFamily(
+            dim=30,
+            dictionary=7,
+            tasks=3,
+            samples=4,
+            validation=2,
+            signal=1.0,
+            task_signal=0.3,
+            noise=0.3,
+            test_tasks=4,
+        ),
+        "net": ls.nets.PatchCNN(width=2, activation="huberised", scale=0.1, second_layer="sum"),
+        "rule": ls.rules.Fomaml(rate=0.1, inner_rate=0.5, inner_steps=2),
+    },
+    "centroids": {
+        "data": ls.data.LinearTasks(
+            dim=6, tasks=3, samples=4, validation=2, spread=1.0, test_tasks=3, noise=0.1
+        ),
+        "net": ls.nets.Linear(scale=0.1),
+        "rule": ls.rules.LinearCentroid(weight=0.5),
+    },
     "clusters": {
         "data": ls.data.GaussianParity(dim=32, factors=2, train=20, test=12, noise=1.0),
         "net": ls.nets.TwoLayer(width=6, activation="relu", scale=0.3, symmetric=False),
@@ -59,6 +81,8 @@ COMPANIONS["pairs"] = {
     "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
 SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
+TASKS = COMPANIONS["tasks"]
+META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
 STEPS = {"first_rate": 0.5, "second_rate": 0.5, "rate": 0.1}
 
 
@@ -197,6 +221,44 @@ EXAMPLES_WITH: dict[str, Table] = {
             "BestReadout": [ls.probes.BestReadout(examples=20)],
             "KernelFit": [ls.probes.KernelFit(examples=20)],
         },
+    },
+    "tasks": {
+        "data": {
+            "TaskFamily": [
+                TASKS["data"],
+                ls.data.TaskFamily(
+                    dim=30, dictionary=2, tasks=3, samples=5, validation=2, training=3, signal=0.5,
+                    task_signal=1.0, noise=0.1, test_tasks=2, queries=1, balanced=False,
+                ),
+            ],
+        },
+        "net": {"PatchCNN": [TASKS["net"]], "Model": [ls.nets.Model(flat_mlp)]},
+        "rule": {
+            "Fomaml": [TASKS["rule"], ls.rules.Fomaml(split="train-train", batch=2, **META)],
+            "Maml": [ls.rules.Maml(**META, options={"momentum": 0.9})],
+            "Reptile": [ls.rules.Reptile(**META)],
+            "MetaProx": [ls.rules.MetaProx(**META, weight=0.3)],
+            "Imaml": [ls.rules.Imaml(**META, weight=0.3, solver_steps=3)],
+            "Pooled": [ls.rules.Pooled(rate=0.1)],
+        },
+        "probes": {
+            "MetaLoss": [ls.probes.MetaLoss(inner_rate=0.5, inner_steps=2)],
+            "AdaptedTest": [ls.probes.AdaptedTest(inner_rate=0.5, split="train-train")],
+            "FeatureLearning": [ls.probes.FeatureLearning()],
+            "TaskNoise": [ls.probes.TaskNoise()],
+            "Amplification": [ls.probes.Amplification(inner_rate=0.5, inner_steps=2)],
+        },
+    },
+    "centroids": {
+        "data": {"LinearTasks": [COMPANIONS["centroids"]["data"]]},
+        "net": {"Linear": [COMPANIONS["centroids"]["net"]]},
+        "rule": {
+            "LinearCentroid": [
+                COMPANIONS["centroids"]["rule"],
+                ls.rules.LinearCentroid(weight=0.1, split="train-train"),
+            ],
+        },
+        "probes": {"CentroidError": [ls.probes.CentroidError()]},
     },
     "clusters": {
         "data": {"GaussianParity": [COMPANIONS["clusters"]["data"]]},

@@ -90,7 +90,7 @@ def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
     if not compressed:
         return None
     room = coordinates.room(experiment)
-    return Frame(jnp.asarray(float(experiment.data.dim)), room.rank, seen=room.seen)
+    return Frame(jnp.asarray(float(experiment.data.dim)), room.rank, seen=room.seen, room=room.span)
 
 
 def setting(slot: str, part: AbstractPart, compressed: bool) -> tuple[Problem, Params]:

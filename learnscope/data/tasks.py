@@ -1,0 +1,230 @@
+"""A family of tasks with one feature in common, and tasks of a user's own."""
+
+import warnings
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, PyTree
+
+from learnscope.data import task_law
+from learnscope.data.frame import Frame
+from learnscope.data.gram import patch_gram, with_gram
+from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.errors import BadInput
+from learnscope.part import Number, count, flag, number
+
+
+class TaskFamily(AbstractData):
+    r"""Task k has the feature $\nu_k = \nu + z_k$ (Zuo et al. 2023, Definitions 3.1 and 3.2).
+
+    $z_k$ is picked at random from a dictionary $z_1, \dots, z_M$, which is drawn once:
+    $z_i \sim N(0, \sigma_s^2 (I - \nu\nu^T/\|\nu\|^2))$. An example of task k has the patches
+    $y \nu_k$ and $\xi \sim N(0, \sigma_\xi^2 (I - P))$, P the projection onto the span of $\nu$ and
+    the *whole* dictionary. `train` holds the first $n_1$ examples of every observed task,
+    `validation` the other $n_2$; `test` holds fresh tasks, each with $n$ examples to adapt to and
+    `queries` more.
+
+    | symbol | argument |
+    |---|---|
+    | $d$ | `dim` |
+    | $M$ | `dictionary` |
+    | $K$ | `tasks` |
+    | $n$ | `samples` |
+    | $n_2$ | `validation` |
+    | $n_1 = n - n_2$ | `training` (none: what is left) |
+    | $\|\nu\|$ | `signal` |
+    | $\sigma_s \sqrt d$, about $\|z_i\|$ | `task_signal` |
+    | $\sigma_\xi$ | `noise` |
+
+    If `balanced`, labels alternate within each half, so that both have both classes (Condition
+    D.1); else they are fair coins.
+
+    >>> import jax
+    >>> model = TaskFamily(dim=60, dictionary=9, tasks=3, samples=4, validation=2, signal=1.0,
+    ...                    task_signal=0.3, noise=0.2, test_tasks=5)
+    >>> problem = model.sample(jax.random.key(0))
+    >>> problem.train.by_group().x.shape, problem.test.by_group().y.shape
+    ((3, 2, 2, 60), (5, 8))
+    """
+
+    papers: ClassVar = ("zuo2023split",)
+
+    dim: Number = number(low=3, high=1e12, whole=True, shape=True)
+    dictionary: int = count()
+    tasks: int = count()
+    samples: int = count(low=2)
+    validation: int = count()
+    signal: Number = number(low=0)
+    task_signal: Number = number(low=0)
+    noise: Number = number(low=0)
+    test_tasks: int = count()
+    queries: int = count(4)
+    training: int | None = count(None, optional=True)
+    balanced: bool = flag(True)
+
+    def __check_init__(self):
+        super().__check_init__()
+        if self.validation >= self.samples:
+            raise BadInput(
+                f"TaskFamily.validation = {self.validation} is not allowed: it must be below "
+                f"samples = {self.samples}, so that some are left to adapt to."
+            )
+        if self.training is not None and self.training + self.validation != self.samples:
+            raise BadInput(
+                f"TaskFamily.training = {self.training} is not allowed: with validation = "
+                f"{self.validation} it must add up to samples = {self.samples}."
+            )
+        if isinstance(self.dim, int) and self.dictionary > self.dim - 2:
+            raise BadInput(
+                f"TaskFamily.dictionary = {self.dictionary} is not allowed: noise orthogonal to it "
+                f"and to the shared feature needs it to be at most dim - 2 = {self.dim - 2}."
+            )
+        for name, size in (("training", self.halves[0]), ("validation", self.validation)):
+            if size < 2:
+                told = f"a {name} half of {size} example a task leaves one of its classes empty"
+                if self.balanced:
+                    raise BadInput(
+                        f"TaskFamily.balanced = True is not allowed with validation = "
+                        f"{self.validation} of samples = {self.samples}: {told}; each half needs "
+                        "at least 2, or balanced = false."
+                    )
+                warnings.warn(f"TaskFamily: {told}.", stacklevel=2)
+
+    @property
+    def halves(self) -> tuple[int, int]:
+        """n_1 and n_2."""
+        return self.samples - self.validation, self.validation
+
+    @property
+    def compression(self) -> str:
+        return "gaussian_rows"
+
+    @property
+    def span(self) -> int:
+        noises = self.tasks * self.samples
+        room = self.dim - self.dictionary - 1
+        return 1 + self.sizes.rows + (min(noises, room) if isinstance(room, int) else noises)
+
+    @property
+    def sizes(self) -> task_law.Sizes:
+        fresh = self.samples + self.queries
+        return task_law.Sizes(self.dictionary, self.tasks, self.samples, self.test_tasks, fresh)
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        draw_key, label_key, test_label_key = jax.random.split(key, 3)
+        if frame is None:
+            drawn = task_law.in_ambient(draw_key, int(self.dim), self.sizes)
+        else:
+            room = self.span if frame.room is None else frame.room
+            drawn = task_law.compressed(draw_key, frame, self.sizes, room)
+        first_axis = 0 if frame is None else drawn.frame.used - 1 - self.sizes.rows
+        shared = self.signal * jnp.eye(1, drawn.frame.rank, first_axis)
+        own = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.features
+        new = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.fresh_features
+        first, second = self.halves
+        y = task_law.labels((first, second), self.balanced, self.tasks, label_key)
+        test_y = task_law.labels(
+            (first, second, self.queries), self.balanced, self.test_tasks, test_label_key
+        )
+        feature, noise = shared + own, self.noise * drawn.noise
+        cut = (drawn.frame.used, first_axis)
+        train = _samples(feature, noise[:, :first], y[:, :first], drawn.frame, cut)
+        held = _samples(feature, noise[:, first:], y[:, first:], drawn.frame, cut)
+        whole = (drawn.frame.rank, drawn.frame.rank)
+        test = _samples(
+            shared + new, self.noise * drawn.fresh_noise, test_y, drawn.frame, whole, hidden=False
+        )
+        train, held = with_gram(train, held)
+        return Problem(
+            train=train,
+            test=self._test_gram(test, drawn, test_y),
+            directions={"shared": shared[0], "task": own},
+            frame=drawn.frame,
+            validation=held,
+        )
+
+    def _test_gram(self, test: Samples, drawn: task_law.Drawn, y: Array) -> Samples:
+        """With inner products that are exact also where the frame does not hold all of a vector."""
+        table = patch_gram(test.by_group().x)
+        if drawn.outside is not None:
+            features, noise = drawn.outside
+            scale = self.task_signal**2 / jnp.asarray(self.dim, float)
+            outer = y[:, :, None] * y[:, None, :]
+            # Features and noise are orthogonal as a whole, not in what the frame shows of them.
+            table = table.at[:, :, 0, 1].set(0.0).at[:, :, 1, 0].set(0.0)
+            table = table.at[:, :, 0, 0].add(scale * features[:, None, None] * outer)
+            table = table.at[:, :, 1, 1].add(self.noise**2 * noise)
+        marks = {**test.marks, "gram": table.reshape(test.size, *table.shape[2:])}
+        return Samples(test.x, test.y, test.vectors, marks, test.groups)
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        """A new example of one of the fresh tasks. Its noise mixes that of two other examples, and
+        so has its law (given the frame), though it is not independent of the test set."""
+        pick, coin, turn = jax.random.split(key, 3)
+        at = jax.random.choice(pick, problem.test.size, (2,), replace=False)
+        one, other = problem.test.take(at[0]), problem.test.take(at[1])
+        angle = 2 * jnp.pi * jax.random.uniform(turn)
+        sign = jnp.where(jax.random.bernoulli(coin), 1.0, -1.0)
+        noise = jnp.cos(angle) * one.x[1] + jnp.sin(angle) * other.x[1]
+        pair = (sign * one.x[0], noise)
+        return Samples(jnp.stack(pair) if problem.frame.ambient else pair, sign * one.y)
+
+
+def _samples(
+    feature: Float[Array, "task rank"],
+    noise: Float[Array, "task sample rank"],
+    y: Float[Array, "task sample"],
+    frame: Frame,
+    cut: tuple[int, int],
+    hidden: bool = True,
+) -> Samples:
+    """Examples of every task; compressed patches are cut to their widths.
+
+    The mark `carried` says that the first patch is so many times the task's own feature.
+    """
+    tasks, rank = noise.shape[0], noise.shape[2]
+    carried = (y[:, :, None] * feature[:, None, :]).reshape(-1, rank)
+    flat = noise.reshape(-1, rank)
+    if frame.ambient:
+        x: PyTree = jnp.stack([carried, flat], axis=1)
+    else:
+        x = (carried[:, : cut[0]], flat[:, : cut[1]])
+    vectors = {"noise": flat} if hidden else {}
+    marks = {"carried": y.reshape(-1)}
+    return Samples(x=x, y=y.reshape(-1), vectors=vectors, marks=marks, groups=tasks)
+
+
+def task_problem(
+    train: tuple[Array, Array], validation: tuple[Array, Array], test: tuple[Array, Array]
+) -> Problem:
+    """A problem of a user's own tasks: for each set inputs (task, sample, ...) and labels
+    (task, sample). Observed tasks are those of `train` and `validation`, in the same order.
+
+    >>> import jax, jax.numpy as jnp, equinox as eqx, learnscope as ls
+    >>> x, y = jax.random.normal(jax.random.key(0), (5, 4, 3)), jnp.ones((5, 4))
+    >>> problem = task_problem((x, y), (x, y), (x, y))
+    >>> net = ls.nets.Model(lambda key: eqx.nn.MLP(3, "scalar", 8, 1, key=key))
+    >>> rule = ls.rules.Maml(rate=0.1, inner_rate=0.1, inner_steps=2)
+    >>> state = rule.init(net, problem, jax.random.key(1))
+    >>> int(rule.step(state, problem, jax.random.key(2)).step)
+    1
+    """
+    if len(train[0]) != len(validation[0]):
+        raise BadInput(
+            f"validation has {len(validation[0])} tasks: it must have those of train, "
+            f"{len(train[0])}."
+        )
+
+    def made(name: str, x: Array, y: Array) -> Samples:
+        if x.shape[:2] != y.shape[:2]:
+            raise BadInput(f"{name} has inputs {x.shape[:2]} and labels {y.shape[:2]} (task, "
+                           "sample): they must be as many.")  # fmt: skip
+        return Samples(x.reshape(-1, *x.shape[2:]), y.reshape(-1), groups=x.shape[0])
+
+    sets = {"train": train, "validation": validation, "test": test}
+    parts = {name: made(name, *map(jnp.asarray, given)) for name, given in sets.items()}
+    dim = int(parts["train"].x.shape[-1])
+    return Problem(
+        parts["train"], parts["test"], {}, Frame.of_dimension(dim), validation=parts["validation"]
+    )

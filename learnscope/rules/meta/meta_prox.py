@@ -1,0 +1,49 @@
+"""Meta-MiniBatchProx: Reptile with an inner problem that holds on to the start."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from learnscope.part import Number, choice, count, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.losses import LOSSES
+from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
+from learnscope.rules.meta.task import AbstractTask, Point, descend
+
+
+class MetaProx(AbstractMetaRule):
+    r"""$W \leftarrow W + \frac{\varepsilon}{K} \sum_k (\hat W_k - W)$ (Zhou et al. 2019; Zuo et al.
+    2023, appendix A), $\hat W_k$ minimising $L(W', S_k^{in}) + \lambda \|W' - W\|^2$ (eq. A.2),
+    by J steps of gradient descent from W.
+
+    As for `Reptile`, the split says whether all examples of a task are adapted to or its training
+    half alone.
+
+    | symbol | argument |
+    |---|---|
+    | $\varepsilon$ | `rate` |
+    | $\lambda$ | `weight` |
+    | $\gamma$ | `inner_rate` |
+    | $J$ | `inner_steps` |
+    | tasks a step | `batch` (none: all) |
+
+    >>> MetaProx(rate=0.5, inner_rate=0.1, weight=0.2).weight
+    0.2
+    """
+
+    papers: ClassVar = ("zhou2019prox",)
+
+    rate: Number = number(above=0)
+    inner_rate: Number = number(above=0)
+    weight: Number = number(low=0)
+    inner_steps: int = count(5, low=1)
+    split: str = split_field()
+    batch: int | None = batch_field()
+    loss: str = choice(*LOSSES, default="logistic")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def wanted(self, task: AbstractTask) -> Point:
+        near = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight)
+        return jax.tree.map(jnp.negative, near.move)

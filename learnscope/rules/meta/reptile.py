@@ -1,0 +1,45 @@
+"""Reptile: towards where each task's own training leads."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from learnscope.part import Number, choice, count, number
+from learnscope.rules import optimiser as opt
+from learnscope.rules.losses import LOSSES
+from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
+from learnscope.rules.meta.task import AbstractTask, Point, descend
+
+
+class Reptile(AbstractMetaRule):
+    r"""$W \leftarrow W + \frac{\varepsilon}{K} \sum_k (\tilde W_k - W)$ (Nichol et al. 2018; Zuo et
+    al. 2023, eq. A.3), with $\tilde W_k$ as in `Fomaml`.
+
+    It needs no examples to judge by: with `split="train-train"` it adapts to all examples of a
+    task, with `"train-validation"` to the training half alone, and the other is not used.
+
+    | symbol | argument |
+    |---|---|
+    | $\varepsilon$ | `rate` |
+    | $\gamma$ | `inner_rate` |
+    | $J$ | `inner_steps` |
+    | tasks a step | `batch` (none: all) |
+
+    >>> Reptile(rate=0.5, inner_rate=0.1, split="train-train").inner_steps
+    5
+    """
+
+    papers: ClassVar = ("nichol2018reptile",)
+
+    rate: Number = number(above=0)
+    inner_rate: Number = number(above=0)
+    inner_steps: int = count(5, low=1)
+    split: str = split_field()
+    batch: int | None = batch_field()
+    loss: str = choice(*LOSSES, default="logistic")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def wanted(self, task: AbstractTask) -> Point:
+        return jax.tree.map(jnp.negative, descend(task, self.inner_rate, self.inner_steps).move)

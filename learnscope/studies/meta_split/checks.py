@@ -1,0 +1,390 @@
+"""How each claim of the paper is checked: functions of the sweeps' datasets.
+
+Small training losses are those of at most 0.01; a test loss is at a constant if it never falls
+below 0.6 (log 2 = 0.69), and small if it is below 0.1. Comparisons of two methods are paired by
+seed and hold if the 95 % interval of the difference is on the claim's side of 0. Exponents hold if
+their 95 % interval over seeds is on the claim's side.
+"""
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from learnscope.lab.ledger import Finding, mean
+from learnscope.probes import threshold_time
+from learnscope.studies.meta_split.experiments import (
+    DIM,
+    RATE,
+    SPLITS,
+    THRESHOLD,
+    labels,
+)
+from learnscope.studies.meta_split.fits import decay_exponents, loss_exponents, power_exponents
+from learnscope.studies.meta_split.reported import LOSSES
+from learnscope.studies.study import experiment_of
+from learnscope.theory import meta_split as theory
+
+FITTED, CONSTANT, SMALL, NEAR = 0.01, 0.6, 0.1, 0.15
+CHANCE = 0.5
+
+
+def _finding(told: str, good: bool, why: str) -> Finding:
+    return Finding(told, "reproduced" if good else "differs", "" if good else why)
+
+
+def below(one: xr.DataArray | np.ndarray, other: xr.DataArray | np.ndarray) -> bool:
+    """Whether paired values are smaller with 95 % confidence."""
+    apart = np.asarray(other, float).ravel() - np.asarray(one, float).ravel()
+    spread = apart.std(ddof=1) / math.sqrt(apart.size) if apart.size > 1 else math.inf
+    return bool(apart.mean() - 1.96 * spread > 0)
+
+
+def _by_tasks(values: xr.DataArray) -> str:
+    return "; ".join(f"K = {int(k)}: {mean(values.sel(tasks=k))}" for k in values.tasks.values)
+
+
+def training_loss(data: xr.Dataset, method: str) -> Finding:
+    least = data.meta_loss.sel(rule=method).min("step")
+    worst = float(least.mean("seed").max())
+    scientific = "; ".join(
+        f"K = {int(k)}: {float(least.sel(tasks=k).mean()):.1e}" for k in least.tasks.values
+    )
+    return _finding(scientific, worst <= FITTED, f"above {FITTED} for some K after 2000 steps")
+
+
+def stays_constant(data: xr.Dataset, method: str) -> Finding:
+    """min_t of the test loss is of order 1 for every K."""
+    least = data.test_loss.sel(rule=method).min("step")
+    right = data.test_accuracy.sel(rule=method).isel(step=-1).mean("seed")
+    told = f"least test loss {_by_tasks(least)}; accuracy at the end {float(right.min()):.2f} to "
+    told += f"{float(right.max()):.2f}"
+    good = bool((least.mean("seed") >= CONSTANT).all())
+    why = "it falls with K: the noise of one example is worth less than the feature that K n share"
+    return _finding(told, good, why if method == "vanilla" else "it falls below 0.6")
+
+
+def test_loss_falls(data: xr.Dataset) -> Finding:
+    last = data.test_loss.sel(rule="train-validation").isel(step=-1)
+    means = last.mean("seed").values
+    good = bool((np.diff(means) < 0).all() and means[-1] < SMALL)
+    return _finding(f"at T: {_by_tasks(last)}", good, "it does not fall to below 0.1 with K")
+
+
+def separation(data: xr.Dataset) -> Finding:
+    """Train-validation below train-train for every K."""
+    last = data.test_loss.isel(step=-1)
+    same, apart = (last.sel(rule=split) for split in SPLITS)
+    told = "; ".join(
+        f"K = {int(k)}: {mean(same.sel(tasks=k))} without, {mean(apart.sel(tasks=k))} with a split"
+        for k in last.tasks.values
+    )
+    good = all(below(apart.sel(tasks=k), same.sel(tasks=k)) for k in last.tasks.values)
+    return _finding(told, good, "not below for every K")
+
+
+def beats_vanilla(data: xr.Dataset) -> Finding:
+    last = data.test_loss.isel(step=-1)
+    apart, plain = (last.sel(rule=name) for name in ("train-validation", "vanilla"))
+    told = "; ".join(
+        f"K = {int(k)}: {mean(apart.sel(tasks=k))} with a split, {mean(plain.sel(tasks=k))} vanilla"
+        for k in last.tasks.values
+    )
+    good = all(below(apart.sel(tasks=k), plain.sel(tasks=k)) for k in last.tasks.values)
+    return _finding(told, good, "vanilla training is as good or better here, except at small K")
+
+
+def exponent(data: xr.Dataset) -> Finding:
+    """c of exp(-K^c) at several T: it must be positive, and settle."""
+    one = data.test_loss.sel(rule="train-validation")
+    times = [int(t) for t in one.step.values if t > 0]
+    shown = sorted({times[len(times) // 4], times[len(times) // 2], times[-1]})
+    found = {t: loss_exponents(one.sel(step=t)) for t in times}
+    told = "; ".join(f"T = {t}: c = {mean(found[t])}" for t in shown)
+    last, before = found[times[-1]], found[times[len(times) // 2]]
+    spread = 1.96 * last.std(ddof=1) / math.sqrt(last.size) if last.size > 1 else math.inf
+    positive = last.mean() - spread > 0
+    settled = abs(last.mean() - before.mean()) < 0.1 * abs(last.mean())
+    told += "; " + ("it changes by less" if settled else "it still changes by more")
+    told += " than a tenth over the last half of the steps"
+    return _finding(told, bool(positive and settled), "c is not positive, or has not settled")
+
+
+def feature_grows(data: xr.Dataset) -> Finding:
+    last = data.shared_feature.sel(rule="train-validation").isel(step=-1)
+    found = power_exponents(last)
+    spread = 1.96 * found.std(ddof=1) / math.sqrt(found.size) if found.size > 1 else math.inf
+    told = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(found)}"
+    return _finding(told, bool(found.mean() - spread > 0), "it does not grow as a power of K")
+
+
+def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:
+    return data.sel(rule=method).isel(scale=0 if tiny else -1, step=0)
+
+
+def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
+    """Lemmas 6.1 and 6.2 before the first outer step, against the linearised factors."""
+    at = _start(data, method, tiny)
+    expected = theory.rates(experiment_of(data, method))
+    feature, noise = at.feature_amplification, at.training_noise_amplification
+    held = at.validation_noise_amplification
+    told = (
+        f"feature x{float(feature.mean()):.3g} (linearised {expected.feature_factor:.3g}), noise "
+        f"adapted to x{float(noise.mean()):.3g} ({expected.noise_factor:.3g}), validation noise "
+        f"x{float(held.mean()):.3g} ({expected.held_factor:.3g})"
+    )
+    if tiny:
+        pairs = ((feature, expected.feature_factor), (noise, expected.noise_factor),
+                 (held, expected.held_factor))  # fmt: skip
+        good = all(0.5 <= float(v.mean()) / e <= 2 for v, e in pairs)
+        return _finding(told, good, "off by more than a factor of 2")
+    if method == "train-train":
+        good = below(feature, noise)
+        return _finding(told, good, "noise is not amplified more than the feature")
+    good = below(held, feature) and float(held.mean()) < 2
+    return _finding(told, good, "the feature is not amplified more than validation noise")
+
+
+def noise_at_threshold(data: xr.Dataset) -> Finding:
+    """Lemma 6.3: when the feature has grown, validation noise is still as at the start."""
+    one = data.sel(rule="train-validation").isel(scale=-1)
+    when = threshold_time(one.shared_feature, THRESHOLD)
+    values = [
+        float(one.validation_noise.sel(seed=s, step=when.sel(seed=s)))
+        / float(one.validation_noise.sel(seed=s).isel(step=0))
+        for s in one.seed.values
+        if np.isfinite(when.sel(seed=s))
+    ]
+    if not values:
+        return _finding("the feature never reaches 1/log(d)", False, "T^(2) is never reached")
+    told = (
+        f"T^(2) = {mean(when)} steps (linearised: "
+        f"{theory.predict(experiment_of(data, 'train-validation'))['feature_time']:.3g}); "
+        f"validation noise there / at the start: {mean(values)}"
+    )
+    told += f", at most {max(values):.2f} (log d = {math.log(DIM):.1f})"
+    good = len(values) == one.sizes["seed"] and max(values) <= math.log(DIM)
+    return _finding(told, good, "it has grown by more than a factor of log(d)")
+
+
+def slopes_fall(data: xr.Dataset) -> Finding:
+    """Lemma 6.4: sums of -l' fall as 1 / (T eta)."""
+    one = data.sel(rule="train-validation").isel(scale=-1)
+    found = decay_exponents(one.outer_slope)
+    experiment = experiment_of(data, "train-validation")
+    count = experiment.data.tasks * experiment.data.validation  # type: ignore[attr-defined]
+    least = count * one.outer_slope.min("step")
+    told = (
+        f"least sum {mean(least)}, 1/(T eta) = {1 / (RATE * int(one.step[-1])):.3g}; power of time "
+        f"in the later half {mean(found)}"
+    )
+    good = bool(found.mean() <= -0.8)
+    return _finding(told, good, "it falls more slowly than 1/T")
+
+
+def wide_enough(data: xr.Dataset) -> Finding:
+    last = data.test_loss.isel(step=-1)
+    apart = {
+        int(m): below(*(last.sel(rule=s, width=m) for s in SPLITS[::-1])) for m in last.width.values
+    }
+    told = "; ".join(
+        f"m = {m}: {mean(last.sel(rule=SPLITS[0], width=m))} without, "
+        f"{mean(last.sel(rule=SPLITS[1], width=m))} with a split"
+        for m in apart
+    )
+    narrow = [str(m) for m, good in apart.items() if not good]
+    why = (
+        f"no separation at m = {', '.join(narrow)}: some examples activate no filter of their sign"
+    )
+    return _finding(told, not narrow, why)
+
+
+def _end(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
+    """The one recorded value of a rule: rules at equal budgets end at different steps."""
+    return data[name].sel(rule=rule).mean("step", skipna=True)
+
+
+def at_equal_budget(data: xr.Dataset, one: str, other: str) -> Finding:
+    """One rule's test loss below another's."""
+    pair = [_end(data, "test_loss", rule) for rule in (one, other)]
+    adapted = [_end(data, "adapted_test_loss", rule) for rule in (one, other)]
+    told = (
+        f"{one}: {mean(pair[0])} ({mean(adapted[0])} adapted); {other}: {mean(pair[1])} "
+        f"({mean(adapted[1])} adapted)"
+    )
+    return _finding(told, below(*pair), "not below, before adapting")
+
+
+def needs_split(data: xr.Dataset, rule: str) -> Finding:
+    """A rule's train-train version stays at a constant, its train-validation version does not."""
+    same, apart = (_end(data, "test_loss", f"{rule}, {split}") for split in SPLITS)
+    told = f"{mean(same)} without, {mean(apart)} with a split"
+    good = below(apart, same) and float(same.mean()) >= CONSTANT
+    return _finding(told, good, "train-train generalises too, or the split does not help")
+
+
+def _best(data: xr.Dataset, name: str, method: str) -> xr.DataArray:
+    """At the weight that is best on average."""
+    one = data[name].sel(rule=method).isel(step=-1)
+    return one.isel(weight=int(one.mean("seed").argmin("weight")))
+
+
+def linear_reversal(data: xr.Dataset, name: str) -> Finding:
+    """Train-train below train-validation, each at its best ridge."""
+    same, apart = (_best(data, name, split) for split in SPLITS)
+    told = (
+        f"train-train {mean(same)} (at weight {float(same.weight):.3g}), train-validation "
+        f"{mean(apart)} (at {float(apart.weight):.3g})"
+    )
+    return _finding(told, below(same, apart), "train-train is not better")
+
+
+def _losses(data: xr.Dataset, reading: str, setting: str) -> list[xr.DataArray]:
+    return [data.test_loss.sel(setting=label).isel(step=-1) for label in labels(reading, setting)]
+
+
+def _told(data: xr.Dataset, reading: str, setting: str) -> str:
+    """Loss and accuracy of both splits."""
+    parts = []
+    for split, label in zip(SPLITS, labels(reading, setting), strict=True):
+        one = data.sel(setting=label).isel(step=-1)
+        lost = int(np.isfinite(data.diverged_at.sel(setting=label)).sum())
+        more = f", {lost} of {one.sizes['seed']} diverged" if lost else ""
+        parts.append(
+            f"{split} {mean(one.test_loss)} (accuracy {float(one.test_accuracy.mean()):.2f}, "
+            f"shared feature {float(one.shared_feature.mean()):.2g}{more})"
+        )
+    return "; ".join(parts)
+
+
+def smaller_loss(data: xr.Dataset, reading: str, setting: str) -> Finding:
+    same, apart = _losses(data, reading, setting)
+    good = below(apart, same)
+    return _finding(_told(data, reading, setting), good, "the order is not the paper's")
+
+
+def same_numbers(data: xr.Dataset, reading: str, setting: str) -> Finding:
+    """Both losses within 15 % of those printed."""
+    found = _losses(data, reading, setting)
+    ratios = [
+        float(values.mean()) / LOSSES[setting, split][0]
+        for values, split in zip(found, SPLITS, strict=True)
+    ]
+    told = f"{_told(data, reading, setting)}; over the paper's: {ratios[0]:.2f}, {ratios[1]:.2f}"
+    good = all(abs(ratio - 1) <= NEAR for ratio in ratios)
+    return _finding(told, good, "off by more than 15 %")
+
+
+def activations_alike(data: xr.Dataset, reading: str) -> Finding:
+    ratios = []
+    for split in SPLITS:
+        relu, huber = (
+            float(data.test_loss.sel(setting=f"{reading}: {s}, {split}").isel(step=-1).mean())
+            for s in ("5 steps, ReLU", "5 steps")
+        )
+        ratios.append(huber / relu)
+    told = f"huberised / ReLU: train-train {ratios[0]:.2f}, train-validation {ratios[1]:.2f}"
+    return _finding(told, all(abs(r - 1) <= NEAR for r in ratios), "they differ by more than 15 %")
+
+
+def gap_grows(data: xr.Dataset, reading: str, less: str) -> Finding:
+    """The gap at 5 inner steps (outer < inner) is above that of another setting."""
+    gaps = []
+    for setting in (less, "5 steps"):
+        same, apart = _losses(data, reading, setting)
+        gaps.append(same - apart)
+    told = f"train-train - train-validation: {less} {mean(gaps[0])}, 5 steps {mean(gaps[1])}"
+    good = below(*gaps) and float(gaps[1].mean()) > 0
+    return _finding(told, good, "the gap does not grow, or is no gain")
+
+
+def learns_feature(data: xr.Dataset, reading: str) -> Finding:
+    """What the losses mean: is the shared feature learnt, are fresh tasks classified?"""
+    label = labels(reading, "5 steps")[1]
+    one = data.sel(setting=label)
+    right = one.test_accuracy.isel(step=-1)
+    predicted = theory.rates(experiment_of(data, label)).advantage
+    told = (
+        f"test accuracy {mean(right)}; shared feature {float(one.shared_feature[:, 0].mean()):.3g} "
+        f"at the start, {float(one.shared_feature[:, -1].mean()):.3g} at the end; growth of "
+        f"feature over noise, linearised: {predicted:.2g}"
+    )
+    good = float(right.mean()) > 0.9
+    return _finding(told, good, "near chance: the table's losses are the size of the noise output")
+
+
+def _curve(data: xr.Dataset, label: str) -> np.ndarray:
+    return data.test_loss.sel(setting=label).mean("seed").values
+
+
+def falls_steadily(data: xr.Dataset, label: str) -> Finding:
+    curve = _curve(data, label)
+    drop = curve[0] - curve.min()
+    rise = float(np.maximum(curve - np.minimum.accumulate(curve), 0).max())
+    told = (
+        f"from {curve[0]:.2f} to {curve[-1]:.2f}, least {curve.min():.2f}; largest rise {rise:.2f}"
+    )
+    good = drop > 0 and rise <= 0.1 * drop
+    return _finding(told, bool(good), "it does not fall, or rises by more than a tenth of its fall")
+
+
+def falls_then_rises(data: xr.Dataset, label: str) -> Finding:
+    curve = _curve(data, label)
+    low = int(curve.argmin())
+    told = f"{curve[0]:.2f} at the start, least {curve[low]:.2f} at step {int(data.step[low])}, "
+    told += f"{curve[-1]:.2f} at the end"
+    fall, rise = curve[0] - curve[low], curve[-1] - curve[low]
+    good = bool(fall > 0 and rise > 0.1 * fall)
+    return _finding(told, good, "no fall and rise by more than a tenth of the fall")
+
+
+def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
+    """Per method, the share of cells where the linearised criterion says what was measured; and,
+    of all, whether the feature was learnt (accuracy above 3/4)."""
+    learnt = data.test_accuracy.isel(step=-1).mean("seed") > (1 + CHANCE) / 2
+    shares = {}
+    for name in data.rule.values:
+        experiment = experiment_of(data, str(name))
+        hits = []
+        for noise in data.noise.values:
+            for tasks in data.tasks.values:
+                setting = experiment.replace("data.noise", float(noise))
+                setting = setting.replace("data.tasks", int(tasks))
+                expected = theory.rates(setting).advantage > 1
+                hits.append(expected == bool(learnt.sel(rule=name, noise=noise, tasks=tasks)))
+        shares[str(name)] = float(np.mean(hits))
+    return shares, learnt
+
+
+def criterion(data: xr.Dataset) -> Finding:
+    shares, _ = predicted_sides(data)
+    told = "cells on the predicted side: " + "; ".join(
+        f"{k} {100 * v:.0f} %" for k, v in shares.items()
+    )
+    return _finding(told, min(shares.values()) >= 0.8, "below 80 % for a method")
+
+
+def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
+    """Where vanilla training should fail by its rates and train-validation should not."""
+    last = data.test_loss.isel(step=-1)
+    pairs = []
+    for noise in data.noise.values:
+        for tasks in data.tasks.values:
+            found = {}
+            for name in ("train-validation", "vanilla"):
+                setting = experiment_of(data, name).replace("data.noise", float(noise))
+                found[name] = theory.rates(setting.replace("data.tasks", int(tasks))).advantage
+            if found["vanilla"] < 0.5 and found["train-validation"] > 2:
+                pairs.append(last.sel(noise=noise, tasks=tasks))
+    if not pairs:
+        return _finding("no such cell in the sweep", False, "the sweep does not reach it")
+    apart, plain = (
+        np.stack([pair.sel(rule=name).values for pair in pairs])
+        for name in ("train-validation", "vanilla")
+    )
+    told = (
+        f"{len(pairs)} cells of (noise, K): {mean(apart)} with a split, {mean(plain)} vanilla; "
+        f"below in {100 * float((apart < plain).mean()):.0f} % of runs"
+    )
+    good = below(apart, plain) and float(plain.mean()) >= CONSTANT
+    return _finding(told, good, "vanilla training does not fail there")

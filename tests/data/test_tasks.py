@@ -1,0 +1,175 @@
+"""The family of tasks: its definition, its law in compressed coordinates, what it refuses."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import Frame, Samples, joined, patch_gram, task_problem, with_gram
+from learnscope.lab import coordinates
+
+SMALL = ls.data.TaskFamily(
+    dim=60, dictionary=20, tasks=5, samples=4, validation=2, signal=1.5, task_signal=0.7, noise=0.3,
+    test_tasks=6, queries=3,
+)  # fmt: skip
+ROWS = 6
+
+
+def quick(function):
+    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
+
+
+def frame_of(data, rows=ROWS):
+    return Frame(jnp.asarray(float(data.dim)), data.span + rows, room=data.span)
+
+
+@pytest.fixture(scope="module")
+def ambient():
+    return quick(SMALL.sample)(jax.random.key(0))
+
+
+def test_the_definition(ambient):
+    shared, own = ambient.directions["shared"], ambient.directions["task"]
+    np.testing.assert_allclose(jnp.linalg.norm(shared), 1.5, rtol=1e-6)
+    np.testing.assert_allclose(own @ shared, 0, atol=1e-6)
+    both = joined(ambient.train, ambient.validation)
+    assert both.x.shape == (5, 4, 2, 60)
+    features = both.y[:, :, None] * (shared[None] + own)[:, None]
+    np.testing.assert_allclose(both.x[:, :, 0], features, rtol=1e-5, atol=1e-6)
+    noise = both.x[:, :, 1].reshape(-1, 60)
+    fresh = ambient.test.x[:, 0]
+    for vectors in (shared[None], own, fresh):  # orthogonal to the whole dictionary
+        np.testing.assert_allclose(noise @ vectors.T, 0, atol=1e-4)
+    np.testing.assert_allclose(ambient.test.x[:, 1] @ own.T, 0, atol=1e-4)
+
+
+def test_halves_are_balanced(ambient):
+    for part, size in ((ambient.train, 2), (ambient.validation, 2)):
+        assert part.groups == 5
+        np.testing.assert_array_equal(part.y.reshape(5, size).sum(1), 0)
+    assert ambient.test.groups == 6
+    assert ambient.test.size == 6 * (4 + 3)
+    odd = SMALL.replace("samples", 7)
+    y = quick(odd.sample)(jax.random.key(0)).train.y.reshape(5, 5)
+    assert (np.abs(y.sum(1)) == 1).all()
+
+
+def test_grams_are_those_of_the_patches(ambient):
+    table = patch_gram(ambient.test.by_group().x)
+    np.testing.assert_allclose(ambient.test.by_group().marks["gram"], table, rtol=1e-5, atol=1e-5)
+    train, held = with_gram(ambient.train, ambient.validation)
+    np.testing.assert_allclose(ambient.train.marks["gram"], train.marks["gram"], atol=1e-5)
+    assert held.marks["gram"].shape == (10, 2, 2, 4)
+    cut = patch_gram((jnp.ones((1, 2, 1)), 2 * jnp.ones((1, 2, 3))))
+    np.testing.assert_array_equal(cut[0, 0, :, :, 1], [[1, 2], [2, 12]])
+
+
+def statistics(problem, filters):
+    """Means that tell the two laws apart if they differ: within a task, between, and with filters
+    that are drawn after the data."""
+    test = problem.test.by_group()
+    x = test.x if isinstance(test.x, tuple) else (test.x[:, :, 0], test.x[:, :, 1])
+    gram = test.marks["gram"]
+    train = jnp.concatenate(
+        [part.by_group().marks["gram"] for part in (problem.train, problem.validation)], axis=1
+    )
+    feature, noise = (jnp.einsum("fd,tsd->fts", filters[:, : v.shape[-1]], v) for v in x)
+    learnt = problem.train.vectors["noise"]
+    return {
+        "noise norm": gram[:, 0, 1, 1, 0].mean(),
+        "noise pair": gram[0, 0, 1, 1, 1] ** 2,
+        "feature norm": gram[:, 0, 0, 0, 0].mean(),
+        "feature by noise": jnp.abs(gram[:, :, 0, 1]).max() < 1e-3,
+        "training norm": train[:, 0, 1, 1, 0].mean(),
+        "training pair": train[0, 0, 1, 1, 1] ** 2,
+        "seen feature": (feature**2).mean(),
+        "seen noise": (noise**2).mean(),
+        "seen noise, squared": (noise**2).mean() ** 2,
+        "two filters": noise[0, 0, 0] * noise[1, 0, 0] * (filters @ filters.T)[0, 1],
+        "feature and noise": noise[0, 0, 0] ** 2 * feature[0, 0, 0] ** 2,
+        "seen training noise": ((filters @ learnt.T) ** 2).mean(),
+        "test and training noise": ((x[1][0] @ learnt[:, : x[1].shape[-1]].T) ** 2).mean(),
+        "filters": (filters @ filters.T)[0, 0],
+    }
+
+
+@pytest.mark.parametrize("dictionary", [20, 45], ids=["room for noise", "noise fills all"])
+def test_compressed_coordinates_have_the_same_law(dictionary):
+    """Two-sample z-tests of 14 means over 600 draws each; |z| < 4.2 has a false-alarm rate of about
+    0.0004 in all. With a dictionary of 45 noise has 14 dimensions for 20 vectors."""
+    data = SMALL.replace("dictionary", dictionary)
+    assert data.span == 1 + 5 + min(20, 60 - dictionary - 1)
+
+    def one(key, compressed):
+        draw, init = jax.random.split(key)
+        problem = data.sample(draw, frame_of(data) if compressed else None)
+        filters, _ = problem.frame.gaussian_rows(init, ROWS)
+        return statistics(problem, filters)
+
+    keys = jax.random.split(jax.random.key(7), 600)
+    here, there = (
+        quick(lambda k, c=c: jax.lax.map(lambda key: one(key, c), k, batch_size=50))(keys)
+        for c in (True, False)
+    )
+    for name in here:
+        a, b = (np.asarray(v[name], float) for v in (here, there))
+        error = np.sqrt((a.var() + b.var()) / len(a))
+        assert abs(a.mean() - b.mean()) <= 4.2 * error + 1e-9, name
+
+
+def test_the_dimension_is_only_a_number():
+    """In any dimension the same program, as long as noise does not fill it."""
+    experiment = ls.Experiment(
+        data=SMALL, net=ls.nets.PatchCNN(width=3), rule=ls.rules.Pooled(rate=0.1), steps=1
+    )
+    assert coordinates.obstacle(experiment, [60.0, 1e6]) is None
+    full = experiment.replace("data.dictionary", 45)
+    assert "different numbers of coordinates" in coordinates.obstacle(full, [60.0, 1e6])
+    assert coordinates.obstacle(full, [60.0]) is None
+
+
+def test_repeated_task_features():
+    """Three features for eight tasks: all of the dictionary has coordinates."""
+    data = SMALL.replace("dictionary", 3).replace("tasks", 8)
+    problem = quick(lambda k: data.sample(k, frame_of(data)))(jax.random.key(0))
+    rows = np.asarray(problem.directions["task"])
+    assert len({tuple(np.round(row, 4)) for row in rows}) <= 3
+    assert data.span == 1 + 3 + 32
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("training", 3, r"training = 3 is not allowed: .* add up to samples = 4"),
+        ("validation", 4, r"validation = 4 is not allowed: it must be below samples = 4"),
+        ("validation", 1, r"balanced = True is not allowed .* leaves one of its classes empty"),
+        ("validation", 3, r"balanced = True is not allowed .* leaves one of its classes empty"),
+        ("dictionary", 59, r"dictionary = 59 is not allowed: .* at most dim - 2 = 58"),
+    ],
+)
+def test_bad_input(field, value, words):
+    with pytest.raises(ls.BadInput, match=words):
+        SMALL.replace(field, value)
+
+
+def test_an_empty_class_without_balance_warns():
+    with pytest.warns(UserWarning, match="leaves one of its classes empty"):
+        made = SMALL.replace("balanced", False).replace("validation", 1)
+    assert made.halves == (3, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SMALL.replace("balanced", False).halves == (2, 2)
+
+
+def test_tasks_of_ones_own():
+    x, y = jnp.ones((3, 4, 7)), jnp.ones((3, 4))
+    problem = task_problem((x, y), (x[:, :2], y[:, :2]), (x[:1], y[:1]))
+    assert isinstance(problem.train, Samples)
+    assert (problem.train.groups, problem.validation.groups, problem.test.groups) == (3, 3, 1)
+    with pytest.raises(ls.BadInput, match="validation has 2 tasks"):
+        task_problem((x, y), (x[:2], y[:2]), (x, y))
+    with pytest.raises(ls.BadInput, match="train has inputs"):
+        task_problem((x, y[:, :2]), (x, y), (x, y))

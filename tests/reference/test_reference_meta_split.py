@@ -1,0 +1,84 @@
+"""The rules against plain NumPy, and that against differences."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from tests.reference import meta_split as reference
+
+RULES = ("Fomaml", "Maml", "Reptile", "MetaProx", "Imaml", "Pooled")
+DATA = ls.data.TaskFamily(
+    dim=12, dictionary=3, tasks=3, samples=5, validation=2, signal=1.0, task_signal=0.5, noise=0.5,
+    test_tasks=1,
+)  # fmt: skip
+NET = ls.nets.PatchCNN(width=2, activation="huberised", scale=0.4, second_layer="sum")
+GAMMA, J, LAMBDA, RATE = 0.5, 2, 0.6, 0.1
+
+
+def rule_of(name, split):
+    more = {} if name == "Pooled" else {"inner_rate": GAMMA, "inner_steps": J}
+    if name in ("MetaProx", "Imaml"):
+        more["weight"] = LAMBDA
+    if name == "Imaml":
+        more["solver_steps"] = 40
+    return getattr(ls.rules, name)(rate=RATE, split=split, **more)
+
+
+@pytest.mark.parametrize("split", ["train-train", "train-validation"])
+def test_twenty_steps_are_numpys(split, float64):
+    rules = {name: rule_of(name, split) for name in RULES}
+
+    def trajectories():
+        problem = DATA.sample(jax.random.key(3))
+        found = {}
+        for name, rule in rules.items():
+            state = rule.init(NET, problem, jax.random.key(1))
+
+            def step(state, _, rule=rule, problem=problem):
+                state = rule.step(state, problem, jax.random.key(2))
+                return state, state.params["filters"]
+
+            found[name] = (state.params["filters"], jax.lax.scan(step, state, None, length=20)[1])
+        return problem, found
+
+    problem, found = jax.jit(trajectories, compiler_options={"xla_backend_optimization_level": 0})()
+    sets = [
+        (np.asarray(part.x).reshape(3, -1, 2, 12), np.asarray(part.y).reshape(3, -1))
+        for part in (problem.train, problem.validation)
+    ]
+    first, second = sets
+    if split == "train-train":
+        first = second = tuple(np.concatenate(pair, axis=1) for pair in zip(*sets, strict=True))
+    for name, (start, ours) in found.items():
+        filters = np.asarray(start)
+        for t in range(20):
+            asked = [
+                reference.wanted(
+                    name, filters, (first[0][k], first[1][k]), (second[0][k], second[1][k]),
+                    GAMMA, J, LAMBDA,
+                )
+                for k in range(3)
+            ]  # fmt: skip
+            filters = filters - RATE * np.mean(asked, axis=0)
+            np.testing.assert_allclose(ours[t], filters, rtol=1e-8, atol=1e-9, err_msg=name)
+
+
+def test_the_reference_is_the_derivative_of_the_loss():
+    rng = np.random.default_rng(0)
+    filters, x = 0.5 * rng.normal(size=(4, 6)), rng.normal(size=(5, 2, 6))
+    y, along = np.array([1.0, -1, 1, -1, 1]), rng.normal(size=(4, 6))
+    step = 1e-6
+    ahead, behind = filters + step * along, filters - step * along
+    change = (reference.loss(ahead, x, y) - reference.loss(behind, x, y)) / (2 * step)
+    np.testing.assert_allclose(change, (reference.gradient(filters, x, y) * along).sum(), rtol=1e-6)
+    bend = (reference.gradient(ahead, x, y) - reference.gradient(behind, x, y)) / (2 * step)
+    np.testing.assert_allclose(bend, reference.curvature(filters, x, y, along), atol=1e-6)
+
+
+def test_the_network_is_the_papers():
+    rng = np.random.default_rng(1)
+    filters, x = rng.normal(size=(4, 6)), rng.normal(size=(5, 2, 6))
+    ours = NET({"filters": jnp.asarray(filters)}, jnp.asarray(x))
+    np.testing.assert_allclose(ours, reference.output(filters, x), rtol=1e-5)

@@ -1,0 +1,262 @@
+"""Every meta-learning rule is plain autodiff of its definition, in any coordinates and net."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import Samples
+from learnscope.rules.meta import SPLITS, conjugate_gradients
+
+DATA = ls.data.TaskFamily(
+    dim=40, dictionary=6, tasks=3, samples=5, validation=2, signal=1.0, task_signal=0.5, noise=0.3,
+    test_tasks=2,
+)  # fmt: skip
+NETS = {
+    "patches": ls.nets.PatchCNN(width=2, activation="huberised", scale=0.3, second_layer="sum"),
+    "both layers": ls.nets.TwoLayer(width=3, activation="relu", scale=0.5, symmetric=False),
+}
+KEY = jax.random.key(0)
+GAMMA, J, LAMBDA = 0.6, 2, 0.7
+RULES = {
+    "Fomaml": ls.rules.Fomaml(rate=0.1, inner_rate=GAMMA, inner_steps=J),
+    "Maml": ls.rules.Maml(rate=0.1, inner_rate=GAMMA, inner_steps=J),
+    "Reptile": ls.rules.Reptile(rate=0.1, inner_rate=GAMMA, inner_steps=J),
+    "MetaProx": ls.rules.MetaProx(rate=0.1, inner_rate=GAMMA, inner_steps=J, weight=LAMBDA),
+    "Imaml": ls.rules.Imaml(
+        rate=0.1, inner_rate=GAMMA, inner_steps=J, weight=LAMBDA, solver_steps=40
+    ),
+    "Pooled": ls.rules.Pooled(rate=0.1),
+}
+
+
+def wanted(name, net, params, inner, outer):
+    """What one task asks for, by definition: autodiff of the ambient network's mean loss."""
+
+    def loss(p, samples):
+        return jnp.log1p(jnp.exp(-samples[1] * net(p, samples[0]))).mean()
+
+    def proximal(p, start):
+        far = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), p, start)
+        return loss(p, inner) + LAMBDA * sum(jax.tree.leaves(far))
+
+    def adapted(start, objective):
+        p = start
+        for _ in range(J):
+            p = jax.tree.map(lambda w, g: w - GAMMA * g, p, jax.grad(objective)(p))
+        return p
+
+    plain = lambda start: adapted(start, lambda p: loss(p, inner))  # noqa: E731
+    minus = lambda found: jax.tree.map(lambda a, b: a - b, params, found)  # noqa: E731
+    if name == "Pooled":
+        return jax.grad(lambda p: loss(p, outer))(params)
+    if name == "Fomaml":
+        return jax.grad(lambda p: loss(p, outer))(plain(params))
+    if name == "Maml":
+        return jax.grad(lambda p: loss(plain(p), outer))(params)
+    if name == "Reptile":
+        return minus(plain(params))
+    near = adapted(params, lambda p: proximal(p, params))
+    if name == "MetaProx":
+        return minus(near)
+    flat, back = jax.flatten_util.ravel_pytree(near)
+    bend = jax.hessian(lambda v: loss(back(v), inner))(flat)
+    right = jax.flatten_util.ravel_pytree(jax.grad(lambda p: loss(p, outer))(near))[0]
+    return back(jnp.linalg.solve(jnp.eye(flat.size) + bend / (2 * LAMBDA), right))
+
+
+def defined_step(name, net, params, problem, split, tasks=None):
+    sets = [part.by_group() for part in (problem.train, problem.validation)]
+    first, second = ((part.x, part.y) for part in sets)
+    if split == "train-train":
+        both = lambda a, b: jnp.concatenate([a, b], axis=1)  # noqa: E731
+        first = second = jax.tree.map(both, first, second)
+    if tasks is not None:
+        first, second = jax.tree.map(lambda leaf: leaf[jnp.array(tasks)], (first, second))
+    asked = jax.vmap(lambda a, b: wanted(name, net, params, a, b))(first, second)
+    return jax.tree.map(lambda w, g: w - 0.1 * g.mean(0), params, asked)
+
+
+def quick(function):
+    """Compiled fast rather than well."""
+    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
+
+
+def drawn():
+    return quick(lambda: DATA.sample(jax.random.key(0)))()
+
+
+def started(rule, problem):
+    return quick(lambda p: rule.init(NETS["patches"], p, jax.random.key(1)))(problem)
+
+
+def close(one, other, tolerance=1e-9):
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("name", RULES)
+def test_a_step_and_twenty_are_plain_autodiff(name, split, float64):
+    """In R^d, one step and 20: to 1e-8."""
+    rule = RULES[name].replace("split", split)
+    net = NETS["patches"]
+
+    def both():
+        problem = DATA.sample(jax.random.key(0))
+        state = rule.init(net, problem, jax.random.key(1))
+
+        def step(walk, _):
+            state, params = walk
+            state = rule.step(state, problem, jax.random.key(2))
+            params = defined_step(name, net, params, problem, split)
+            return (state, params), (state.params["filters"], params["filters"])
+
+        return state.params, jax.lax.scan(step, (state, state.params), None, length=20)[1]
+
+    start, (ours, defined) = quick(both)()
+    close(ours[0], defined[0], 1e-10)
+    close(ours, defined, 1e-8)
+    assert float(jnp.abs(ours[-1] - start["filters"]).max()) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "net"),
+    [("Maml", "both layers"), ("Imaml", "both layers"), ("Maml", "own"), ("MetaProx", "own")],
+)
+def test_all_parameters_adapt(name, net, float64):
+    """A net with biases and a second layer, and a model of a user's own."""
+    mlp = lambda key: eqx.nn.MLP(80, "scalar", 4, 1, activation=jnp.tanh, key=key)  # noqa: E731
+    own = ls.nets.Model(lambda key: eqx.nn.Sequential([eqx.nn.Lambda(jnp.ravel), mlp(key)]))
+    rule, net = RULES[name], NETS.get(net, own)
+    problem = drawn()
+
+    def both(problem):
+        state = rule.init(net, problem, jax.random.key(1))
+        moved = rule.step(state, problem, jax.random.key(2))
+        return moved.params, defined_step(name, net, state.params, problem, rule.split)
+
+    close(*quick(both)(problem))
+
+
+def test_a_batch_of_tasks(float64):
+    rule = RULES["Fomaml"].replace("batch", 2)
+    problem = drawn()
+    state = started(rule, problem)
+    moved = quick(lambda *given: rule.step(*given))(state, problem, jax.random.key(5)).params[
+        "filters"
+    ]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    steps = [
+        quick(
+            lambda p, pair=pair: defined_step(
+                "Fomaml", NETS["patches"], p, problem, rule.split, pair
+            )
+        )(state.params)["filters"]
+        for pair in pairs
+    ]
+    assert sum(bool(np.allclose(moved, step, rtol=1e-9, atol=1e-12)) for step in steps) == 1
+    with pytest.raises(ls.BadInput, match=r"Fomaml.batch = 4 is not allowed: there are 3 tasks"):
+        rule.replace("batch", 4).step(state, problem, jax.random.key(5))
+
+
+def test_any_optimiser_and_the_data_models_gram():
+    """Adam outside; and patches alone give the same step as their Gram matrix does."""
+    rule = ls.rules.Maml(rate=0.01, inner_rate=0.5, inner_steps=2, optimiser="adam")
+    problem = drawn()
+    bare = eqx.tree_at(
+        lambda p: (p.train, p.validation), problem,
+        tuple(Samples(p.x, p.y, groups=3) for p in (problem.train, problem.validation)),
+    )  # fmt: skip
+    state = started(rule, problem)
+    one, other = (
+        quick(lambda *given: rule.step(*given))(state, p, jax.random.key(2))
+        for p in (problem, bare)
+    )
+    close(one.params, other.params, 1e-4)
+    assert float(jnp.abs(one.params["filters"] - state.params["filters"]).max()) > 1e-3
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_linear_centroid_minimises_its_objective(split, float64):
+    """Its gradient by autodiff, through an inner problem that is solved by NumPy's formula."""
+    data = ls.data.LinearTasks(
+        dim=5, tasks=4, samples=4, validation=2, spread=1.0, test_tasks=1, noise=0.3
+    )
+    rule, net = ls.rules.LinearCentroid(weight=0.4, split=split), ls.nets.Linear(scale=0.3)
+    problem = quick(lambda: data.sample(jax.random.key(0)))()
+
+    def found(problem):
+        state = rule.init(net, problem, jax.random.key(1))
+        once = rule.step(state, problem, jax.random.key(2))
+        return once.params["filters"][0], rule.step(once, problem, KEY).params["filters"][0]
+
+    first, second = (p.by_group() for p in (problem.train, problem.validation))
+    if split == "train-train":
+        first = second = jax.tree.map(lambda a, b: jnp.concatenate([a, b], 1), first, second)
+
+    def objective(centroid):
+        def one(x, y, test_x, test_y):
+            n, d = x.shape
+            system = x.T @ x / n + 0.4 * jnp.eye(d)
+            own = jnp.linalg.solve(system, x.T @ y / n + 0.4 * centroid)
+            return jnp.mean((test_y - test_x @ own) ** 2)
+
+        return jax.vmap(one)(first.x, first.y, second.x, second.y).mean()
+
+    centroid, again = quick(found)(problem)
+    assert float(jnp.abs(quick(jax.grad(objective))(centroid)).max()) < 1e-8
+    assert float(jnp.abs(quick(jax.grad(objective))(centroid + 0.1)).max()) > 1e-3
+    close(centroid, again, 1e-8)
+    with pytest.raises(ls.BadInput, match="LinearCentroid needs the net Linear, not PatchCNN"):
+        rule.init(NETS["patches"], problem, jax.random.key(1))
+
+
+def test_a_problem_without_tasks():
+    data = ls.data.SignalNoise(dim=30, train=4, test=2, signal=1.0, noise=0.5)
+    problem = quick(lambda: data.sample(jax.random.key(0)))()
+    rule = RULES["Fomaml"]
+    state = started(rule, problem)
+    with pytest.raises(ls.BadInput, match="Fomaml needs a problem with tasks"):
+        rule.step(state, problem, jax.random.key(2))
+
+
+def test_bad_input():
+    for field, value, words in (
+        ("inner_steps", -1, "at least 0"),
+        ("split", "half", "one of train-train, train-validation"),
+        ("inner_rate", 0.0, "above 0"),
+        ("batch", 0, "at least 1"),
+    ):
+        with pytest.raises(ls.BadInput, match=rf"^Fomaml\.{field} = .*{words}"):
+            RULES["Fomaml"].replace(field, value)
+
+
+def test_conjugate_gradients_in_an_inner_product_of_their_own():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(6, 6))
+    gram, square = root @ root.T, np.diag(np.arange(1.0, 7.0))
+    # system is symmetric in <a, gram b> if gram @ system is symmetric.
+    matrix = np.eye(6) + square @ gram
+    right = rng.normal(size=6)
+    found = conjugate_gradients(
+        lambda x: matrix @ x, right, lambda a, b: jnp.asarray(a) @ gram @ b, 12
+    )
+    np.testing.assert_allclose(matrix @ found, right, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["Maml"])
+def test_coordinates_do_not_matter(name, float64):
+    """The same draw in R^d and rotated into its span gives the same trajectory."""
+    experiment = ls.Experiment(
+        data=DATA, net=NETS["patches"], rule=RULES[name], steps=6, record=ls.Record(every=3),
+        probes=[ls.probes.TestLoss(), ls.probes.Loss()],
+    )  # fmt: skip
+    ambient, rotated = (
+        ls.run(experiment, coordinates=how, precision="float64", progress=False)
+        for how in ("ambient", "rotate")
+    )
+    np.testing.assert_allclose(ambient.loss, rotated.loss, rtol=1e-9)
+    np.testing.assert_allclose(ambient.test_loss, rotated.test_loss, rtol=1e-9)
