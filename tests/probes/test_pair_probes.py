@@ -1,0 +1,432 @@
+"""Probes of self-supervised runs against NumPy on ambient data, and where they degenerate.
+
+Wen and Li (2022): Figures 1, 3, 7, equation 3.3 and section 5. All in float64.
+"""
+
+import functools
+import itertools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import Columns, Frame
+from learnscope.probes.pairs import correlations, effective_rank
+from learnscope.tools import collapse_report
+from tests.reference import pairs as reference
+
+KEY, DIM = jax.random.key(2), 6
+DATA = ls.data.StrongWeak(
+    dim=DIM, patches=6, feature_patches=2, strengths=(1.5, 1.2), noise=0.7, batch=4,
+    frequencies=(1, 2), test=300,
+)  # fmt: skip
+MANY = DATA.replace("test", 60_000)
+RULE = ls.rules.NonContrastive(rate=0.1, head_rate=0.1)
+
+
+def quick(function):
+    """Compiled without optimisation: it runs once or twice."""
+    return eqx.filter_jit(function, compiler_options={"xla_backend_optimization_level": 0})
+
+
+@functools.cache
+def problem_of(model=DATA):
+    with jax.enable_x64(True):
+        return quick(model.sample)(KEY)
+
+
+def state_of(w, rule=RULE, problem=None, head=None, target=None):
+    """A state at given weights; its net has as many neurons as there are."""
+    problem = problem_of() if problem is None else problem
+    net = ls.nets.PatchEncoder(width=len(w))
+    state = rule.init(net, problem, KEY, {"filters": jnp.asarray(w)})
+    if head is not None:
+        state = eqx.tree_at(lambda s: s.memory.head, state, head)
+    if target is not None:
+        state = eqx.tree_at(lambda s: s.memory.target, state, {"filters": jnp.asarray(target)})
+    return state
+
+
+def weights(width, seed=0):
+    return np.random.default_rng(seed).normal(size=(width, DIM))
+
+
+def outputs(w, problem=None):
+    problem = problem_of() if problem is None else problem
+    return reference.encode(np.asarray(w), np.asarray(problem.test.x))
+
+
+# ------------------------------------------------------------------------------------ against NumPy
+
+
+def test_strengths_and_the_rest(float64):
+    w = weights(3)
+    found = ls.probes.FeatureStrengths()(state_of(w), problem_of())
+    np.testing.assert_allclose(found["strength"], w[:, :2], rtol=1e-14)
+    np.testing.assert_allclose(found["noise_norm"], np.linalg.norm(w[:, 2:], axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("head", ["matrix", "mlp"])
+@pytest.mark.parametrize("how", ["batch", "l2", "none"])
+@pytest.mark.parametrize("own", [False, True])
+def test_pair_loss(float64, head, how, own):
+    rng, w = np.random.default_rng(1), weights(3)
+    given = {"matrix": rng.normal(size=(3, 3))}
+    if head == "mlp":
+        given = {"first": rng.normal(size=(5, 3)), "first_bias": rng.normal(size=5),
+                 "second": rng.normal(size=(3, 5)), "second_bias": rng.normal(size=3)}  # fmt: skip
+    rule = ls.rules.NonContrastive(
+        rate=0.1, head_rate=0.1, head="linear" if head == "matrix" else "mlp", hidden=5,
+        normalise=how, target="ema" if own else "shared",
+    )  # fmt: skip
+    target = weights(3, 5) if own else None
+    state = state_of(w, rule, head=jax.tree.map(jnp.asarray, given), target=target)
+    found = ls.probes.PairLoss()(state, problem_of())
+    views = [np.asarray(v) for v in problem_of().viewed(problem_of().test, jax.random.key(0))]
+    np.testing.assert_allclose(views[0] + views[1], problem_of().test.x)
+    right = reference.loss(
+        w, target if own else w, given, views, {"normalise": how, "both_ways": False}
+    )
+    assert float(found) == pytest.approx(right, rel=1e-12)
+
+
+def test_head_off_diagonal(float64):
+    matrix = np.array([[1.0, 0.3, -0.2], [0.1, 1.0, 0.0], [0.5, 0.4, 1.0]])
+    state = state_of(weights(3), head={"matrix": jnp.asarray(matrix)})
+    found = ls.probes.HeadOffDiagonal()(state, problem_of())
+    outside = matrix - np.eye(3)
+    np.testing.assert_array_equal(found["head"], outside)
+    norm = np.sqrt(0.09 + 0.04 + 0.01 + 0.25 + 0.16)
+    assert float(found["head_norm"]) == pytest.approx(norm)
+    skew = np.sqrt(2 * (0.2**2 + 0.7**2 + 0.4**2))
+    assert float(found["head_asymmetry"]) == pytest.approx(skew / norm)
+
+
+@pytest.mark.parametrize(
+    ("outside", "asymmetry"),
+    [
+        ([[0, 0], [0, 0]], 0),
+        ([[0, 1], [1, 0]], 0),
+        ([[0, 1], [-1, 0]], 2),
+        ([[0, 1], [0, 0]], 2**0.5),
+    ],
+)
+def test_asymmetry_from_none_to_all(float64, outside, asymmetry):
+    for diagonal in (0.0, 1.0, 3.0):
+        head = {"matrix": jnp.asarray(np.array(outside, float) + diagonal * np.eye(2))}
+        found = ls.probes.HeadOffDiagonal()(state_of(weights(2), head=head), problem_of())
+        assert float(found["head_asymmetry"]) == pytest.approx(asymmetry, rel=1e-12)
+
+
+def right_rank(matrix):
+    values = np.clip(np.linalg.eigvalsh(matrix), 0, None)
+    shares = values[values > 0] / values.sum()
+    return np.exp(-(shares * np.log(shares)).sum())
+
+
+def test_correlations_and_their_histogram(float64):
+    w = weights(5)
+    w[1] = w[0] + 0.1 * w[1]
+    f = outputs(w)
+    found = ls.probes.NeuronCorrelation(bins=10)(state_of(w), problem_of())
+    right = np.corrcoef(f.T)
+    np.testing.assert_allclose(found["correlation"], right, atol=1e-12)
+    apart = right[~np.eye(5, dtype=bool)]
+    counts, _ = np.histogram(apart, bins=np.linspace(-1, 1, 11))
+    np.testing.assert_allclose(found["correlation_share"], counts / 20, atol=1e-12)
+    assert float(found["correlation_size"]) == pytest.approx(np.abs(apart).mean())
+    assert float(found["effective_rank"]) == pytest.approx(right_rank(right))
+    assert ls.probes.NeuronCorrelation().bins == 40
+
+
+def test_the_effective_rank_is_that_of_the_collapse_report(float64):
+    for width, dead in ((2, 0), (5, 0), (5, 2)):
+        w = weights(width, 3)
+        w[:dead] = 0
+        found = ls.probes.NeuronCorrelation()(state_of(w), problem_of())
+        report = collapse_report(outputs(w))
+        rank = float(found["effective_rank"])
+        assert rank == pytest.approx(report.effective_rank_standardised, rel=1e-10)
+        np.testing.assert_allclose(found["correlation"], report.correlation, atol=1e-12)
+        assert float(np.abs(rank - report.effective_rank)) > 1e-3  # the other is not the same
+
+
+def test_shares_of_variance(float64):
+    w = weights(3)
+    found = ls.probes.FeatureShares()(state_of(w), problem_of())
+    x = np.asarray(problem_of().test.x)
+    for feature in range(2):
+        only = np.zeros_like(x)
+        only[..., feature] = x[..., feature]
+        right = reference.encode(w, only).var(0) / outputs(w).var(0)
+        np.testing.assert_allclose(found[:, feature], right, rtol=1e-12)
+
+
+def test_inputs_of_any_kind_are_read_alike(float64):
+    """In compressed coordinates, and by columns as the engine keeps them."""
+    place = Frame(jnp.asarray(float(DIM)), 2 + 5 * 3, seen=5)
+    problem = quick(DATA.sample)(KEY, place)
+    by_columns = eqx.tree_at(lambda p: p.test.x, problem, (Columns.of(problem.test.x[0]),))
+    w = np.random.default_rng(0).normal(size=(3, 17))
+    probes = (ls.probes.FeatureShares(), ls.probes.NeuronCorrelation(), ls.probes.PairLoss())
+    for probe in probes:
+        one, other = (probe(state_of(w, problem=p), p) for p in (problem, by_columns))
+        for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+    x = np.asarray(problem.test.x[0])
+    found = probes[1](state_of(w, problem=by_columns), by_columns)
+    right = np.corrcoef(reference.encode(w, x).T)
+    np.testing.assert_allclose(found["correlation"], right, atol=1e-12)
+    views = x[:, :3], x[:, 3:]
+    right = reference.loss(
+        w, w, {"matrix": np.eye(3)}, views, {"normalise": "batch", "both_ways": 0}
+    )
+    assert float(probes[2](state_of(w, problem=problem), problem)) == pytest.approx(right)
+
+
+# -------------------------------------------------------------------------------------- degenerate
+
+
+def test_a_neuron_that_is_constantly_zero(float64):
+    w = weights(3)
+    w[1] = 0
+    state, problem = state_of(w), problem_of()
+    found = ls.probes.NeuronCorrelation()(state, problem)
+    assert (np.asarray(found["correlation"])[1] == 0).all()
+    assert (np.asarray(found["correlation"])[:, 1] == 0).all()
+    right = np.corrcoef(outputs(w)[:, [0, 2]].T)
+    np.testing.assert_allclose(found["correlation"][::2, ::2], right, atol=1e-12)
+    assert float(found["effective_rank"]) == pytest.approx(right_rank(right))
+    assert (np.asarray(ls.probes.FeatureShares()(state, problem))[1] == 0).all()
+    assert np.isfinite(ls.probes.PairLoss()(state, problem))
+    found = ls.probes.FeatureStrengths()(state, problem)
+    assert (np.asarray(found["strength"])[1] == 0).all() and float(found["noise_norm"][1]) == 0
+    moments = ls.probes.PopulationMoments()(state, problem)
+    assert (np.asarray(moments["population_share"])[1] == 0).all()
+    assert (np.asarray(moments["population_correlation"])[1] == 0).all()
+    assert float(moments["population_rank"]) <= 2 + 1e-12
+
+
+@pytest.mark.xfail(reason="0 times infinity: the population loss of a neuron without variance")
+def test_the_population_loss_of_a_neuron_that_is_constantly_zero(float64):
+    w = weights(3)
+    w[1] = 0
+    moments = ls.probes.PopulationMoments()(state_of(w), problem_of())
+    assert np.isfinite(moments["population_loss"])
+
+
+def test_nothing_at_all(float64):
+    found = ls.probes.NeuronCorrelation()(state_of(np.zeros((2, DIM))), problem_of())
+    assert float(found["effective_rank"]) == 0 and float(found["correlation_size"]) == 0
+    assert np.isfinite(np.concatenate([np.ravel(v) for v in found.values()])).all()
+
+
+def test_one_neuron(float64):
+    w = weights(1)
+    found = ls.probes.NeuronCorrelation(bins=4)(state_of(w), problem_of())
+    np.testing.assert_allclose(found["correlation"], [[1.0]], atol=1e-12)
+    assert float(found["effective_rank"]) == pytest.approx(1)
+    assert float(found["correlation_size"]) == 0  # there are no pairs
+    assert (np.asarray(found["correlation_share"]) == 0).all()
+    head = ls.probes.HeadOffDiagonal()(state_of(w), problem_of())
+    assert float(head["head_norm"]) == float(head["head_asymmetry"]) == 0
+    with pytest.raises(ls.BadInput, match="Phase needs at least two neurons and two features"):
+        ls.probes.Phase()(state_of(w), problem_of())
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_copies_and_opposite_copies(float64, sign):
+    w = weights(2)
+    w[1] = sign * 2 * w[0]
+    found = ls.probes.NeuronCorrelation(bins=20)(state_of(w), problem_of())
+    np.testing.assert_allclose(found["correlation"], [[1, sign], [sign, 1]], atol=1e-12)
+    share = np.asarray(found["correlation_share"])
+    place = 19 if sign > 0 else 0
+    assert share[place] == pytest.approx(1) and share.sum() == pytest.approx(1)
+    assert float(found["correlation_size"]) == pytest.approx(1)
+    assert float(found["effective_rank"]) == pytest.approx(1, abs=1e-6)
+    assert collapse_report(outputs(w)).effective_rank_standardised == pytest.approx(1, abs=1e-6)
+    moments = ls.probes.PopulationMoments()(state_of(w), problem_of())
+    np.testing.assert_allclose(
+        moments["population_correlation"], [[1, sign], [sign, 1]], atol=1e-12
+    )
+    assert float(moments["population_rank"]) == pytest.approx(1, abs=1e-6)
+
+
+def test_formulas_of_covariances(float64):
+    np.testing.assert_allclose(correlations(jnp.diag(jnp.array([4.0, 0.0]))), [[1, 0], [0, 0]])
+    found = correlations(jnp.array([[4.0, 3.0], [3.0, 9.0]]))
+    np.testing.assert_allclose(found, [[1, 0.5], [0.5, 1]])
+    for values, rank in (([1, 1, 1], 3), ([1, 0, 0], 1), ([0, 0, 0], 0),
+                         ([0.5, 0.25, 0.25], 2**1.5)):  # fmt: skip
+        matrix = jnp.diag(jnp.array(values, float))
+        assert float(effective_rank(matrix)) == pytest.approx(rank)
+        assert float(effective_rank(7 * matrix)) == pytest.approx(rank)
+
+
+# -------------------------------------------------------------------------------------- population
+
+
+def test_population_moments_are_the_formula(float64):
+    law, w, target = reference.Population(DATA), weights(3), weights(3, 4)
+    matrix = np.eye(3) + 0.2 * np.random.default_rng(3).normal(size=(3, 3))
+    for how, own in itertools.product(("batch", "none"), (False, True)):
+        rule = ls.rules.NonContrastive(
+            rate=0.1, head_rate=0.1, normalise=how, target="ema" if own else "shared"
+        )
+        head = {"matrix": jnp.asarray(matrix)}
+        state = state_of(w, rule, head=head, target=target if own else None)
+        found = ls.probes.PopulationMoments()(state, problem_of())
+        right = law.loss(w, target if own else w, matrix, how)
+        assert float(found["population_loss"]) == pytest.approx(right, rel=1e-12)
+    cov = law.covariance(w)
+    right = cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
+    np.testing.assert_allclose(found["population_correlation"], right, atol=1e-12)
+    assert float(found["population_rank"]) == pytest.approx(right_rank(right))
+    shares = law.within * w[:, :2] ** 6 / np.diag(cov)[:, None]
+    np.testing.assert_allclose(found["population_share"], shares, rtol=1e-12)
+
+
+def test_population_moments_are_those_of_many_views(float64):
+    """60,000 test examples in 20 blocks: 20 numbers within 6 standard errors by blocks (t with 19
+    degrees of freedom), 2 in 10^4. Moments are of one view; an example as a whole has shares and
+    correlations of its own, which the two sample probes give, and these are compared with the
+    moments of P0^2 feature patches and P - P0 noise patches."""
+    problem, w = problem_of(MANY), 0.8 * weights(3)
+    state = state_of(w, problem=problem)
+    moments = ls.probes.PopulationMoments()(state, problem)
+
+    views = problem.viewed(problem.test, jax.random.key(0))
+    view, x = np.asarray(views[0]), np.asarray(problem.test.x)
+
+    def sampled(x):
+        f = reference.encode(w, x)
+        only = [np.where(np.arange(DIM) == i, x, 0) for i in range(2)]
+        shares = np.stack([reference.encode(w, part).var(0) for part in only], axis=1)
+        return np.concatenate(
+            [np.corrcoef(f.T)[np.triu_indices(3, 1)], (shares / f.var(0)[:, None]).ravel()]
+        )
+
+    def near(inputs, correlation, share):
+        blocks = np.array([sampled(part) for part in np.split(inputs, 20)])
+        error = blocks.std(0, ddof=1) / 20**0.5
+        right = np.concatenate([np.asarray(correlation)[np.triu_indices(3, 1)], np.ravel(share)])
+        assert (np.abs(sampled(inputs) - right) < 6 * error + 1e-3).all()
+        assert error.max() < 0.03
+
+    near(view, moments["population_correlation"], moments["population_share"])
+    # A whole example: P0^2 instead of E k^2, and all noise patches instead of half of them.
+    whole = reference.Population(MANY)
+    whole.within = np.array([1, 2]) / 3 * 4 * np.array([1.5, 1.2]) ** 6
+    whole.noise *= 2
+    cov = whole.covariance(w)
+    spread = np.sqrt(np.diag(cov))
+    near(x, cov / np.outer(spread, spread), whole.within * w[:, :2] ** 6 / np.diag(cov)[:, None])
+    # The probes are what was compared.
+    found = sampled(x)
+    shares = ls.probes.FeatureShares()(state, problem)
+    np.testing.assert_allclose(found[3:], np.ravel(shares), rtol=1e-9)
+    matrix = ls.probes.NeuronCorrelation()(state, problem)["correlation"]
+    np.testing.assert_allclose(found[:3], np.asarray(matrix)[np.triu_indices(3, 1)], atol=1e-9)
+    # ... and so is the loss.
+    loss = float(ls.probes.PairLoss()(state, problem))
+    assert loss == pytest.approx(float(moments["population_loss"]), rel=0.03)
+
+
+# ------------------------------------------------------------------------------------------ phases
+
+C1 = 1 / 3 * (1 + 2 * 4 / 20)  # of the first feature: p (P0^2/4 + V), V = P0 (P - P0)/(4 (P - 1))
+
+
+def phase(b11, b22, e21, r2, swap=False, start=None):
+    """Of two neurons with B = [[b11, 0], [0, b22]], noise only in neuron 2 of square norm r2."""
+    w = np.zeros((2, DIM))
+    w[0, 0], w[1, 1], w[1, 2] = b11, b22, r2**0.5
+    matrix = np.array([[1, 0.0], [e21, 1]])
+    if swap:
+        w, matrix = w[::-1], matrix[::-1, ::-1]
+    state = state_of(w, head={"matrix": jnp.asarray(matrix.copy())})
+    first = np.full((2, DIM), (1.0 if start is None else start) / DIM**0.5)
+    state = eqx.tree_at(lambda s: s.start["filters"], state, jnp.asarray(first))
+    return float(ls.probes.Phase()(state, problem_of()))
+
+
+def test_phases_follow_their_triggers(float64):
+    substitute, noise = C1 * 1.5**6, 15 * 2 * 0.7**6
+    e21, b11 = 0.4, 0.8
+    r2 = (substitute * e21**2 * b11**6 / noise) ** (1 / 3)  # where they are equal
+    for swap, sign in itertools.product((False, True), (1, -1)):
+        here = functools.partial(phase, swap=swap)
+        # |B11| against half the initial norm.
+        assert here(sign * 0.49, 0.01, 0.0, 0.5) == 1
+        assert here(sign * 0.51, 0.01, 0.0, 0.5) == 2
+        assert here(sign * 0.51, 0.01, 0.0, 0.5, start=1.1) == 1
+        # The head's substitute against the noise of neuron 2.
+        assert here(sign * b11, 0.01, sign * e21, 1.02 * r2) == 2
+        assert here(sign * b11, 0.01, sign * e21, 0.98 * r2) == 3
+        # |B22| against half of |B11|.
+        assert here(b11, sign * 0.99 * b11 / 2, e21, 0.98 * r2) == 3
+        assert here(b11, sign * 1.01 * b11 / 2, e21, 0.98 * r2) == 4
+        assert here(0.49, 0.49, e21, 0.01) == 1  # nothing is learnt yet
+
+
+def test_phases_of_more_neurons(float64):
+    """Neuron 1 is the one with most of the first feature, neuron 2 has most of the second among
+    the others."""
+    w = np.zeros((3, DIM))
+    w[1, :2] = (0.9, 0.85)  # most of both
+    w[0, 1], w[2, 1] = 0.2, 0.5
+    w[:, 3] = 1.0
+    state = state_of(w)
+    start = np.full((3, DIM), 1 / DIM**0.5)
+    state = eqx.tree_at(lambda s: s.start["filters"], state, jnp.asarray(start))
+    assert float(ls.probes.Phase()(state, problem_of())) == 4
+    moved = eqx.tree_at(lambda s: s.params["filters"], state, jnp.asarray(w).at[2, 1].set(0.4))
+    assert float(ls.probes.Phase()(moved, problem_of())) == 2
+
+
+# ----------------------------------------------------------------------------------------- refused
+
+
+def test_what_probes_cannot_see(float64):
+    w, problem = weights(2), problem_of()
+    plain = ls.rules.Contrastive(rate=0.1)
+    state = state_of(w, plain)
+    for probe in (ls.probes.PairLoss(), ls.probes.HeadOffDiagonal(), ls.probes.PopulationMoments(),
+                  ls.probes.Phase()):  # fmt: skip
+        with pytest.raises(
+            ls.BadInput, match=f"{type(probe).__name__} needs a rule with a predict"
+        ):
+            probe(state, problem)
+    mlp = state_of(w, ls.rules.NonContrastive(rate=0.1, head_rate=0.1, head="mlp"))
+    with pytest.raises(ls.BadInput, match="HeadOffDiagonal needs a linear head, not an mlp"):
+        ls.probes.HeadOffDiagonal()(mlp, problem)
+    sphere = state_of(w, ls.rules.NonContrastive(rate=0.1, head_rate=0.1, normalise="l2"))
+    for state in (mlp, sphere):
+        with pytest.raises(
+            ls.BadInput, match="PopulationMoments needs a linear head and normalise"
+        ):
+            ls.probes.PopulationMoments()(state, problem)
+    relu = ls.nets.PatchEncoder(width=2, activation="relu")
+    state = RULE.init(relu, problem, KEY, {"filters": jnp.asarray(w)})
+    with pytest.raises(ls.BadInput, match="PopulationMoments needs a net with cubic neurons"):
+        ls.probes.PopulationMoments()(state, problem)
+    other = quick(DATA.replace("noise_law", "uniform").sample)(KEY)
+    for probe in (ls.probes.PopulationMoments(), ls.probes.Phase()):
+        with pytest.raises(ls.BadInput, match="need the data model StrongWeak with Gaussian noise"):
+            probe(state_of(w, problem=other), other)
+    signs = quick(ls.data.SignalNoise(dim=6, train=4, test=4, signal=1, noise=1).sample)(KEY)
+    descent = ls.rules.GradientDescent(rate=0.1)
+    cnn = ls.nets.PatchCNN(width=1)
+    state = descent.init(cnn, signs, KEY, cnn.init(KEY, signs))
+    for probe in (ls.probes.FeatureStrengths(), ls.probes.FeatureShares()):
+        with pytest.raises(ls.BadInput, match="needs the data model's 'features'"):
+            probe(state, signs)
+    with pytest.raises(ls.BadInput, match="NeuronCorrelation needs a net with several outputs"):
+        ls.probes.NeuronCorrelation()(state, signs)
+    for bins in (0, 2.5, "many"):
+        with pytest.raises(ls.BadInput, match=r"NeuronCorrelation\.bins = "):
+            ls.probes.NeuronCorrelation(bins=bins)
