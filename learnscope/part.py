@@ -210,10 +210,10 @@ class AbstractPart(eqx.Module):
                 raise unknown(f"entry of {type(self).__name__}.{name}", rest, inner)
             value = {**inner, rest: value}
         elif rest and isinstance(inner, tuple):
-            value = tuple(value if str(i) == rest else old for i, old in enumerate(inner))
-            if not rest.isdigit() or int(rest) >= len(inner):
-                known = map(str, range(len(inner)))
-                raise unknown(f"entry of {type(self).__name__}.{name}", rest, known)
+            places = [str(i) for i in range(len(inner))]
+            if rest not in places:
+                raise unknown(f"entry of {type(self).__name__}.{name}", rest, places)
+            value = tuple(value if i == rest else old for i, old in zip(places, inner, strict=True))
         elif rest:
             raise BadInput(f"{type(self).__name__}.{name} has no field '{rest}': it is {inner!r}.")
         return dataclasses.replace(self, **{name: value})

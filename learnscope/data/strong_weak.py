@@ -162,12 +162,15 @@ class StrongWeak(AbstractData):
         if frame.ambient:
             return self._samples(draw_key, size, frame, frame.rank)
         samples = self._samples(draw_key, size, frame, frame.seen or frame.rank)
+        values = samples.x[0]
+        # Filters may take more coordinates than there are dimensions.
+        values = jnp.where((jnp.arange(values.shape[-1]) < frame.dim)[None, None], values, 0.0)
         filters = (frame.rank - self.span) // self.sets
         left = Frame(frame.dim, frame.rank, frame.rank - VIEWS * filters)
-        noisy = (samples.x[0][..., : self.features] == 0).all(-1)
+        noisy = (values[..., : self.features] == 0).all(-1)
         seed = jax.random.key_data(beyond_key)
         return Samples(
-            (FreshPatches(samples.x[0], noisy, self.noise, seed, left),), samples.y, {},
+            (FreshPatches(values, noisy, self.noise, seed, left),), samples.y, {},
             samples.marks,
         )  # fmt: skip
 

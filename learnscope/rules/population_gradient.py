@@ -22,11 +22,10 @@ $S$ takes $M + \text{diag}(s)$ for $M$. Filters' noise parts $W$ have the gradie
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.rules.population_law import Law, cross_covariance, within_covariance
+from learnscope.rules.population_law import Law, cross_covariance, inverse_root, within_covariance
 
 
 class Slopes(NamedTuple):
@@ -57,7 +56,7 @@ def population_slopes(
     if normalise == "none":
         p, q, s = (jnp.full_like(online, value) for value in (1.0, 0.5, 0.5))
     else:
-        p = jax.lax.rsqrt(online * other)
+        p = inverse_root(online) * inverse_root(other)
         q, s = aligned * p / (2 * online), aligned * p / (2 * other)
     mixed = (head * q[:, None]).T @ head
     pull = ((head * p[:, None]).T @ cubes) * law.across[None]

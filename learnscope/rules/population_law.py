@@ -81,7 +81,13 @@ def population_loss(
     online, other = jnp.diag(head @ within @ head.T), jnp.diag(target)
     if normalise == "none":
         return (0.5 * (online + other) - together).sum()
-    return (1 - together * jax.lax.rsqrt(online * other)).sum()
+    return (1 - together * inverse_root(online) * inverse_root(other)).sum()
+
+
+def inverse_root(variance: Float[Array, " neuron"]) -> Float[Array, " neuron"]:
+    """One over standard deviations; 0 where nothing varies, so that it correlates with nothing."""
+    there = variance > 0
+    return jnp.where(there, jax.lax.rsqrt(jnp.where(there, variance, 1.0)), 0.0)
 
 
 def parts(filters: Float[Array, "neuron rank"], features: int) -> tuple[Array, Array]:

@@ -537,8 +537,6 @@ def test_replacing_an_entry_that_is_not_there(entry):
         EXPERIMENT.data.replace(f"strengths.{entry or 'x'}", 1.0)
 
 
-@pytest.mark.xfail(reason="'01' passes as a number of a place, and '²' as a digit", raises=(
-    pytest.fail.Exception, ValueError))  # fmt: skip
 @pytest.mark.parametrize("entry", ["01", "²"])
 def test_replacing_an_entry_by_another_spelling(entry):
     with pytest.raises(ls.BadInput):

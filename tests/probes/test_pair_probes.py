@@ -210,7 +210,6 @@ def test_a_neuron_that_is_constantly_zero(float64):
     assert float(moments["population_rank"]) <= 2 + 1e-12
 
 
-@pytest.mark.xfail(reason="0 times infinity: the population loss of a neuron without variance")
 def test_the_population_loss_of_a_neuron_that_is_constantly_zero(float64):
     w = weights(3)
     w[1] = 0

@@ -478,8 +478,7 @@ def test_a_population_in_compressed_coordinates_is_the_same():
     assert np.abs(np.linalg.norm(params["filters"], axis=1) - 1).max() < 5 / (2 * 10**6) ** 0.5
 
 
-@pytest.mark.xfail(reason="rsqrt of a product that is below the least float32")
-def test_a_population_without_noise_is_finite_in_float32():
+def test_a_population_without_noise_is_finite(float64):
     model = POPULATIONS["two features"].replace("noise", 0.0)
     rule = ls.rules.PopulationDescent(**RATES)
     problem, state = population_state(rule, model, 2)
@@ -645,8 +644,6 @@ def test_byol_runs_in_any_dimension():
     assert (moved > 1e-3).all()
 
 
-@pytest.mark.xfail(reason="fresh patches have as many coordinates as filters take, even if those "
-                          "are more than the dimension")  # fmt: skip
 def test_patches_have_no_coordinates_beyond_the_dimension():
     setting = experiment(LAWS["one-sided"], dim=4, width=8)
     if Plan.of(setting, None, 1, "auto", "float32").coordinates == "compressed":
