@@ -361,7 +361,9 @@ def criterion(data: xr.Dataset) -> Finding:
     told = "cells on the predicted side: " + "; ".join(
         f"{k} {100 * v:.0f} %" for k, v in shares.items()
     )
-    return _finding(told, min(shares.values()) >= 0.8, "below 80 % for a method")
+    missed = [name for name, part in shares.items() if part < 0.8]
+    why = f"below 80 % for {', '.join(missed)}: at this sigma_0 inner loops soon saturate"
+    return _finding(told, not missed, why)
 
 
 def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
@@ -387,4 +389,7 @@ def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
         f"below in {100 * float((apart < plain).mean()):.0f} % of runs"
     )
     good = below(apart, plain) and float(plain.mean()) >= CONSTANT
-    return _finding(told, good, "vanilla training does not fail there")
+    why = "vanilla training does not fail there"
+    if float(plain.mean()) >= CONSTANT:
+        why = "both fail there: the inner loop saturates far below its linearised factor"
+    return _finding(told, good, why)
