@@ -120,11 +120,17 @@ def share(hits: xr.DataArray | np.ndarray | Sequence[bool]) -> str:
     '9/10 [60-98 %]'
     """
     values = np.asarray(hits).ravel()
+    _, low, high = wilson(values)
+    return f"{int(values.sum())}/{values.size} [{100 * low:.0f}-{100 * high:.0f} %]"
+
+
+def wilson(hits: xr.DataArray | np.ndarray | Sequence[bool]) -> tuple[float, float, float]:
+    """A share and the ends of its 95 % interval (Wilson 1927)."""
+    values = np.asarray(hits).ravel()
     n, k, z = values.size, int(values.sum()), 1.959964
     centre = (k + z**2 / 2) / (n + z**2)
     spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
-    low, high = max(0.0, centre - spread), min(1.0, centre + spread)
-    return f"{k}/{n} [{100 * low:.0f}-{100 * high:.0f} %]"
+    return k / n, max(0.0, centre - spread), min(1.0, centre + spread)
 
 
 def mean(values: xr.DataArray | np.ndarray | Sequence[float]) -> str:

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+from learnscope.lab.ledger import wilson
 from learnscope.studies.drawing import COLOURS, STYLES, style
 from learnscope.studies.phase import heat_map
 from learnscope.studies.pred_head.experiments import (
@@ -42,17 +43,6 @@ from learnscope.theory import pred_head as theory
 
 _OUTCOMES = {ALL: COLOURS[2], ALL_STRONG: COLOURS[3], OTHER: COLOURS[1], UNSETTLED: "#BBBBBB"}
 _PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]
-
-
-def wilson(hits: np.ndarray | xr.DataArray) -> tuple[float, float, float]:
-    """A share and the ends of its 95 % interval (Wilson)."""
-    values = np.asarray(hits, float).ravel()
-    n, k, z = values.size, values.sum(), 1.959964
-    centre, spread = (
-        (k + z**2 / 2) / (n + z**2),
-        z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4),
-    )
-    return k / n, max(0.0, centre - spread), min(1.0, centre + spread)
 
 
 def _band(axes: Axes, x: np.ndarray, values: xr.DataArray, index: int, label: str) -> None:
