@@ -23,7 +23,7 @@ from learnscope.studies.pred_head.experiments import (
     model,
     size_name,
 )
-from learnscope.studies.pred_head.figures import off_diagonal
+from learnscope.studies.pred_head.figures import off_diagonal, together
 from learnscope.studies.pred_head.outcomes import (
     ALL,
     UNSETTLED,
@@ -379,9 +379,9 @@ def more_features(data: xr.Dataset) -> Finding:
     return judged("features learnt: " + "; ".join(told), good, "not more with a head everywhere")
 
 
-def comparable(data: xr.Dataset) -> Finding:
+def comparable(training: xr.Dataset, rest: xr.Dataset) -> Finding:
     """Identity-initialised against linear, MLP and EMA: share of runs with all features."""
-    words = outcome(data.share)
+    words = outcome(together(training, rest).share)
     names = (HEAD, "linear head", "MLP head", "EMA target")
     shares = {name: float((words.sel(method_name=name) == ALL).mean()) for name in names}
     told = ", ".join(f"{name} {value:.1f}" for name, value in shares.items())

@@ -15,7 +15,8 @@ _REAL = "images are to come: learnscope run pred_head covers the toy"
 
 
 def _trained(id: str, statement: str, where: str, name: str, expected: str, setting: str = _TOY):
-    return Claim(id, statement, where, expected, setting, ("figure7",),
+    sweep = "figure7" if name in (HEAD, BARE) else "ablations"
+    return Claim(id, statement, where, expected, setting, (sweep,),
                  partial(checks.trained, name=name, expected=expected))  # fmt: skip
 
 
@@ -26,7 +27,8 @@ CLAIMS = (
           "correlations near ±1", "16 neurons, 4 features, population, random start", ("many",),
           checks.many_correlated),
     Claim("figure2_toy", "An identity-initialised head is as good as linear and MLP heads, with or "
-          "without EMA", "Figure 2", "comparable", _TOY, ("figure7",), checks.comparable),
+          "without EMA", "Figure 2", "comparable", _TOY, ("figure7", "ablations"),
+          checks.comparable),
     Claim("figure3a", "The head's off-diagonal rises and falls", "Figure 3a", "rise and fall",
           "the toy, three kinds of imbalance (Remark 3.2)", ("trajectories",),
           checks.rise_and_fall),
@@ -64,7 +66,7 @@ CLAIMS = (
     Claim("corollary4.4", "Without a head neurons are copies", "Corollary 4.4",
           "|Corr| ≥ 1 - O(1/√d)", _FLOW, ("dimensions",), checks.corollary_together),
     Claim("remark4.5", "With outputs normalised by l2 a complete collapse is easier to obtain",
-          "Remark 4.5", "collapse", f"{_TOY}, l2, no head", ("figure7",),
+          "Remark 4.5", "collapse", f"{_TOY}, l2, no head", ("ablations",),
           partial(checks.trained, name="l2, no head", expected=ALL_STRONG)),
     Claim("lemma5.1", "The strong feature is learnt first, in T1 = d^(2 + o(1)) / η; all else is "
           "small then", "Lemma 5.1", "T1 ∝ d²", _TILTED, ("phases",), checks.phase_one),
@@ -93,7 +95,7 @@ CLAIMS = (
     Claim("stop_gradient_random", "Stop-gradient is necessary", "section 5.3", "no acceleration",
           "population flow, d = 1000, 200 starts", ("rates",), checks.stop_gradient),
     Claim("normalisation", "Without normalisation all neurons learn the strongest feature",
-          "section 5.3", ALL_STRONG, f"{_TOY} (rates 10⁻³)", ("figure7",), checks.unnormalised),
+          "section 5.3", ALL_STRONG, f"{_TOY} (rates 10⁻³)", ("ablations",), checks.unnormalised),
     _trained("l2", "l2 instead of batch normalisation shares the mechanism", "section 7", "l2",
              ALL),
     _trained("ema", "EMA is inessential: it does not prevent collapse by itself", "section 2",

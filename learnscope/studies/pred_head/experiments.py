@@ -87,17 +87,23 @@ def non_contrastive(name: str) -> NonContrastive:
     return NonContrastive(rate=rate, head_rate=rate, **ABLATIONS[name])
 
 
-def _figure7(smoke: bool, seeds: int) -> Sweep:
+def _trainings(smoke: bool, seeds: int) -> dict[str, Sweep]:
+    """Figure 7 itself, and what changes if a part is left out or replaced."""
     steps = 160 if smoke else 4000
     basic = (FeatureStrengths(), FeatureShares(), NeuronCorrelation())
-    arms = [
-        Arm(name, trained(toy(smoke), non_contrastive(name), (*basic, PairLoss()), steps))
+    arms = {
+        name: Arm(name, trained(toy(smoke), non_contrastive(name), (*basic, PairLoss()), steps))
         for name in ABLATIONS
-    ]
+    }
     contrast = Contrastive(rate=OWN_RATE[CONTRASTIVE])
     data = toy(smoke, batch=64 if smoke else 256)
-    arms.append(Arm(CONTRASTIVE, trained(data, contrast, basic, steps)))
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    arms[CONTRASTIVE] = Arm(CONTRASTIVE, trained(data, contrast, basic, steps))
+    both = (HEAD, BARE)
+    rest = tuple(arm for name, arm in arms.items() if name not in both)
+    return {
+        "figure7": Sweep(tuple(arms[name] for name in both), seeds, dim="method_name"),
+        "ablations": Sweep(rest, seeds, dim="method_name"),
+    }
 
 
 def _trajectories(smoke: bool, seeds: int) -> Sweep:
@@ -238,7 +244,7 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     seeds = {"smoke": 3, "laptop": 10, "paper": 50}[scale]
     draws = {"smoke": 10, "laptop": 200, "paper": 2000}[scale]
     return {
-        "figure7": _figure7(smoke, seeds),
+        **_trainings(smoke, seeds),
         "trajectories": _trajectories(smoke, seeds),
         "many": _many(smoke, draws // 4),
         "diagram": _diagram(smoke),

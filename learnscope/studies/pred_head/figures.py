@@ -148,9 +148,15 @@ def figure4(data: xr.Dataset) -> Drawing:
     return figure
 
 
-def ablations(data: xr.Dataset) -> Drawing:
+def together(training: xr.Dataset, rest: xr.Dataset) -> xr.Dataset:
+    """All arms that were trained on batches, with what all of them record."""
+    names = ["share", "correlation"]
+    return xr.concat([training[names], rest[names]], "method_name")
+
+
+def ablations(training: xr.Dataset, rest: xr.Dataset) -> Drawing:
     """Outcomes of every arm, and how its two neurons correlate."""
-    names = [*ABLATIONS, CONTRASTIVE]
+    names, data = [*ABLATIONS, CONTRASTIVE], together(training, rest)
     words = outcome(data.share)
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
@@ -323,7 +329,7 @@ FIGURES = {
     "figure1": Figure("Correlations of neurons", ("figure7", "many"), figure1),
     "figure3": Figure("The head's off-diagonal and its asymmetry", ("trajectories",), figure3),
     "figure4": Figure("Trajectories of the head over runs", ("trajectories",), figure4),
-    "ablations": Figure("What each part is needed for", ("figure7",), ablations),
+    "ablations": Figure("What each part is needed for", ("figure7", "ablations"), ablations),
     "diagram": Figure("Success over strengths and rates", ("diagram",), diagram),
     "dimensions": Figure("Success over the dimension", ("dimensions",), dimensions),
     "no_head": Figure("Collapse without a head, and the arctan formula", ("no_head",), no_head),
