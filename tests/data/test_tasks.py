@@ -96,7 +96,13 @@ def statistics(problem, filters):
     }
 
 
-@pytest.mark.parametrize("dictionary", [20, 45], ids=["room for noise", "noise fills all"])
+@pytest.mark.parametrize(
+    "dictionary",
+    [
+        pytest.param(20, id="room for noise", marks=pytest.mark.slow),
+        pytest.param(45, id="noise fills all"),
+    ],
+)
 def test_compressed_coordinates_have_the_same_law(dictionary):
     """Two-sample z-tests of 14 means over 600 draws each; |z| < 4.2 has a false-alarm rate of about
     0.0004 in all. With a dictionary of 45 noise has 14 dimensions for 20 vectors."""

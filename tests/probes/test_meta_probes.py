@@ -32,7 +32,9 @@ def adapted(params, x, y):
     return params
 
 
-@pytest.mark.parametrize("split", ["train-train", "train-validation"])
+@pytest.mark.parametrize(
+    "split", [pytest.param("train-train", marks=pytest.mark.slow), "train-validation"]
+)
 def test_losses_after_adapting(split):
     settings = {"inner_rate": GAMMA, "inner_steps": J, "split": split}
     probes = [
@@ -93,6 +95,7 @@ def _expected(problem, params, split):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_adapting_does_not_depend_on_coordinates():
     """Fresh tasks' noise lies mostly outside a frame; its length still counts. The mean over many
     draws of the loss after adapting, ambient and compressed, within 4.2 standard errors."""

@@ -26,7 +26,9 @@ def rule_of(name, split):
     return getattr(ls.rules, name)(rate=RATE, split=split, **more)
 
 
-@pytest.mark.parametrize("split", ["train-train", "train-validation"])
+@pytest.mark.parametrize(
+    "split", [pytest.param("train-train", marks=pytest.mark.slow), "train-validation"]
+)
 def test_twenty_steps_are_numpys(split, float64):
     rules = {name: rule_of(name, split) for name in RULES}
 

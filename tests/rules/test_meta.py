@@ -124,7 +124,12 @@ def test_a_step_and_twenty_are_plain_autodiff(name, split, float64):
 
 @pytest.mark.parametrize(
     ("name", "net"),
-    [("Maml", "both layers"), ("Imaml", "both layers"), ("Maml", "own"), ("MetaProx", "own")],
+    [
+        pytest.param("Maml", "both layers", marks=pytest.mark.slow),
+        ("Imaml", "both layers"),
+        pytest.param("Maml", "own", marks=pytest.mark.slow),
+        ("MetaProx", "own"),
+    ],
 )
 def test_all_parameters_adapt(name, net, float64):
     """A net with biases and a second layer, and a model of a user's own."""
@@ -179,7 +184,7 @@ def test_any_optimiser_and_the_data_models_gram():
     assert float(jnp.abs(one.params["filters"] - state.params["filters"]).max()) > 1e-3
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", [pytest.param(SPLITS[0], marks=pytest.mark.slow), SPLITS[1]])
 def test_the_linear_centroid_minimises_its_objective(split, float64):
     """Its gradient by autodiff, through an inner problem that is solved by NumPy's formula."""
     data = ls.data.LinearTasks(

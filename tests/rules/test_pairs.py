@@ -353,7 +353,10 @@ def flat_numbers(state):
     return w, head["matrix"], target
 
 
-@pytest.mark.parametrize("name", POPULATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (i > 0)) for i, name in enumerate(POPULATIONS)],
+)
 def test_population_steps_are_the_formula(float64, name):
     model, law = POPULATIONS[name], reference.Population(POPULATIONS[name])
     for case in CLOSED if name == "two features" else CLOSED[:: len(CLOSED) // 6]:
@@ -556,7 +559,7 @@ def simulate(name, how, first, dims):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name == "contrastive")) for name in LAWS],
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "ema, both ways")) for name in LAWS],
 )
 def test_compressed_runs_have_the_ambient_law(name):
     """By two-sample Kolmogorov-Smirnov tests of every number that inner products give, at four
