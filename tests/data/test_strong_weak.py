@@ -328,6 +328,8 @@ def test_compressed_patches_know_which_are_noise():
 
 WALK, WIDE, SIZES = 2000, 40, (3, 2)  # draws, the dimension, examples and patches of a view
 _SLOPES = np.random.default_rng(3).normal(size=(2, 2, *SIZES))  # view, filter, example, patch
+_NOISY = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 1, 0]], bool)  # example, patch of both views
+_OF_NOISE = _SLOPES * np.stack([_NOISY[:, :2], _NOISY[:, 2:]])[:, None]
 
 
 def beyond(dims):
@@ -340,7 +342,7 @@ def beyond(dims):
 
         def one(key):
             (group,) = model.fresh(key, 3, place).x
-            group = eqx.tree_at(lambda g: g.noisy, group, jnp.ones((3, 4), bool))
+            group = eqx.tree_at(lambda g: g.noisy, group, jnp.asarray(_NOISY))
             filters = jnp.zeros((2, place.rank))
             slopes = [
                 jax.grad(lambda w, view, h: (h * view.inner(w)).sum())(
@@ -368,7 +370,7 @@ def ambient_rows(dim):
     """sum_p h_p xi_p beyond the 4 coordinates that weights have, by definition."""
     rng = np.random.default_rng(5)
     xi = 0.5 * rng.normal(size=(WALK, 2, *SIZES, dim - 4))
-    return np.einsum("vfip,nvipd->nvfd", _SLOPES, xi)
+    return np.einsum("vfip,nvipd->nvfd", _OF_NOISE, xi)
 
 
 def test_what_a_step_adds_beyond_the_frame_has_the_ambient_law():
@@ -381,7 +383,7 @@ def test_what_a_step_adds_beyond_the_frame_has_the_ambient_law():
                   for i in range(4) for j in range(i + 1)]  # fmt: skip
         norms = [
             stats.kstest(
-                found[:, i, i] / (0.25 * (_SLOPES[divmod(i, 2)] ** 2).sum()),
+                found[:, i, i] / (0.25 * (_OF_NOISE[divmod(i, 2)] ** 2).sum()),
                 stats.chi2(WIDE - 4).cdf,
             ).pvalue
             for i in range(4)
