@@ -199,7 +199,9 @@ def task_problem(
     train: tuple[Array, Array], validation: tuple[Array, Array], test: tuple[Array, Array]
 ) -> Problem:
     """A problem of a user's own tasks: for each set inputs (task, sample, ...) and labels
-    (task, sample). Observed tasks are those of `train` and `validation`, in the same order.
+    (task, sample): +1 and -1 for a net with one output (or any numbers for the squared loss),
+    integers 0, 1, ... for one output a class.
+    Observed tasks are those of `train` and `validation`, in the same order.
 
     >>> import jax, jax.numpy as jnp, equinox as eqx, learnscope as ls
     >>> x, y = jax.random.normal(jax.random.key(0), (5, 4, 3)), jnp.ones((5, 4))
@@ -220,6 +222,13 @@ def task_problem(
         if x.shape[:2] != y.shape[:2]:
             raise BadInput(f"{name} has inputs {x.shape[:2]} and labels {y.shape[:2]} (task, "
                            "sample): they must be as many.")  # fmt: skip
+        if jnp.issubdtype(y.dtype, jnp.floating) and bool(
+            ((y == 0) | (y == 1)).all() & (y == 0).any()
+        ):
+            raise BadInput(
+                f"{name} has labels 0 and 1: they must be +1 and -1 for a net with one output, or "
+                "integers for one output a class."
+            )
         return Samples(x.reshape(-1, *x.shape[2:]), y.reshape(-1), groups=x.shape[0])
 
     sets = {"train": train, "validation": validation, "test": test}

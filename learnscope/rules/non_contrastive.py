@@ -7,6 +7,7 @@ import optax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
+from learnscope.errors import BadInput
 from learnscope.nets import Params
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import optimiser as opt
@@ -34,12 +35,15 @@ class NonContrastive(AbstractSiamese):
     | $\tilde{}$ | `normalise`: `batch` (equation 3.1), `l2`, `none` |
     | sg | `stop_gradient` |
 
-    `target="ema"` is a target network that follows with `momentum`. `both_ways` averages the loss
-    over both orders of the views. SimSiam is `NonContrastive(head="mlp", both_ways=True)`; BYOL
-    also has `target="ema"`.
+    `target="ema"` is a target network that follows with `momentum` (and has no gradient anyway).
+    `both_ways` averages the loss over both orders of the views. SimSiam (its MLP without batch
+    normalisation inside) and BYOL are
 
-    >>> NonContrastive(rate=0.05, head_rate=0.05).head
-    'identity'
+    >>> simsiam = dict(head="mlp", normalise="l2", both_ways=True)
+    >>> NonContrastive(rate=0.05, head_rate=0.05, **simsiam).target
+    'shared'
+    >>> NonContrastive(rate=0.05, head_rate=0.05, **simsiam, target="ema").momentum
+    0.99
     """  # noqa: E501
 
     rate: Number = number(above=0)
@@ -56,7 +60,13 @@ class NonContrastive(AbstractSiamese):
     options: dict[str, Any] = opt.options_field()
 
     def __check_init__(self):
+        super().__check_init__()
         opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
+        if self.target == "ema" and not self.stop_gradient:
+            raise BadInput(
+                "NonContrastive.stop_gradient = False is not allowed with target = 'ema': a target "
+                "that follows has no gradient."
+            )
 
     @property
     def basis_dependence(self) -> str | None:
@@ -89,8 +99,11 @@ class NonContrastive(AbstractSiamese):
         encoder, of_head = self._transforms()
         updates, one = encoder.update(slope, memory.rest[0], state.params)
         params = optax.apply_updates(state.params, updates)
-        updates, two = of_head.update(trained_part(self.head, head_slope), memory.rest[1], head)
-        moved: Any = optax.apply_updates(head, updates)
+        # An optimiser may also decay what has no gradient: only what is trained moves.
+        slope_of_head = trained_part(self.head, head_slope)
+        of_update: Any
+        of_update, two = of_head.update(slope_of_head, memory.rest[1], head)
+        moved: Any = optax.apply_updates(head, trained_part(self.head, of_update))
         target = self.followed(memory.target, params)
         return state.advance(params, Siamese(moved, target, (one, two), self.normalise))
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem
+from learnscope.errors import BadInput
 from learnscope.nets import AbstractNet, Params
 from learnscope.part import Number
 from learnscope.rules.heads import Head, apply_head, initial_head
@@ -40,11 +41,15 @@ def normalised(outputs: Float[Array, "n neuron"], how: str) -> Float[Array, "n n
     What is exactly 0 stays 0."""
     if how == "none":
         return outputs
+    axis = 0 if how == "batch" else 1
     if how == "batch":
         outputs = outputs - outputs.mean(0, keepdims=True)
-        squares = (outputs**2).mean(0, keepdims=True)
-    else:
-        squares = (outputs**2).sum(1, keepdims=True)
+    # What is normalised has no scale: without this one, squares of small outputs would underflow.
+    largest = jax.lax.stop_gradient(jnp.abs(outputs).max(axis, keepdims=True))
+    outputs = outputs / jnp.where(largest > 0, largest, 1.0)
+    squares = (
+        (outputs**2).mean(0, keepdims=True) if axis == 0 else (outputs**2).sum(1, keepdims=True)
+    )
     return outputs * jax.lax.rsqrt(jnp.where(squares > 0, squares, 1.0))
 
 
@@ -99,7 +104,13 @@ class AbstractSiamese(AbstractPairRule):
         return 1 if self.target == "ema" else 0
 
     def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Siamese:
-        size = jax.eval_shape(net, params, problem.test.x).shape[-1]
+        shape = jax.eval_shape(net, params, problem.test.x).shape
+        if len(shape) != 2:
+            raise BadInput(
+                f"{type(self).__name__} needs a net with several outputs an example, such as "
+                f"PatchEncoder, and {type(net).__name__} has outputs of shape {shape}."
+            )
+        size = shape[1]
         head = initial_head(self.head, key, size, self.hidden)
         target = params if self.target == "ema" else None
         return Siamese(head, target, self.remember(params, head), self.normalise)

@@ -8,7 +8,7 @@ from learnscope.tools.classes import MEMORY, check_memory
 from learnscope.tools.collapse_value import CollapseReport, Histogram
 from learnscope.tools.collapse_verdict import Evidence, Thresholds, judge
 from learnscope.tools.duplicates import duplicate_groups
-from learnscope.tools.moments import centred_moments
+from learnscope.tools.moments import Moments, centred_moments
 from learnscope.tools.spectrum import entropy_rank, singular_values
 from learnscope.tools.spectrum import shares as spectrum_shares
 
@@ -18,6 +18,8 @@ _ROUNDING = 4.0  # steps of the given type, relative to the mean, that a constan
 _SET_ASIDE = 0.1  # of units, the ones that vary most, before others are compared with them
 _FAIR = 5  # examples to a unit, below which sampling alone lowers the effective rank visibly
 _ONE_UNIT = 0.5  # share of the variance of one unit that is worth a note
+_ONE_POINT = 1e-3  # spread over the mean's length, below which rows are nearly one vector
+_RESCALED = 3.0  # times the effective rank, that of standardised units that is worth a note
 
 
 def collapse_report(
@@ -129,7 +131,7 @@ def collapse_report(
         units=units,
         verdict=verdict,
         reasons=reasons,
-        notes=_notes(count, units, deviations, live, standard_rank),
+        notes=_notes(moments, deviations, live, rank, standard_rank),
         effective_rank=rank,
         effective_rank_singular=entropy_rank(spectrum_shares(values)),
         effective_rank_standardised=standard_rank,
@@ -179,9 +181,15 @@ def _histogram(values: np.ndarray, low: float, bins: int) -> Histogram:
 
 
 def _notes(
-    count: int, units: int, deviations: np.ndarray, live: np.ndarray, standard_rank: float
+    moments: Moments, deviations: np.ndarray, live: np.ndarray, rank: float, standard_rank: float
 ) -> tuple[str, ...]:
-    found = []
+    count, units, found = moments.count, len(deviations), []
+    length, spread = float(np.linalg.norm(moments.means)), float(np.linalg.norm(deviations))
+    if 0 < spread < _ONE_POINT * length:
+        found.append(
+            f"examples differ from their mean by only {spread / length:.1e} of its length: for "
+            "cosine similarity, or with rows normalised, this is a complete collapse"
+        )
     if units < count < _FAIR * units:
         found.append(
             f"{count} examples are few for {units} units: sampling alone lowers the effective rank"
@@ -194,5 +202,10 @@ def _notes(
             found.append(
                 f"unit {top} alone has {share:.1%} of the variance; "
                 f"with units standardised the effective rank is {standard_rank:.4g}"
+            )
+        elif standard_rank > _RESCALED * rank:
+            found.append(
+                f"with units standardised the effective rank is {standard_rank:.4g}: the verdict "
+                "is about a few units of larger scale"
             )
     return tuple(found)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import xarray as xr
 
-from learnscope.lab.ledger import Finding, judged, mean
+from learnscope.lab.ledger import Finding, half_width, judged, mean
 from learnscope.probes import threshold_time
 from learnscope.studies.meta_split.experiments import (
     DIM,
@@ -33,8 +33,12 @@ AS_BEFORE = 3.0  # times
 def below(one: xr.DataArray | np.ndarray, other: xr.DataArray | np.ndarray) -> bool:
     """Whether paired values are smaller with 95 % confidence."""
     apart = np.asarray(other, float).ravel() - np.asarray(one, float).ravel()
-    spread = apart.std(ddof=1) / math.sqrt(apart.size) if apart.size > 1 else math.inf
-    return bool(apart.mean() - 1.96 * spread > 0)
+    return _positive(apart)
+
+
+def _positive(values: np.ndarray) -> bool:
+    """Whether a mean is above 0 with 95 % confidence."""
+    return bool(values.size > 1 and values.mean() - half_width(values) > 0)
 
 
 def _by_tasks(values: xr.DataArray) -> str:
@@ -91,6 +95,15 @@ def beats_vanilla(data: xr.Dataset) -> Finding:
     return judged(told, good, "vanilla training is as good or better here, except at small K")
 
 
+def _local(values: xr.DataArray) -> str:
+    """Slopes in logarithms between neighbouring numbers of tasks."""
+    k = values.tasks.values.astype(float)
+    slopes = np.diff(np.log(values.values)) / np.diff(np.log(k))
+    return ", ".join(
+        f"K = {a:g} and {b:g} {s:.2f}" for a, b, s in zip(k, k[1:], slopes, strict=False)
+    )
+
+
 def exponent(data: xr.Dataset) -> Finding:
     """c of exp(-K^c) at several T: it must be positive, and settle."""
     one = data.test_loss.sel(rule="train-validation")
@@ -99,20 +112,20 @@ def exponent(data: xr.Dataset) -> Finding:
     found = {t: loss_exponents(one.sel(step=t)) for t in times}
     told = "; ".join(f"T = {t}: c = {mean(found[t])}" for t in shown)
     last, before = found[times[-1]], found[times[len(times) // 2]]
-    spread = 1.96 * last.std(ddof=1) / math.sqrt(last.size) if last.size > 1 else math.inf
-    positive = last.mean() - spread > 0
+    positive = _positive(last)
     settled = abs(last.mean() - before.mean()) < 0.1 * abs(last.mean())
     told += "; " + ("it changes by less" if settled else "it still changes by more")
-    told += " than a tenth over the last half of the steps"
+    told += " than a tenth over the last half of the steps; it is a mean slope: between "
+    told += _local(-np.log(one.isel(step=-1).mean("seed")))
     return judged(told, bool(positive and settled), "c is not positive, or has not settled")
 
 
 def feature_grows(data: xr.Dataset) -> Finding:
     last = data.shared_feature.sel(rule="train-validation").isel(step=-1)
     found = power_exponents(last)
-    spread = 1.96 * found.std(ddof=1) / math.sqrt(found.size) if found.size > 1 else math.inf
-    told = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(found)}"
-    return judged(told, bool(found.mean() - spread > 0), "it does not grow as a power of K")
+    told = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(found)}, "
+    told += f"between {_local(last.mean('seed'))}"
+    return judged(told, _positive(found), "it does not grow as a power of K")
 
 
 def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:

@@ -3,8 +3,9 @@
 A neuron has learnt a feature that accounts for at least 90 % of its output's variance; a run with a
 neuron that has learnt none is unsettled, which counts neither as success nor as collapse. "With
 probability 1 - o(1)" is checked as: the share of initialisations is at least 0.95 from d = 1000 on.
-Shares have Wilson's 95 % intervals. "O(1/sqrt d)" is checked as at most 10/sqrt d, "small" as at
-most 0.1 of what it is compared with.
+Shares have Wilson's 95 % intervals. "O(1/sqrt d)" is checked as at most 10/sqrt d from d = 1000 on
+(where that is below 1/3), "small" as at most 0.1 of what it is compared with, 1/poly(d) as at most
+0.001.
 """
 
 import math
@@ -65,7 +66,7 @@ def unnormalised(data: xr.Dataset) -> Finding:
         f"{_told(words)}; ‖w‖ goes from {mean(size.isel(step=0))} to {mean(size.isel(step=-1))}, "
         "and outputs shrink with its cube"
     )
-    why = "a complete collapse: all outputs shrink together, no feature is learnt"
+    why = "no feature is learnt: all outputs shrink, and still do after the last step"
     return judged(told, bool((words == ALL_STRONG).all()), why)
 
 
@@ -94,8 +95,9 @@ def rise_and_fall(data: xr.Dataset) -> Finding:
         norm = data.head_norm.sel(variant=name)
         top, end = norm.max("step"), norm.isel(step=-1)
         told.append(f"{name}: highest {mean(top)}, at the end {mean(end)}")
-        good = good and bool((top > 10 * end).all())
-    return judged("; ".join(told), good, "in some run the end is above a tenth of the highest")
+        good = good and bool(((top > 10 * end) & (top > 0.001)).all())
+    why = "in some run the end is above a tenth of the highest, or nothing rises above 0.001"
+    return judged("; ".join(told), good, why)
 
 
 def asymmetric(data: xr.Dataset) -> Finding:
@@ -133,7 +135,7 @@ def _settled(data: xr.Dataset, kind: str, word: str, d: float) -> xr.Dataset:
 
 def theorem_weights(data: xr.Dataset, kind: str, word: str) -> Finding:
     """Of runs that end as the theorem says: all of w_j but its feature is O(1/sqrt d)."""
-    told, worst = [], 0.0
+    told, worst, least = [], 0.0, math.inf
     for d in data["dim"].values:
         runs = _settled(data, kind, word, d)
         if not runs.sizes["seed"]:
@@ -141,10 +143,12 @@ def theorem_weights(data: xr.Dataset, kind: str, word: str) -> Finding:
         total = (runs.strength**2).sum("feature") + runs.noise_norm**2
         rest = np.sqrt(np.maximum(total - (runs.strength**2).max("feature"), 0)) * math.sqrt(d)
         sizes = abs(runs.strength).max("feature")
+        if d >= LARGE:
+            worst, least = max(worst, float(rest.max())), min(least, float(sizes.min()))
         told.append(f"d = {d:g}: ‖ε‖√d at most {float(rest.max()):.1f} (median "
                     f"{float(rest.median()):.1f}), |β| from {float(sizes.min()):.2f}")  # fmt: skip
-        worst = max(worst, float(rest.median()))
-    return judged("; ".join(told), worst <= BIG, "‖ε‖ is not of the order 1/√d")
+    good = worst <= BIG and least >= 0.5
+    return judged("; ".join(told), good, "‖ε‖ is not of the order 1/√d, or |β| below 0.5")
 
 
 def theorem_loss(data: xr.Dataset, kind: str) -> Finding:
@@ -154,7 +158,7 @@ def theorem_loss(data: xr.Dataset, kind: str) -> Finding:
     gap = last.where(words != UNSETTLED) - optimum
     told = f"OPT = {optimum:.4f}; loss - OPT of settled runs: median {float(gap.median()):.1e}, " \
            f"largest {float(gap.max()):.1e}"  # fmt: skip
-    return judged(told, float(gap.max()) < 1e-2, "some settled run is 0.01 above OPT")
+    return judged(told, float(abs(gap).max()) < 1e-3, "some settled run is 0.001 off OPT")
 
 
 def corollary_apart(data: xr.Dataset) -> Finding:
@@ -163,7 +167,7 @@ def corollary_apart(data: xr.Dataset) -> Finding:
         runs = _settled(data, HEAD, ALL, d)
         found = abs(runs.population_correlation.isel(neuron=0, other_neuron=1)) * math.sqrt(d)
         told.append(f"d = {d:g}: |Corr|√d at most {float(found.max()):.2g}")
-        worst = max(worst, float(found.max()))
+        worst = max(worst, float(found.max()) if d >= LARGE else 0.0)
     return judged("; ".join(told), worst <= BIG, "|Corr| is not of the order 1/√d")
 
 
@@ -184,7 +188,7 @@ def corollary_together(data: xr.Dataset) -> Finding:
         runs = _settled(data, BARE, ALL_STRONG, d)
         found = (1 - abs(runs.population_correlation.isel(neuron=0, other_neuron=1))) * math.sqrt(d)
         told.append(f"d = {d:g}: (1 - |Corr|)√d at most {float(found.max()):.2g}")
-        worst = max(worst, float(found.max()))
+        worst = max(worst, float(found.max()) if d >= LARGE else 0.0)
     return judged("of runs with all strong: " + "; ".join(told), worst <= BIG,
                   "1 - |Corr| is not of the order 1/√d")  # fmt: skip
 
@@ -209,9 +213,11 @@ def bare_width(data: xr.Dataset) -> Finding:
     """All neurons on the strongest feature, for 16 neurons."""
     runs = data.population_share.sel(setting=size_name(BARE, 16, 2))
     own = (runs.isel(step=-1, feature=0) >= 0.9).sum("neuron")
+    open_ended = 16 - (runs.isel(step=-1) >= 0.9).any("feature").sum("neuron")
     p = theory.learning_probabilities(model())[0]
     told = (
-        f"of 16 neurons {mean(own)} learn the strong feature ({16 * p:.1f} by the arctan formula)"
+        f"of 16 neurons {mean(own)} learn the strong feature ({16 * p:.1f} by the arctan formula), "
+        f"{mean(open_ended)} none yet"
     )
     why = "each neuron finds the strong feature with a probability below 1, whatever their number"
     return judged(told, float(own.mean()) > 16 * LIKELY, why)
@@ -224,13 +230,16 @@ def phase_one(data: xr.Dataset) -> Finding:
     slope = np.polyfit(np.log(dims), np.log([np.median(e) for e in ends]), 1)[0]
     rest, head = [], []
     for d in dims:
-        run = data.sel(dim=d, head_kind=HEAD).isel(seed=0)
-        at = int(np.argmax(run.phase.values >= 2))
-        sizes = np.sort(abs(run.strength.values[at]).ravel())
-        rest.append(sizes[-2] / sizes[-1])
-        head.append(float(run.head_norm[at]))
+        runs, worst = data.sel(dim=d, head_kind=HEAD), []
+        for seed in range(runs.sizes["seed"]):
+            run = runs.isel(seed=seed)
+            at = int(np.argmax(run.phase.values >= 2))
+            sizes = np.sort(abs(run.strength.values[at]).ravel())
+            worst.append((sizes[-2] / sizes[-1], float(run.head_norm[at])))
+        rest.append(max(w[0] for w in worst))
+        head.append(max(w[1] for w in worst))
     told = (
-        f"T1 ∝ d^{slope:.2f}; at T1 the next largest overlap is "
+        f"T1 ∝ d^{slope:.2f}; at T1 the next largest overlap is at most "
         + ", ".join(f"{r:.3f}" for r in rest)
         + " of the largest and ‖E - I‖ "
         + ", ".join(f"{h:.1e}" for h in head)
@@ -356,7 +365,9 @@ def head_rates(data: xr.Dataset) -> Finding:
 
 
 def success_region(data: xr.Dataset) -> Finding:
-    """Over the whole diagram: where is the share at least 0.95?"""
+    """Where a head is slower than the encoder, but not by much (the band is a choice): the mean
+    share is at least 0.95 for every strength, and none of its cells is below 0.9; a cell has 50
+    draws, of which fewer than 45 succeed once in 600 cells if the chance is 0.97."""
     shares = (outcome(data.population_share) == ALL).mean("seed")
     band = shares.sel(ratio=slice(0.02, 0.2))
     told = (
@@ -366,7 +377,8 @@ def success_region(data: xr.Dataset) -> Finding:
         f"{float(shares.isel(ratio=0).max()):.2f}, at the fastest "
         f"{float(shares.isel(ratio=-1).min()):.2f} to {float(shares.isel(ratio=-1).max()):.2f}"
     )
-    return judged(told, float(band.min()) >= 0.9, "below 0.9 somewhere in that band")
+    good = float(band.min()) >= 0.9 and bool((band.mean("ratio") >= LIKELY).all())
+    return judged(told, good, "below 0.95 on average at some strength, or below 0.9 in a cell")
 
 
 def more_features(data: xr.Dataset) -> Finding:
@@ -375,7 +387,7 @@ def more_features(data: xr.Dataset) -> Finding:
         found = covered(data.population_share)
         head, bare = (found.sel(setting=size_name(k, width, features)) for k in (HEAD, BARE))
         told.append(f"{features} by {width} neurons: {mean(head)} with, {mean(bare)} without")
-        good = good and float(head.mean()) > float(bare.mean()) - 1e-9
+        good = good and float(head.mean()) > float(bare.mean())
     return judged("features learnt: " + "; ".join(told), good, "not more with a head everywhere")
 
 
@@ -383,7 +395,6 @@ def comparable(training: xr.Dataset, rest: xr.Dataset) -> Finding:
     """Identity-initialised against linear, MLP and EMA: share of runs with all features."""
     words = outcome(together(training, rest).share)
     names = (HEAD, "linear head", "MLP head", "EMA target")
-    shares = {name: float((words.sel(method_name=name) == ALL).mean()) for name in names}
-    told = ", ".join(f"{name} {value:.1f}" for name, value in shares.items())
-    good = min(shares.values()) >= 0.9
-    return judged(f"share of runs with all features: {told}", good, "not all of them learn all")
+    told = "; ".join(f"{name}: {_told(words.sel(method_name=name))}" for name in names)
+    good = all(float((words.sel(method_name=name) == ALL).mean()) >= 0.9 for name in names)
+    return judged(told, good, "not all of them learn all features, with two neurons")

@@ -8,7 +8,10 @@ from learnscope.studies.pred_head.experiments import BARE, CONTRASTIVE, HEAD
 from learnscope.studies.pred_head.outcomes import ALL
 from learnscope.studies.pred_head.outcomes import STRONG as ALL_STRONG
 
-_TOY = "d = 20, P = 16, P₀ = 4, α = (3, 2), N = 1024, η = η_E = 0.05, 4000 steps"
+_TOY = (
+    "d = 20, P = 16, P₀ = 4, α = (3, 2), N = 1024, η = η_E = 0.05, 4000 steps, from "
+    "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs"
+)
 _FLOW = "population flow, random start, α = (4, 2), η_E/η = 0.05"
 _TILTED = "population flow from the proof's start, α = (4, 2), η_E/η = 0.05, d to 10⁶"
 _REAL = "images are to come: learnscope run pred_head covers the toy"
@@ -65,8 +68,9 @@ CLAIMS = (
           partial(checks.theorem_loss, kind=BARE)),
     Claim("corollary4.4", "Without a head neurons are copies", "Corollary 4.4",
           "|Corr| ≥ 1 - O(1/√d)", _FLOW, ("dimensions",), checks.corollary_together),
-    Claim("remark4.5", "With outputs normalised by l2 a complete collapse is easier to obtain",
-          "Remark 4.5", "collapse", f"{_TOY}, l2, no head", ("ablations",),
+    Claim("l2_no_head", "With l2 instead of batch normalisation, too, a network without a head "
+          "collapses", "section 7 (open; Remark 4.5 is about a feature of low variance, which this data "
+          "has not)", "collapse", f"{_TOY}, l2, no head", ("ablations",),
           partial(checks.trained, name="l2, no head", expected=ALL_STRONG)),
     Claim("lemma5.1", "The strong feature is learnt first, in T1 = d^(2 + o(1)) / η; all else is "
           "small then", "Lemma 5.1", "T1 ∝ d²", _TILTED, ("phases",), checks.phase_one),
@@ -100,7 +104,8 @@ CLAIMS = (
              ALL),
     _trained("ema", "EMA is inessential: it does not prevent collapse by itself", "section 2",
              "EMA, no head", ALL_STRONG),
-    _trained("symmetric", "A symmetric head collapses to the strongest feature", "section 1.1",
+    _trained("symmetric", "A symmetric head is likely to collapse to the strongest feature",
+             "section 1.1 (there linear, without normalisation, with a huge gap)",
              "symmetric head", ALL_STRONG, f"{_TOY}; without normalisation it diverges"),
     _trained("contrastive", "Negative pairs make the network learn all features", "section 2",
              CONTRASTIVE, ALL, "the toy, N = 256, temperature 0.5"),

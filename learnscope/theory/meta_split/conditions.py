@@ -40,7 +40,7 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
     >>> rule = ls.rules.Fomaml(rate=1e-4, inner_rate=1e-3)
     >>> found = conditions(ls.Experiment(data=data, net=net, rule=rule, steps=4000))
     >>> [each.name for each in found if not each.holds]
-    ['4.2, noise', '4.2, samples a task', ...
+    ['4.2, noise', '4.2, tasks', ...
     """
     data, net, rule = experiment.data, experiment.net, experiment.rule
     d, dictionary = float(data.dim), data.dictionary
@@ -69,7 +69,7 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
         ("4.2, noise, below", "sigma_xi sqrt(d) >= 1", noise * root, ">=", 1.0),
         ("4.2, task features", "sigma_s sqrt(d) <= 1", own, "<=", 1.0),
         ("4.2, task features, below", f"sigma_s sqrt(d) >= 1 / {p}", own, ">=", 1 / poly),
-        ("4.2, samples a task", "n <= 9", data.samples, "<=", 9),
+        ("4.2, samples a task", "n <= 10", data.samples, "<=", 10),
         ("4.2, tasks", f"K <= {p}", data.tasks, "<=", poly),
         ("4.2, width", f"m <= {p}", net.width, "<=", poly),
         ("4.2, dictionary", "M <= d / 2", dictionary, "<=", d / 2),

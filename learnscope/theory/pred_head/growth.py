@@ -13,6 +13,7 @@ sequence by the same up to factors $1 \pm O(\delta)$.
 
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
@@ -103,5 +104,6 @@ def optimum(model: StrongWeak, width: int) -> float:
     >>> round(optimum(model, 2), 4)
     0.6667
     """
-    counts = model.counts
-    return float(width * np.min(1 - np.asarray(counts.across) / np.asarray(counts.within)))
+    with jax.enable_x64(True):
+        counts = model.counts
+        return float(width * np.min(1 - np.asarray(counts.across) / np.asarray(counts.within)))
