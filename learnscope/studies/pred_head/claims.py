@@ -69,8 +69,8 @@ CLAIMS = (
     Claim("corollary4.4", "Without a head neurons are copies", "Corollary 4.4",
           "|Corr| ≥ 1 - O(1/√d)", _FLOW, ("dimensions",), checks.corollary_together),
     Claim("l2_no_head", "With l2 instead of batch normalisation, too, a network without a head "
-          "collapses", "section 7 (open; Remark 4.5 is about a feature of low variance, which this data "
-          "has not)", "collapse", f"{_TOY}, l2, no head", ("ablations",),
+          "collapses", "section 7 (open; Remark 4.5 is about a feature of low variance, which this "
+          "data has not)", "collapse", f"{_TOY}, l2, no head", ("ablations",),
           partial(checks.trained, name="l2, no head", expected=ALL_STRONG)),
     Claim("lemma5.1", "The strong feature is learnt first, in T1 = d^(2 + o(1)) / η; all else is "
           "small then", "Lemma 5.1", "T1 ∝ d²", _TILTED, ("phases",), checks.phase_one),
