@@ -272,11 +272,7 @@ EXAMPLES_WITH: dict[str, Table] = {
                 COMPANIONS["pairs"]["data"],
                 ls.data.StrongWeak(
                     dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
-                    frequencies=[1, 3], noise_law="uniform", test=8,
-                ),
-                ls.data.StrongWeak(
-                    dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
-                    together=True, test=8,
+                    frequencies=[1, 3], noise_law="uniform", together=True, test=8,
                 ),
             ],
         },
@@ -291,10 +287,6 @@ EXAMPLES_WITH: dict[str, Table] = {
                 COMPANIONS["pairs"]["rule"],
                 ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="mlp", hidden=3,
                                         target="ema", both_ways=True),
-                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="linear", normalise="l2",
-                                        stop_gradient=False),
-                ls.rules.NonContrastive(rate=0.001, head_rate=0.1, head="symmetric",
-                                        normalise="none", optimiser="adam"),
             ],
             "Contrastive": [ls.rules.Contrastive(rate=0.01)],
             "PopulationFlow": [
@@ -303,8 +295,6 @@ EXAMPLES_WITH: dict[str, Table] = {
             ],
             "PopulationDescent": [
                 ls.rules.PopulationDescent(rate=1.0, head_rate=0.1, head="linear", target="ema"),
-                ls.rules.PopulationDescent(rate=0.01, head_rate=0.1, head="symmetric",
-                                           normalise="none", stop_gradient=False),
             ],
         },
         "probes": {

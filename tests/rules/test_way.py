@@ -58,8 +58,8 @@ def started(case):
     setting, how = CASES[case]
     with jax.enable_x64(True):
         fixed = engine._traced(setting, np.dtype("float64"), how == "compressed")
-        rank, seeds = engine._rank(setting, how), np.array([SEED], np.uint32)
-        runs = engine._draw(engine._source(fixed), {}, seeds, how, rank, 1)
+        room, seeds = engine._room(setting, how), np.array([SEED], np.uint32)
+        runs = engine._draw(engine._source(fixed), {}, seeds, how, room, 1)
         problem, params = jax.tree.map(lambda leaf: leaf[0], runs)
         state = fixed.rule.init(fixed.net, problem, jax.random.key(0), params)
         return fixed, problem, state
