@@ -7,7 +7,6 @@ import optax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.errors import BadInput
 from learnscope.nets import Params
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import optimiser as opt
@@ -35,7 +34,7 @@ class NonContrastive(AbstractSiamese):
     | $\tilde{}$ | `normalise`: `batch` (equation 3.1), `l2`, `none` |
     | sg | `stop_gradient` |
 
-    `target="ema"` is a target network that follows with `momentum` (and has no gradient anyway).
+    `target="ema"` is a target network that follows with `momentum`, and has no gradient anyway.
     `both_ways` averages the loss over both orders of the views. SimSiam (its MLP without batch
     normalisation inside) and BYOL are
 
@@ -62,11 +61,6 @@ class NonContrastive(AbstractSiamese):
     def __check_init__(self):
         super().__check_init__()
         opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
-        if self.target == "ema" and not self.stop_gradient:
-            raise BadInput(
-                "NonContrastive.stop_gradient = False is not allowed with target = 'ema': a target "
-                "that follows has no gradient."
-            )
 
     @property
     def basis_dependence(self) -> str | None:

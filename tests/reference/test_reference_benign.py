@@ -135,7 +135,7 @@ def drawn(data, loss, how):
     setting = experiment(data, loss, 1)
     with jax.enable_x64(True):
         fixed = engine._traced(setting, np.dtype("float64"), how == "compressed")
-        rank, chunk = engine._rank(setting, how), engine.run_size(setting, how, "float64").chunk
+        rank, chunk = engine._room(setting, how), engine.run_size(setting, how, "float64").chunk
         seeds = np.full(chunk, SEED, np.uint32)
         runs = engine._draw(engine._source(fixed), {}, seeds, how, rank, chunk)
         return jax.tree.map(lambda leaf: leaf[0], runs)
