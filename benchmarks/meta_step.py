@@ -5,8 +5,8 @@ K = 343 tasks of n = 10 examples, m = 18 filters a sign, J = 5 inner steps, d = 
 2023, section 5.1). The yardstick adapts a copy of all weights to every task, on patches in R^d,
 with `jax.vmap` and `jax.grad`; it is compiled too. Then the same rule in compressed coordinates at
 d = 10^4 and 10^5 with K n = 400 < d. CPU time, one core, interleaved, best of `--repeats`.
-`--separation` times the study's table instead: 10 seeds, 5 numbers of tasks, 3 rules, 2000 steps, on
-two workers with an empty compilation cache.
+`--separation` times the study's table instead: 10 seeds, 5 numbers of tasks, 3 rules, 2000 steps,
+on two workers with an empty compilation cache.
 
     python benchmarks/meta_step.py [--separation]
 """
