@@ -16,12 +16,14 @@ def datasets():
     return {name: sweep.run(progress=False) for name, sweep in BENIGN.sweeps("smoke").items()}
 
 
+@pytest.mark.slow  # all sweeps, if small: compiling them takes more than a minute
 def test_every_figure_is_drawn(datasets):
     for figure in BENIGN.figures.values():
         drawn = figure.draw(*(datasets[need] for need in figure.needs))
         assert all(axes.get_title() or axes.get_ylabel() for axes in drawn.axes)
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_finding(datasets):
     ledger = BENIGN.ledger(datasets)
     assert len(ledger) == len(BENIGN.claims)
