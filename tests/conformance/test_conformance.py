@@ -57,6 +57,17 @@ def of(*slots: str) -> list:
     return [case for case in CASES if case.values[0] in slots]
 
 
+def some(cases: list) -> list:
+    """The same, those of the later papers on request: compiling each takes seconds."""
+    later = ("-pairs-", "-tasks-", "-centroids-")
+    return [
+        pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
+        if any(name in str(case.id) for name in later)
+        else case
+        for case in cases
+    ]
+
+
 def same(one: Any, other: Any) -> None:
     """Equal in structure, dtype and every bit."""
     assert jax.tree.structure(one) == jax.tree.structure(other)
@@ -316,7 +327,7 @@ def test_a_rule(slot: str, part: Any):
 
 
 @pytest.mark.parametrize("name", sorted({name for _, name, _ in examples_of("net")}))
-@pytest.mark.parametrize(("slot", "part"), of("rule"))
+@pytest.mark.parametrize(("slot", "part"), some(of("rule")))
 def test_every_rule_trains_every_net(slot: str, part: Any, name: str):
     problem, _ = setting(slot, part, False)
     usual = companions(slot, part)
@@ -364,7 +375,7 @@ def test_probes(company: str, compressed: bool):
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize(("slot", "part"), CASES)
+@pytest.mark.parametrize(("slot", "part"), some(CASES))
 def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str):
     """Every real number of a run is of the precision asked for: nothing is promoted or cut."""
     experiment = experiment_with(slot, part)

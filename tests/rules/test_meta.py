@@ -97,7 +97,7 @@ def close(one, other, tolerance=1e-9):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", [pytest.param(SPLITS[0], marks=pytest.mark.slow), SPLITS[1]])
 @pytest.mark.parametrize("name", RULES)
 def test_a_step_and_twenty_are_plain_autodiff(name, split, float64):
     """In R^d, one step and 20: to 1e-8."""
