@@ -1,7 +1,11 @@
 """What every test runs under: strict shapes, and float64 where a test asks for it."""
 
+import sys
+
 import jax
 import pytest
+
+from learnscope.cli import main
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,3 +26,18 @@ def float64():
     """Double precision, for this test only."""
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """Call the command line in a folder of its own; returns exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["learnscope", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    return run

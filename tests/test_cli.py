@@ -9,8 +9,6 @@ import time
 import pytest
 import xarray as xr
 
-from learnscope.cli import main
-
 EXPERIMENT = """
 steps = 6
 seeds = 2
@@ -43,21 +41,6 @@ def file(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(EXPERIMENT)
     return path
-
-
-@pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    """Call the command line in a folder of its own; returns exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["learnscope", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        said = capsys.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    return run
 
 
 def test_help_answers_in_half_a_second_without_jax():

@@ -202,7 +202,8 @@ def test_replace_a_whole_part():
         ("rule.wieght", "unknown field of GradientDescent 'wieght'. Allowed: loss, "),
         ("rule.options.momentim", "unknown entry of GradientDescent.options 'momentim'; did you"),
         ("data.noise.x", "SignalNoise.noise has no field 'x': it is 0.5."),
-        ("probes.0", "Experiment.probes has no field '0'"),
+        ("probes.0", "Experiment.probes = 1 is not allowed: it must be of the kind Abs"),
+        ("probes.9", "unknown entry of Experiment.probes '9'"),
         ("", "unknown field of Experiment ''"),
     ],
 )

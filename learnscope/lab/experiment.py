@@ -67,7 +67,7 @@ class Experiment(AbstractPart):
                 if not isinstance(part, base):
                     raise BadInput(
                         f"Experiment.{name} = {part!r} is not allowed: "
-                        f"it must be a {base.__name__} of learnscope."
+                        f"it must be of the kind {base.__name__}."
                     )
         if not isinstance(self.probes, tuple):
             raise BadInput(

@@ -107,7 +107,7 @@ def test_refusals_of_the_library_are_those(float64):
         x = jnp.stack([jax.random.normal(key_x, (count,)), jnp.zeros(count)], axis=-1)
         u = jax.random.uniform(key_u, (count,))
         u = jnp.stack([u, jnp.full(count, 0.5), jnp.ones(count)], axis=-1)
-        drawn = frame_module._chi(jnp.full(count, degrees), x, u)
+        drawn = frame_module.chi_from(jnp.full(count, degrees), x, u)
         b = jnp.where(degrees < 2, degrees / 2 + 1, degrees / 2) - 1 / 3
         return jnp.mean(drawn == jnp.sqrt(2 * b))
 

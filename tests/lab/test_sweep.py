@@ -52,7 +52,7 @@ def refused(**settings) -> str:
         ({"noise": [1]}, "unknown field of Experiment 'noise'"),
         ({"": [1]}, "unknown field of Experiment ''"),
         ({"data.noise.x": [1]}, "'data.noise.x' is not a field: noise = 0.5 has no fields."),
-        ({"probes.loss": [1]}, "'probes.loss' is not a field"),
+        ({"probes.loss": [1]}, "unknown entry of probes 'loss'. Allowed: 0"),
         ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
         ({"data.noise": []}, "the axis 'data.noise' has no values."),
         ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),

@@ -5,12 +5,12 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from learnscope.cli import main
 from learnscope.tools import collapse_report, read_representations
 from learnscope.views import collapse as views
 from learnscope.views.collapse import collapse_figure, order_of_units
@@ -19,26 +19,8 @@ NAMES = ["collapse.pdf", "collapse.png", "report.json"]
 
 
 @pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    """Call the command in a folder of its own; returns exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["learnscope", "collapse", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        said = capsys.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    return run
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays():
-    yield
-    left = plt.get_fignums()
-    plt.close("all")
-    assert not left
+def call(call):
+    return partial(call, "collapse")
 
 
 def names_in(folder):

@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 import learnscope as ls
-from learnscope.cli import main
 from learnscope.tools import Labelled
 from learnscope.views import influence as views
 from learnscope.views.scores import score_table, summary
@@ -19,35 +19,17 @@ NAMES = ["correlation.pdf", "correlation.png", "influence.csv", "influence.pdf",
 
 
 @pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    """Call the command in a folder of its own; returns exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["learnscope", "influence", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        said = capsys.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    return run
+def call(call):
+    return partial(call, "influence")
 
 
-@pytest.fixture(autouse=True)
-def no_figure_stays():
-    yield
-    left = plt.get_fignums()
-    plt.close("all")
-    assert not left
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
 
 
 def written(path):
     with open(path, newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
-
-
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def samples(count=30, shape=(4, 4), classes=3):
