@@ -21,6 +21,8 @@ class AbstractNet(AbstractPart):
     """
 
     readout: ClassVar[str | None] = None
+    # Whether runs with different weights are computed together, as a batch axis of one program.
+    vmapped: ClassVar[bool] = True
 
     @abstractmethod
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:
@@ -29,6 +31,10 @@ class AbstractNet(AbstractPart):
     @abstractmethod
     def __call__(self, params: Params, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
         """Outputs for a batch of inputs."""
+
+    def evaluate(self, params: Params, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
+        """Outputs for many inputs, of which no gradient is taken."""
+        return self(params, x)
 
 
 class AbstractInnerProductNet(AbstractNet):

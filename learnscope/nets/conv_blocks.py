@@ -1,0 +1,103 @@
+"""Conv4 and Conv6: the usual networks of few-shot learning."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.nets.activations import ACTIVATIONS
+from learnscope.nets.image_net import AbstractImageNet
+from learnscope.nets.layers import (
+    NORMALISATIONS,
+    Images,
+    conv,
+    conv_layer,
+    dense,
+    dense_layer,
+    max_pool,
+    normal_layer,
+    normalise,
+)
+from learnscope.nets.net import Params
+from learnscope.part import Number, choice, count, number
+
+
+class AbstractConvBlocks(AbstractImageNet):
+    """Blocks of convolution (3 x 3), normalisation, activation and pooling, then a linear layer.
+
+    Pooling halves the sides as long as there are at least 2, in the first four blocks.
+    """
+
+    width: eqx.AbstractVar[int]
+    activation: eqx.AbstractVar[str]
+    threshold: eqx.AbstractVar[Number]
+    normalise: eqx.AbstractVar[str]
+    scale: eqx.AbstractVar[Number | None]
+    depth: eqx.AbstractClassVar[int]
+
+    def layers(self, key: Key[Array, ""], shape: tuple[int, int, int]) -> Params:
+        keys = jax.random.split(key, self.depth + 1)
+        inputs, params = shape[2], {}
+        for i in range(self.depth):
+            params[f"block{i + 1}"] = {
+                "conv": conv_layer(keys[i], 3, inputs, self.width, self.scale),
+                "norm": normal_layer(self.normalise, self.width),
+            }
+            inputs = self.width
+        flat = jax.eval_shape(self._features, params, jax.ShapeDtypeStruct((1, *shape), float))
+        params["dense"] = dense_layer(keys[-1], flat.shape[1], self.width_out, self.scale)
+        return params
+
+    def _features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+        act = ACTIVATIONS[self.activation]
+        for i in range(self.depth):
+            block = params[f"block{i + 1}"]
+            x = normalise(self.normalise, block["norm"], conv(block["conv"], x))
+            x = act(x, 1.0, self.threshold)
+            x = max_pool(x) if i < 4 and x.shape[1] > 1 else x
+        return x.reshape(x.shape[0], -1)
+
+    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
+        return dense(params["dense"], self._features(params, x))
+
+
+_SMOOTH = ("relu", "huberised", "quadratic")
+
+
+class Conv4(AbstractConvBlocks):
+    """Four blocks of `width` filters with normalisation (Vinyals et al. 2016; Finn et al. 2017).
+
+    `activation`: relu, or huberised (with its `threshold`), or quadratic.
+
+    >>> import jax, jax.numpy as jnp
+    >>> net = Conv4(classes=5, width=8, activation="huberised")
+    >>> params = net.layers(jax.random.key(0), (32, 32, 3))
+    >>> net(params, jnp.ones((4, 3072))).shape
+    (4, 5)
+    """
+
+    depth = 4
+
+    classes: int = count(10, low=2)
+    width: int = count(64)
+    activation: str = choice(*_SMOOTH, default="relu")
+    threshold: Number = number(1.0, above=0)
+    normalise: str = choice(*NORMALISATIONS, default="batch")
+    scale: Number | None = number(None, above=0, optional=True)
+
+
+class Conv6(AbstractConvBlocks):
+    """Six blocks of `width` filters with normalisation, the last two without pooling.
+
+    >>> Conv6(classes=5).depth
+    6
+    """
+
+    depth = 6
+
+    classes: int = count(10, low=2)
+    width: int = count(64)
+    activation: str = choice(*_SMOOTH, default="relu")
+    threshold: Number = number(1.0, above=0)
+    normalise: str = choice(*NORMALISATIONS, default="batch")
+    scale: Number | None = number(None, above=0, optional=True)

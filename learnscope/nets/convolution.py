@@ -1,0 +1,116 @@
+"""Convolution whose derivatives are fast inside loops too.
+
+XLA's CPU backend has a fast convolution for one layout only: examples, places, channels, and
+filters with inputs before outputs. It brings others into this layout, but only outside of loops and
+branches, where a derivative (which JAX writes in another layout) is then 20 to 50 times slower.
+Training is a loop. So this primitive is a convolution that is always in that layout, and so are its
+derivatives, which are convolutions of transposed arrays.
+
+Over a batch axis of weights (runs, tasks, per-example gradients) it goes one by one: grouped
+convolutions, which are the other way, are slower on CPUs.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+from jaxtyping import Array, Float
+
+Edges = tuple[tuple[int, int], tuple[int, int]]
+
+
+def convolve(
+    x: Float[Array, "n height width input"],
+    filters: Float[Array, "a b input output"],
+    edges: Edges,
+    stride: int = 1,
+) -> Float[Array, "n h w output"]:
+    """Every filter at every `stride`th place of images with so many zeros at their edges.
+
+    >>> import jax.numpy as jnp
+    >>> convolve(jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 5)), ((1, 1), (1, 1)), 2).shape
+    (2, 4, 4, 5)
+    """
+    return _convolution.bind(x, filters, edges=edges, stride=stride, spread=1, apart=1)
+
+
+def _by_xla(
+    x: Array, filters: Array, *, edges: Edges, stride: int, spread: int, apart: int
+) -> Array:
+    """`spread` puts zeros between places, `apart` between those that a filter reads."""
+    return jax.lax.conv_general_dilated(
+        x,
+        filters,
+        (stride, stride),
+        edges,
+        (spread, spread),
+        (apart, apart),
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
+
+
+def _reach(size: int, gap: int) -> int:
+    """How many places so many take up with gaps."""
+    return 0 if size == 0 else 1 + gap * (size - 1)
+
+
+def _to_inputs(
+    slope: Array, x: Any, filters: Array, *, edges: Edges, stride: int, spread: int, apart: int
+) -> Array:
+    """The derivative by the inputs: the slopes, spread by the stride, with turned filters."""
+    back = []
+    for axis, (before, _) in enumerate(edges):
+        reach = _reach(filters.shape[axis], apart)
+        first = reach - before - 1
+        whole = _reach(x.aval.shape[axis + 1], spread) + reach - 1
+        back.append((first, whole - _reach(slope.shape[axis + 1], stride) - first))
+    turned = jnp.flip(filters, (0, 1)).transpose(0, 1, 3, 2)
+    return _convolution.bind(
+        slope, turned, edges=tuple(back), stride=spread, spread=stride, apart=apart
+    )
+
+
+def _to_filters(
+    slope: Array, x: Array, filters: Any, *, edges: Edges, stride: int, spread: int, apart: int
+) -> Array:
+    """The derivative by the filters: inputs with slopes as filters, examples as their channels."""
+    back = []
+    for axis, (before, _) in enumerate(edges):
+        reach = _reach(filters.aval.shape[axis], apart)
+        over = _reach(slope.shape[axis + 1], stride)
+        inputs = _reach(x.shape[axis + 1], spread)
+        back.append((before, over + reach - inputs - before - 1))
+    found = _convolution.bind(
+        x.transpose(3, 1, 2, 0), slope.transpose(1, 2, 0, 3),
+        edges=tuple(back), stride=apart, spread=spread, apart=stride,
+    )  # fmt: skip
+    return found.transpose(1, 2, 0, 3)
+
+
+def _batched(inputs: tuple, axes: tuple, **settings: Any) -> tuple[Array, int]:
+    x, filters = inputs
+    if axes[1] is None:  # more examples
+        x = jnp.moveaxis(x, axes[0], 0)
+        found = _convolution.bind(x.reshape(-1, *x.shape[2:]), filters, **settings)
+        return found.reshape(*x.shape[:2], *found.shape[1:]), 0
+    if axes[0] is None:  # more filters
+        filters = jnp.moveaxis(filters, axes[1], 3)
+        flat = filters.reshape(*filters.shape[:3], -1)
+        found = _convolution.bind(x, flat, **settings)
+        return found.reshape(*found.shape[:3], *filters.shape[3:]), 3
+    both = jnp.moveaxis(x, axes[0], 0), jnp.moveaxis(filters, axes[1], 0)
+    return jax.lax.map(lambda pair: _convolution.bind(*pair, **settings), both), 0
+
+
+_convolution = Primitive("learnscope_convolution")
+_convolution.def_impl(jax.jit(_by_xla, static_argnames=("edges", "stride", "spread", "apart")))
+_convolution.def_abstract_eval(
+    lambda x, filters, **settings: jax.core.ShapedArray(
+        jax.eval_shape(lambda a, b: _by_xla(a, b, **settings), x, filters).shape, x.dtype
+    )
+)
+mlir.register_lowering(_convolution, mlir.lower_fun(_by_xla, multiple_results=False))
+ad.defbilinear(_convolution, _to_inputs, _to_filters)
+batching.primitive_batchers[_convolution] = _batched
