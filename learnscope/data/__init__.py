@@ -13,6 +13,7 @@ from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, 
 from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
+from learnscope.data.image_data import Images
 from learnscope.data.images import load_images
 from learnscope.data.linear_tasks import LinearTasks
 from learnscope.data.matrix_noise import MatrixNoise
@@ -48,6 +49,7 @@ __all__ = [
     "GaussianParity",
     "HalfMask",
     "Halves",
+    "Images",
     "LinearTasks",
     "MatrixFactors",
     "MatrixNoise",

@@ -89,6 +89,10 @@ class ClassNoise(AbstractData):
             )
 
     @property
+    def labels(self) -> int:
+        return self.classes
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """|S_k|: training examples of every class."""
         return each_class(self.train_per_class, self.classes)

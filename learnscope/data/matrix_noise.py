@@ -90,6 +90,10 @@ class MatrixNoise(AbstractData):
         check_batch("MatrixNoise", self.batch, sum(self.sizes))
 
     @property
+    def labels(self) -> int:
+        return self.classes
+
+    @property
     def classes(self) -> int:
         return self.factors.shape[0]
 

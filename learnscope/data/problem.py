@@ -163,13 +163,16 @@ class Problem(eqx.Module):
 class AbstractData(AbstractPart):
     """Where inputs come from. `sample` draws a problem; the rest says how it may be compressed."""
 
-    # How many classes there are, if labels are 0, 1, ...; None if they are +1 and -1 (or others).
-    classes: ClassVar[int | None] = None
     # How many sets of filters need coordinates: the trained ones, and where every step draws fresh
     # examples also those of a target, those at the start, and what each view adds in a step.
     sets: ClassVar[int] = 1
 
     dim: eqx.AbstractVar[Number]
+
+    @property
+    def labels(self) -> int | None:
+        """How many classes there are, if labels are 0, 1, ...; None if +1 and -1 (or others)."""
+        return None
 
     @property
     @abstractmethod

@@ -27,7 +27,7 @@ from learnscope.lab import coordinates as coords
 from learnscope.lab.checkpoint import Checkpoint, Kept
 from learnscope.lab.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Params
-from learnscope.rules import State
+from learnscope.rules import AbstractPairRule, State
 from learnscope.rules.way import way_for
 
 # A seed fixes the data, the initial weights and the rule's own randomness, each by its role.
@@ -198,8 +198,8 @@ def _shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[A
 
 def _check_outputs(experiment: Experiment, problem: Problem, state: State) -> None:
     """Say so if the net has not one output for each of the data's classes."""
-    classes = experiment.data.classes
-    if classes is None:
+    classes = experiment.data.labels
+    if classes is None or isinstance(experiment.rule, AbstractPairRule):
         return
     shape = eqx.filter_eval_shape(lambda state, x: state(x), state, problem.train.x).shape
     outputs = shape[1] if len(shape) == 2 else 1
@@ -224,10 +224,13 @@ class Size:
     bytes: int
     recorded: int
     work: float
+    vmapped: bool = True
 
     @property
     def chunk(self) -> int:
         """How many runs are vmapped: by the experiment alone."""
+        if not self.vmapped:
+            return 1
         return max(1, min(_WIDEST_CHUNK, _CHUNK_BYTES // self.bytes))
 
     @property
@@ -261,7 +264,9 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
     work = max(1, experiment.steps) * (_bytes(batch) + 2 * _bytes(carry))
     outputs = {name: value.shape for name, value in values.items()}
-    return Size(outputs, max(1, total), max(1, recorded), max(1.0, work))
+    return Size(
+        outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped
+    )
 
 
 def _bytes(tree: Any) -> int:
@@ -337,6 +342,8 @@ def _draw_one(
 
 def _each_run(one: Callable[..., Any], chunk: int, *runs: Any) -> Any:
     """A function of one run for all of them, vmapped a chunk at a time."""
+    if chunk == 1:
+        return jax.lax.map(lambda run: one(*run), runs)
     return jax.lax.map(lambda run: one(*run), runs, batch_size=chunk)
 
 

@@ -11,6 +11,7 @@ from learnscope.data import Problem
 from learnscope.part import count
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import State, correct
+from learnscope.rules.losses import loss_of
 
 
 class Loss(AbstractProbe):
@@ -19,7 +20,7 @@ class Loss(AbstractProbe):
     outputs: ClassVar = {"loss": Output("training loss", "nat", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return state.losses(state.params, problem.train).mean()
+        return loss_of(state.loss, state(problem.train.x), problem.train.y).mean()
 
 
 class TestLoss(AbstractProbe):
@@ -29,7 +30,7 @@ class TestLoss(AbstractProbe):
     outputs: ClassVar = {"test_loss": Output("test loss", "nat", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        return state.losses(state.params, problem.test).mean()
+        return loss_of(state.loss, state(problem.test.x), problem.test.y).mean()
 
 
 class TrainAccuracy(AbstractProbe):

@@ -31,8 +31,8 @@ class State(eqx.Module):
     loss: str = eqx.field(static=True)
 
     def __call__(self, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
-        """The outputs of the current network."""
-        return self.net(self.params, x)
+        """The outputs of the current network, of which no gradient is taken."""
+        return self.net.evaluate(self.params, x)
 
     def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
         """The loss of every example at given parameters."""
