@@ -13,7 +13,13 @@ from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, 
 from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
-from learnscope.data.images import load_images
+from learnscope.data.images import (
+    ImageInfo,
+    image_info,
+    image_shape,
+    load_few_shot,
+    load_images,
+)
 from learnscope.data.linear_tasks import LinearTasks
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.pattern_law import PatternLaw
@@ -27,6 +33,7 @@ from learnscope.data.problem import (
     Problem,
     Samples,
 )
+from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
@@ -48,6 +55,7 @@ __all__ = [
     "GaussianParity",
     "HalfMask",
     "Halves",
+    "ImageInfo",
     "LinearTasks",
     "MatrixFactors",
     "MatrixNoise",
@@ -62,12 +70,16 @@ __all__ = [
     "StrongWeak",
     "TaskFamily",
     "chi",
+    "image_info",
+    "image_shape",
     "joined",
+    "load_few_shot",
     "load_images",
     "noise_correlation_ratio",
     "orthonormal",
     "overlaps",
     "patch_gram",
+    "rainbow_mnist",
     "task_problem",
     "turn",
     "with_gram",
