@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from learnscope import data, nets, probes, rules, studies, theory, tools, views
-    from learnscope.errors import BadInput
+    from learnscope.errors import BadInput, MissingData
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
 
 # Two large operations of a program side by side (two linear systems, say) can wait for each other
@@ -23,6 +23,7 @@ _FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory", "tools", "vi
 _NAMES = {
     "BadInput": "learnscope.errors",
     "Experiment": "learnscope.lab",
+    "MissingData": "learnscope.errors",
     "Record": "learnscope.lab",
     "boundary": "learnscope.lab",
     "load": "learnscope.lab",
@@ -33,6 +34,7 @@ _NAMES = {
 __all__ = [
     "BadInput",
     "Experiment",
+    "MissingData",
     "Record",
     "boundary",
     "data",

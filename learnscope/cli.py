@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from learnscope.data_commands import DataFolder, data_sets, use_data
+
 app = typer.Typer(
     name="learnscope",
     help="The laboratory for feature-learning theory: run a paper's experiments, check its claims.",
@@ -65,12 +67,14 @@ def run(
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
+    data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a study or one of its figures: writes figures, data and (whole studies) the ledger.
 
     Without a name, every study's headline figures.
     """
+    use_data(data)
     where = _where(store, workers, cluster) | {"headlines": True}
     _studies(target, changes, seeds, out, scale, precision, quiet, where)
 
@@ -87,9 +91,11 @@ def verify(
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
+    data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Check every claim: like run, and exits with 1 if a claim differs."""
+    use_data(data)
     where = _where(store, workers, cluster)
     ledger = _studies(target, None, seeds, out, scale, precision, quiet, where)
     if ledger is not None and ledger.count("differs"):
@@ -127,6 +133,7 @@ def sweep(
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
+    data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Run the experiment of a file over its axes: writes the dataset, its curves and heat maps.
@@ -136,17 +143,18 @@ def sweep(
     from learnscope.views.curves import probe_curves
     from learnscope.views.phase import has_map, heat_map
 
+    use_data(data)
     say = _say(quiet)
     described = _described(file, changes, seeds, precision, coordinates)
     name, output = _output(file, out)
-    data, report = described.run_and_report(progress=not quiet, **_where(store, workers, cluster))
-    say(str(data))
-    say(f"{report}; {int(data.diverged_at.notnull().sum())} diverged.")
+    found, report = described.run_and_report(progress=not quiet, **_where(store, workers, cluster))
+    say(str(found))
+    say(f"{report}; {int(found.diverged_at.notnull().sum())} diverged.")
     if report.store:
         say(f"stored as {report.store} in {store}")
-    paths = [output.dataset(name, data), *output.figure(name, probe_curves(data))]
-    if has_map(data):
-        paths += output.figure(f"{name}-map", heat_map(data))
+    paths = [output.dataset(name, found), *output.figure(name, probe_curves(found))]
+    if has_map(found):
+        paths += output.figure(f"{name}-map", heat_map(found))
     for path in paths:
         say(f"wrote {path}")
 
@@ -162,12 +170,14 @@ def boundary(
     store: Store = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
+    data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the phase boundary that a file's table [boundary] asks for, and fit its exponent."""
     from learnscope.views.phase import boundary_figure
     from learnscope.views.terminal import boundary_table
 
+    use_data(data)
     say = _say(quiet)
     described = _described(file, changes, seeds, precision, coordinates)
     name, output = _output(file, out)
@@ -203,6 +213,7 @@ def _output(file, out):
     return Path(file).stem, Output(out)
 
 
+app.add_typer(data_sets, name="data")
 runs = typer.Typer(help="List stored sweeps; show, remove or export one.")
 app.add_typer(runs, name="runs")
 SweepIds = Annotated[list[str], typer.Argument(metavar="ID...", help="As `learnscope runs` lists.")]

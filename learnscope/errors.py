@@ -8,6 +8,10 @@ class BadInput(ValueError):
     """A value that learnscope cannot use; the message names it and says what is allowed."""
 
 
+class MissingData(BadInput):
+    """A data set that is not on this machine; the message says what to put where."""
+
+
 def unknown(what: str, name: object, allowed: Iterable[str]) -> BadInput:
     """The error for a name that does not exist, with the nearest one that does.
 

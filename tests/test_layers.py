@@ -24,6 +24,7 @@ ORDER = (
     "tools",
     "studies",
     "views",
+    "data_commands",
     "cli",
     "__main__",
     "__init__",

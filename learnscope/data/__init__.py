@@ -14,7 +14,13 @@ from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.image_data import Images
-from learnscope.data.images import load_images
+from learnscope.data.images import (
+    ImageInfo,
+    image_info,
+    image_shape,
+    load_few_shot,
+    load_images,
+)
 from learnscope.data.linear_tasks import LinearTasks
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.pattern_law import PatternLaw
@@ -28,6 +34,7 @@ from learnscope.data.problem import (
     Problem,
     Samples,
 )
+from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
@@ -49,6 +56,7 @@ __all__ = [
     "GaussianParity",
     "HalfMask",
     "Halves",
+    "ImageInfo",
     "Images",
     "LinearTasks",
     "MatrixFactors",
@@ -64,12 +72,16 @@ __all__ = [
     "StrongWeak",
     "TaskFamily",
     "chi",
+    "image_info",
+    "image_shape",
     "joined",
+    "load_few_shot",
     "load_images",
     "noise_correlation_ratio",
     "orthonormal",
     "overlaps",
     "patch_gram",
+    "rainbow_mnist",
     "task_problem",
     "turn",
     "with_gram",

@@ -91,7 +91,9 @@ class Images(AbstractData):
     @property
     def _sizes(self) -> tuple[int, int]:
         there = len(self.source.train[1]), len(self.source.test[1])
-        for name, asked, size in zip(("train", "test"), (self.train, self.test), there, strict=True):
+        for name, asked, size in zip(
+            ("train", "test"), (self.train, self.test), there, strict=True
+        ):
             if asked is not None and asked > size:
                 raise BadInput(
                     f"Images.{name} = {asked} is not allowed: {self.name} has {size} such images."
@@ -184,6 +186,4 @@ def source(name: str, root: str | None, classes: tuple[int, ...] | None) -> Sour
         at = np.flatnonzero(np.isin(y, kept))
         return x[at], np.array([place[k] for k in y[at].tolist()], np.int64)
 
-    return Source(
-        chosen(images, labels), chosen(test_images, test_labels), len(kept), scaling
-    )
+    return Source(chosen(images, labels), chosen(test_images, test_labels), len(kept), scaling)

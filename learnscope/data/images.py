@@ -7,14 +7,33 @@ many of the 4 x 4 points below a pixel are ink), in the order of the original fi
 scikit-learn ships them, unchanged but for their type (unsigned bytes).
 """
 
+import dataclasses
+import functools
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
 
-from learnscope.errors import unknown
+from learnscope.data.formats import class_folders, idx
+from learnscope.data.formats.layout import Layout, Split, stamp
+from learnscope.data.formats.safe import reading
+from learnscope.data.kept import kept
+from learnscope.data.registry import SETS, located
+from learnscope.errors import BadInput, unknown
 
 _DIGITS_TRAIN = 1500
+_FOLDER = Layout((), (), class_folders.read_split)
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageInfo:
+    """What a data set holds: the shape of an image, and how many classes and images there are."""
+
+    name: str
+    shape: tuple[int, ...]
+    classes: int
+    train: int
+    test: int
 
 
 def load_images(
@@ -22,16 +41,146 @@ def load_images(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Training images, training labels, test images and test labels of a data set.
 
-    `digits`: the first 1500 of its 1797 images are for training, the last 297 for testing. `root`
-    is the folder of data sets that do not come with the package; `digits` needs none.
+    Images are uint8 of the shape (n, height, width), in colour (n, height, width, 3); labels are
+    int64 from 0. They are read once a process, shared, and must not be written to.
+
+    - `digits`: the first 1500 of its 1797 images are for training, the last 297 for testing.
+    - `mnist`, `fashion-mnist`, `cifar10`, `cifar100`, `svhn`, `stl10`: as published (of `stl10`,
+      the labelled images). `tiny-imagenet`: its validation images are for testing.
+    - `omniglot`, `cifar-fs`, `mini-imagenet`: all classes, those of the training part first; the
+      last fifth of each class is for testing. `load_few_shot` gives classes apart.
+    - The path of a folder with `train/` and `test/` (or `val/`), or else of class folders, of which
+      the last fifth of each class, in the order of file names, is for testing.
+
+    `root` is the folder that holds data sets, by default that of LEARNSCOPE_DATA; `digits` needs
+    none. What is missing raises `MissingData`, what is malformed `BadInput`.
 
     >>> images, labels, test_images, test_labels = load_images("digits")
     >>> images.shape, images.dtype, labels[:5].tolist(), len(test_images)
     ((1500, 8, 8), dtype('uint8'), [0, 1, 2, 3, 4], 297)
     """
-    if name != "digits":
-        raise unknown("data set of images", name, ["digits"])
+    if name == "digits":
+        found = _digits()
+    elif name in SETS:
+        layout, folder = located(name, root)
+        load = _joined if SETS[name].few_shot else _load
+        found = load(layout, folder, layout.stamp(folder))
+    else:
+        folder = _class_folder(name)
+        found = _load(_FOLDER, folder, stamp([folder]))
+    first, second, third, fourth = found.values()
+    return first, second, third, fourth
+
+
+def load_few_shot(name: str, root: str | Path | None = None) -> dict[str, np.ndarray]:
+    """The classes of `omniglot`, `cifar-fs` or `mini-imagenet`, for "train", "validation", "test".
+
+    Each is uint8 of the shape (class, image, height, width), in colour with 3 at the end; the three
+    have no class in common. `cifar-fs` and `mini-imagenet` have 64, 16 and 20 classes as published.
+    `omniglot` has 1100, 100 and 423 characters, in the order of a SHA-256 of their names: 1200 for
+    meta-training, as is usual, of which 100 are for validation. Characters turned by quarters as
+    further classes are left to augmentation.
+    """
+    few = [known for known, each in SETS.items() if each.few_shot]
+    if name not in SETS and name != "digits":
+        raise unknown("few-shot data set", name, few)
+    if name not in few:
+        raise BadInput(
+            f"{name} is not a few-shot data set: it has too few classes; {_or(few)} are."
+        )
+    layout, folder = located(name, root)
+    return dict(_load(layout, folder, layout.stamp(folder)))
+
+
+def image_info(name: str = "digits", root: str | Path | None = None) -> ImageInfo:
+    """What a data set holds; from the headers of its files where they say it.
+
+    >>> image_info("digits")
+    ImageInfo(name='digits', shape=(8, 8), classes=10, train=1500, test=297)
+    """
+    if name in SETS:
+        layout, folder = located(name, root)
+        if layout.read is idx.read_split:
+            with reading(folder, "data set"):
+                shape, train, test = idx.shape_and_counts(folder)
+            return ImageInfo(name, shape, 10, train, test)
+    images, labels, test_images, test_labels = load_images(name, root)
+    classes = 1 + int(max(labels.max(), test_labels.max()))
+    return ImageInfo(name, images.shape[1:], classes, len(images), len(test_images))
+
+
+def image_shape(name: str = "digits", root: str | Path | None = None) -> tuple[int, ...]:
+    """(height, width) of a data set's images, in colour (height, width, 3).
+
+    >>> image_shape("digits")
+    (8, 8)
+    """
+    if name in SETS:
+        located(name, root)
+        shape = SETS[name].shape
+        if shape is not None:
+            return shape
+    return image_info(name, root).shape
+
+
+@functools.lru_cache(maxsize=4)
+def _load(layout: Layout, folder: Path, stamp: str) -> dict[str, np.ndarray]:
+    """Arrays by names; the same files are read once."""
+
+    def read() -> dict[str, np.ndarray]:
+        with reading(folder, "data set"):
+            found = layout.read(folder)
+        return found if isinstance(found, dict) else _named(found)
+
+    # Only sets of many files take long to read.
+    many = layout is _FOLDER or any((folder / name).is_dir() for name in layout.names)
+    return _frozen(kept(f"{folder.resolve()} {stamp}", read) if many else read())
+
+
+@functools.lru_cache(maxsize=2)
+def _joined(layout: Layout, folder: Path, stamp: str) -> dict[str, np.ndarray]:
+    """A few-shot set as one of all its classes."""
+    parts = [part for part in _load(layout, folder, stamp).values() if len(part)]
+    if min(part.shape[1] for part in parts) < 2:
+        raise BadInput(f"the classes in {folder} have one image: they must have two at least.")
+    cuts = [part.shape[1] - max(1, part.shape[1] // 5) for part in parts]
+    found = []
+    for first in (True, False):
+        chosen = [
+            part[:, :cut] if first else part[:, cut:] for part, cut in zip(parts, cuts, strict=True)
+        ]
+        counts = np.concatenate([np.full(len(part), part.shape[1]) for part in chosen])
+        found.append(np.concatenate([part.reshape(-1, *part.shape[2:]) for part in chosen]))
+        found.append(np.repeat(np.arange(len(counts)), counts))
+    return _frozen(_named(tuple(found)))
+
+
+@functools.cache
+def _digits() -> dict[str, np.ndarray]:
     with as_file(files("learnscope.data") / "digits.npz") as path, np.load(path) as stored:
         images, labels = stored["images"], stored["labels"].astype(np.int64)
     cut = _DIGITS_TRAIN
-    return images[:cut], labels[:cut], images[cut:], labels[cut:]
+    return _frozen(_named((images[:cut], labels[:cut], images[cut:], labels[cut:])))
+
+
+def _named(split: Split) -> dict[str, np.ndarray]:
+    return dict(zip(("images", "labels", "test_images", "test_labels"), split, strict=True))
+
+
+def _frozen(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    for array in arrays.values():
+        array.setflags(write=False)
+    return arrays
+
+
+def _class_folder(name: str) -> Path:
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if len(folder.parts) > 1:
+        raise BadInput(f"{name} cannot be read: there is no such folder of class folders.")
+    raise unknown("data set of images", name, ["digits", *SETS, "the path of a folder"])
+
+
+def _or(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -2,12 +2,12 @@
 
 import functools
 import hashlib
-import os
 import platform
-import sys
 from pathlib import Path
 
 import jax
+
+from learnscope.data.kept import cache_folder
 
 _SHORTEST = 0.05  # seconds: programs that compile faster are not worth a file
 
@@ -17,15 +17,9 @@ def folder() -> Path | None:
 
     Programs are for the processor that compiled them, so each kind has a folder of its own.
     """
-    given = os.environ.get("LEARNSCOPE_CACHE")
-    if given == "off":
+    base = cache_folder()
+    if base is None:
         return None
-    if given:
-        base = Path(given)
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches" / "learnscope"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "learnscope"
     return base / f"programs-{_processor()}"
 
 

@@ -264,9 +264,7 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
     work = max(1, experiment.steps) * (_bytes(batch) + 2 * _bytes(carry))
     outputs = {name: value.shape for name, value in values.items()}
-    return Size(
-        outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped
-    )
+    return Size(outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped)
 
 
 def _bytes(tree: Any) -> int:

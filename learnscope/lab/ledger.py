@@ -49,10 +49,15 @@ class Claim:
     check: Callable[..., Finding] | None = None
     reason: str = ""
 
-    def find(self, datasets: Mapping[str, xr.Dataset]) -> Finding:
-        """The finding from the datasets at hand."""
+    def find(
+        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
+    ) -> Finding:
+        """The finding from the datasets at hand; `absent` says why others are not."""
         if self.check is None:
             return Finding("", "not run", self.reason)
+        for name in self.needs:
+            if absent is not None and name in absent:
+                return Finding("", "not run", absent[name])
         missing = [name for name in self.needs if name not in datasets]
         if missing:
             return Finding("", "not run", f"needs {', '.join(missing)}, which was not asked for")

@@ -2,6 +2,7 @@
 
 from learnscope.errors import unknown
 from learnscope.studies.benign import BENIGN
+from learnscope.studies.computed import Computed
 from learnscope.studies.input_structure import INPUT_STRUCTURE
 from learnscope.studies.kou import KOU
 from learnscope.studies.line import Line
@@ -22,4 +23,4 @@ def get(name: str) -> Study:
     return STUDIES[name]
 
 
-__all__ = ["SCALES", "STUDIES", "Arm", "Figure", "Line", "Study", "Sweep", "get"]
+__all__ = ["SCALES", "STUDIES", "Arm", "Computed", "Figure", "Line", "Study", "Sweep", "get"]

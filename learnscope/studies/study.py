@@ -13,6 +13,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.ledger import Claim, Entry, Ledger
 from learnscope.lab.run import Report, run_and_report
 from learnscope.lab.sweep import Axis, dim_of, field_kind, groups
+from learnscope.studies.computed import Computed
 from learnscope.studies.line import Line
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Study:
     name: str
     title: str
     paper: str
-    sweeps: Callable[[str], Mapping[str, Sweep | Line]]
+    sweeps: Callable[[str], Mapping[str, Sweep | Line | Computed]]
     figures: dict[str, Figure]
     claims: tuple[Claim, ...]
     headline: tuple[str, ...] = ()
@@ -181,6 +182,9 @@ class Study:
             raise unknown(f"figure of {self.name}", name, self.figures)
         return self.figures[name]
 
-    def ledger(self, datasets: Mapping[str, xr.Dataset]) -> Ledger:
-        """All claims with what the datasets at hand say of them."""
-        return Ledger(Entry(self.name, claim, claim.find(datasets)) for claim in self.claims)
+    def ledger(
+        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
+    ) -> Ledger:
+        """All claims with what the datasets at hand say of them; `absent` says why others are
+        not."""
+        return Ledger(Entry(self.name, c, c.find(datasets, absent)) for c in self.claims)

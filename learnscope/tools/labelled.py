@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from learnscope.data.formats.folders import read_folder
 from learnscope.errors import BadInput
 from learnscope.tools.classes import MEMORY, Classes
 from learnscope.tools.csv_file import read_csv
-from learnscope.tools.image_folder import read_folder
 from learnscope.tools.npz_file import read_npz
 
 KINDS = ".npz, .csv or .csv.gz, or a folder of class folders"

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from learnscope.data.formats.npz import read_header
+from learnscope.data.formats.safe import BROKEN
 from learnscope.errors import BadInput
-from learnscope.tools.npz_file import BROKEN, read_header, read_one
+from learnscope.tools.npz_file import read_one
 
 NAMES = ("representations", "embeddings", "features", "activations", "z", "h", "x")
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from rich.console import Console
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, MissingData
 from learnscope.lab.cluster import opened
 from learnscope.lab.files import check_scale
 from learnscope.lab.ledger import Ledger
 from learnscope.lab.plan import PRECISIONS
-from learnscope.studies import SCALES, STUDIES, Line, Study, Sweep, get
+from learnscope.studies import SCALES, STUDIES, Computed, Line, Study, Sweep, get
 from learnscope.views.output import Output
 from learnscope.views.terminal import print_ledger
 
@@ -51,19 +51,28 @@ def run_studies(
             settings["precision"] = precision
         for study, (sweeps, drawn) in zip(studies, plans, strict=True):
             say(f"{study.name}: {study.title}")
-            datasets = {}
+            datasets, absent = {}, {}
             for name, sweep in sweeps.items():
-                data, report = sweep.run_and_report(**settings, cluster=shared)
+                try:
+                    data, report = sweep.run_and_report(**settings, cluster=shared)
+                except MissingData as missing:
+                    if target is not None and figures is not None:
+                        raise
+                    absent[name] = str(missing)
+                    say(f"  {name}: not run: {missing}")
+                    continue
                 datasets[name] = data
                 say(f"  {name}: {report}")
                 output.dataset(f"{study.name}/{name}", data)
             for name in drawn:
                 figure = study.figures[name]
+                if not set(figure.needs) <= set(datasets):
+                    continue
                 drawing = figure.draw(*(datasets[need] for need in figure.needs))
                 paths = output.figure(f"{study.name}/{name}", drawing)
                 say(f"  wrote {paths[0]} and .pdf: {figure.title}")
             if not changes and figures is None:
-                ledger.extend(study.ledger(datasets))
+                ledger.extend(study.ledger(datasets, absent))
     if not ledger:
         say(f"Figures and data are in {output.folder}.")
         return None
@@ -90,7 +99,7 @@ def _plan(
     changes: Mapping[str, list[Any]],
     seeds: int | None,
     scale: str,
-) -> tuple[dict[str, Sweep | Line], list[str]]:
+) -> tuple[dict[str, Sweep | Line | Computed], list[str]]:
     """The sweeps to run and the figures that can be drawn from them."""
     all_sweeps = study.sweeps(scale)
     wanted = list(study.figures if figures is None else figures)

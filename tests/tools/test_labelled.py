@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 import learnscope as ls
-from learnscope.tools import csv_file, image_folder, npz_file
+from learnscope.data.formats import folders, npz
+from learnscope.tools import csv_file
 
 IMAGES = np.arange(4 * 6, dtype=np.uint8).reshape(4, 2, 3)
 LABELS = np.array([3, 1, 3, 1])
@@ -165,7 +166,7 @@ def test_sizes_are_checked_before_reading(tmp_path, monkeypatch):
     archive(path, x=header((-4, 10)) + b"\0" * 40, y=header((4,)) + b"\0" * 4)
     refused(path, "bomb.npz")
     # A megabyte of zeros in a kilobyte, with the limit below it.
-    monkeypatch.setattr(npz_file, "LARGEST", 10**5)
+    monkeypatch.setattr(npz, "LARGEST", 10**5)
     archive(path, x=header((1000, 1000)) + b"\0" * 10**6, y=header((4,)) + b"\0" * 4)
     assert path.stat().st_size < 5000
     refused(path, "would take")
@@ -431,7 +432,7 @@ def test_bad_folders(tmp_path, kind):
 
 
 def test_folders_that_take_too_much(tmp_path, monkeypatch):
-    monkeypatch.setattr(image_folder, "LARGEST", 35)
+    monkeypatch.setattr(folders, "LARGEST", 35)
     refused(folder(tmp_path / "set"), "more than the 4 GB")
 
 

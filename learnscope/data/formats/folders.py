@@ -2,11 +2,13 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from learnscope.data.formats.safe import read_up_to, reading
 from learnscope.errors import BadInput
 
 LARGEST = 4 * 2**30  # bytes of all pixels
@@ -20,11 +22,17 @@ _BROKEN = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombWa
 
 
 def read_folder(folder: Path) -> tuple[np.ndarray, list[str], list[str]]:
-    """Images (uint8, or uint16 if their files have 16 bits), classes, and files in the folder.
+    """Images (uint8, or uint16 if their files have 16 bits), classes, and files in the folder."""
+    files, labels = class_files(folder)
+    return read_files(files, folder), labels, [_text(file.relative_to(folder)) for file in files]
 
-    All headers are looked at before any pixel. Grey images among colour ones become colour.
+
+def read_files(files: list[Path], folder: Path, colour: bool = False) -> np.ndarray:
+    """The images of these files, all of one size.
+
+    All headers are looked at before any pixel. Grey images among colour ones become colour, as
+    all do where `colour` asks for it.
     """
-    files, labels = _files(folder)
     kinds = {file: _header(file) for file in files}
     first = kinds[files[0]]
     for file, (size, mode) in kinds.items():
@@ -35,28 +43,47 @@ def read_folder(folder: Path) -> tuple[np.ndarray, list[str], list[str]]:
             )
         if (mode == "I;16") != (first[1] == "I;16"):
             raise BadInput(f"{file} and {files[0]} differ in depth (8 or 16 bits): all must agree.")
-    colour = any(mode == "RGB" for _, mode in kinds.values())
+    colour = colour or any(mode == "RGB" for _, mode in kinds.values())
     width, height = first[0]
-    shape = (len(files), height, width, *((3,) if colour else ()))
     dtype = np.dtype(np.uint16 if first[1] == "I;16" else np.uint8)
-    if np.prod(shape, dtype=float) * dtype.itemsize > LARGEST:
-        raise BadInput(f"the images in {folder} would take more than the 4 GB that are read.")
-    images = np.empty(shape, dtype)
+    images = _room(len(files), height, width, colour, dtype, folder)
     for at, file in enumerate(files):
         images[at] = _pixels(file, "RGB" if colour else first[1])
-    return images, labels, [_text(file.relative_to(folder)) for file in files]
+    return images
 
 
-def _files(folder: Path) -> tuple[list[Path], list[str]]:
+def read_resized(files: list[Path], folder: Path, side: int, colour: bool = True) -> np.ndarray:
+    """The images of these files, whatever their sizes, averaged down (or up) to side x side."""
+    images = _room(len(files), side, side, colour, np.dtype(np.uint8), folder)
+    for at, file in enumerate(files):
+        if _header(file)[1] == "I;16":
+            raise BadInput(f"{file} has 16 bits: it must have 8.")
+        pixels = _pixels(file, "RGB" if colour else "L")
+        if pixels.shape[:2] != (side, side):
+            pixels = Image.fromarray(pixels).resize((side, side), Image.Resampling.BILINEAR)
+        images[at] = np.asarray(pixels)
+    return images
+
+
+def _room(
+    count: int, height: int, width: int, colour: bool, dtype: np.dtype, folder: Path
+) -> np.ndarray:
+    shape = (count, height, width, *((3,) if colour else ()))
+    if np.prod(shape, dtype=float) * dtype.itemsize > LARGEST:
+        raise BadInput(f"the images in {folder} would take more than the 4 GB that are read.")
+    return np.empty(shape, dtype)
+
+
+def class_files(folder: Path) -> tuple[list[Path], list[str]]:
     """The image files of all class folders, and their classes."""
     files, labels = [], []
-    for one in _visible(folder):
+    for one in visible(folder):
         if not one.is_dir():
             if one.suffix.lower() in _ENDINGS:
                 raise BadInput(f"{one} is in no class: images must be in a folder a class.")
             continue
         before = len(files)
-        for file in _visible(one):
+        for file in visible(one):
             if file.is_dir() or file.suffix.lower() not in _ENDINGS:
                 raise BadInput(
                     f"{file} is not allowed: class folders may hold PNG and JPEG files "
@@ -71,7 +98,8 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
     return files, labels
 
 
-def _visible(folder: Path) -> list[Path]:
+def visible(folder: Path) -> list[Path]:
+    """What is in a folder, in the order of names; hidden files are left out."""
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
@@ -123,3 +151,45 @@ def _broken(file: Path, error: Exception) -> BadInput:
     if isinstance(error, OSError) and error.strerror:
         return BadInput(f"{file} cannot be read: {error.strerror}.")
     return BadInput(f"{file} is not a whole PNG or JPEG image.")
+
+
+def text_lines(path: Path, most: int = 2**24) -> list[str]:
+    """The lines of a short text that are not empty."""
+    with reading(path, "text"), open(path, "rb") as file:
+        data = bytes(read_up_to(file, most))
+        if len(data) > most:
+            raise ValueError(f"it has more than {most:,} bytes")
+        return [line.strip() for line in data.decode("utf-8").splitlines() if line.strip()]
+
+
+def by_class(
+    folders: dict[str, Path], path: Path, read: Callable[[list[Path]], np.ndarray]
+) -> np.ndarray:
+    """Images (class, image, ...) of the classes that `path` lists, each in its folder."""
+    files = []
+    for name, folder in folders.items():
+        if not is_name(name) or not folder.is_dir():
+            raise BadInput(f"{path} lists the class '{name[:60]}', which has no folder {folder}.")
+        files.append(images_in(folder))
+    return equal_classes(files, path, read)
+
+
+def equal_classes(
+    files: list[list[Path]], path: Path, read: Callable[[list[Path]], np.ndarray]
+) -> np.ndarray:
+    """Images (class, image, ...), if all classes have as many."""
+    counts = {len(each) for each in files}
+    if len(counts) != 1 or counts == {0}:
+        raise BadInput(f"the classes of {path} must have equally many images, and some.")
+    images = read([file for each in files for file in each])
+    return images.reshape(len(files), counts.pop(), *images.shape[1:])
+
+
+def images_in(folder: Path) -> list[Path]:
+    """The PNG and JPEG files of a folder, in the order of their names."""
+    return [file for file in visible(folder) if file.suffix.lower() in _ENDINGS]
+
+
+def is_name(text: str) -> bool:
+    """Whether it names something in a folder, and does not lead out of it."""
+    return bool(text) and Path(text).name == text and text != ".."

@@ -1,0 +1,48 @@
+"""Any folder of class folders as training and test images."""
+
+from pathlib import Path
+
+import numpy as np
+
+from learnscope.data.formats.folders import class_files, read_files
+from learnscope.data.formats.layout import Split
+from learnscope.errors import BadInput
+
+
+def read_split(folder: Path) -> Split:
+    """Images of `train/` and of `test/` (or `val/`), each with a folder a class.
+
+    Without these two, `folder` itself holds the class folders, and the last fifth of every class,
+    in the order of file names, is for testing. Classes are numbered in the order of their names.
+    """
+    test = next((folder / part for part in ("test", "val") if (folder / part).is_dir()), None)
+    if (folder / "train").is_dir() and test is not None:
+        files, names = class_files(folder / "train")
+        test_files, test_names = class_files(test)
+        strange = sorted(set(test_names) - set(names))
+        if strange:
+            raise BadInput(f"{test / strange[0]} is a class that {folder / 'train'} has not.")
+        cut = np.arange(len(files) + len(test_files)) >= len(files)
+        files, names = files + test_files, names + test_names
+    else:
+        files, names = class_files(folder)
+        cut = last_fifth(np.array(names))
+        if not cut.any():
+            raise BadInput(
+                f"the classes of {folder} are too small: five images make one for tests."
+            )
+    _, labels = np.unique(names, return_inverse=True)
+    images = read_files(files, folder)
+    if images.dtype != np.uint8:
+        raise BadInput(f"the images of {folder} have 16 bits: they must have 8.")
+    labels = labels.astype(np.int64)
+    return images[~cut], labels[~cut], images[cut], labels[cut]
+
+
+def last_fifth(names: np.ndarray) -> np.ndarray:
+    """Which are of the last fifth of their class."""
+    found = np.zeros(len(names), bool)
+    for name in np.unique(names):
+        which = np.flatnonzero(names == name)
+        found[which[len(which) - len(which) // 5 :]] = True
+    return found

@@ -1,0 +1,157 @@
+"""Pickles of plain arrays, numbers and text (CIFAR's Python batches), read without running them.
+
+A pickle is a program. Here only the instructions that build dictionaries, lists, text and numbers
+are allowed, and of all names only the three that an array consists of; these stand for classes of
+this file, so that not even NumPy is called before everything has been looked at.
+"""
+
+import io
+import math
+import pickle
+import pickletools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnscope.data.formats.safe import opened, read_up_to, reading
+from learnscope.errors import BadInput
+
+LARGEST = 2**29  # bytes of a pickle: CIFAR-100's has 155 MB
+_ALLOWED = frozenset(
+    [
+        "PROTO",
+        "FRAME",
+        "MARK",
+        "STOP",
+        "EMPTY_DICT",
+        "EMPTY_LIST",
+        "EMPTY_TUPLE",
+        "DICT",
+        "LIST",
+        "TUPLE",
+        "TUPLE1",
+        "TUPLE2",
+        "TUPLE3",
+        "SETITEM",
+        "SETITEMS",
+        "APPEND",
+        "APPENDS",
+        "PUT",
+        "BINPUT",
+        "LONG_BINPUT",
+        "GET",
+        "BINGET",
+        "LONG_BINGET",
+        "MEMOIZE",
+        "INT",
+        "BININT",
+        "BININT1",
+        "BININT2",
+        "LONG",
+        "LONG1",
+        "NONE",
+        "NEWTRUE",
+        "NEWFALSE",
+        "STRING",
+        "BINSTRING",
+        "SHORT_BINSTRING",
+        "UNICODE",
+        "BINUNICODE",
+        "SHORT_BINUNICODE",
+        "BINUNICODE8",
+        "BINBYTES",
+        "SHORT_BINBYTES",
+        "BINBYTES8",
+        "GLOBAL",
+        "STACK_GLOBAL",
+        "REDUCE",
+        "BUILD",
+    ]
+)
+_TYPES = {"b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"}
+
+
+class _Array:
+    """What an array of the pickle is until all has been checked."""
+
+    def __init__(self, *_):
+        self.state: Any = ()
+
+    def __setstate__(self, state):
+        self.state = state
+
+
+class _Type:
+    """A type of numbers, likewise."""
+
+    def __init__(self, *args):
+        self.args, self.order = args, "|"
+
+    def __setstate__(self, state):
+        self.order = state[1]
+
+
+class _ArraysOnly(pickle.Unpickler):
+    """Names that are not NumPy's arrays are refused before anything of them is imported."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        match module.replace("numpy._core", "numpy.core"), name:
+            case ("numpy.core.multiarray", "_reconstruct") | ("numpy", "ndarray"):
+                return _Array
+            case "numpy", "dtype":
+                return _Type
+        raise BadInput(f"it names {module}.{name}")
+
+
+def read_pickle(path: Path) -> Any:
+    """Dictionaries, lists, text, numbers and arrays; text of Python 2 comes as bytes."""
+    with reading(path, "pickle"), opened(path) as file:
+        data = bytes(read_up_to(file, LARGEST))
+    if len(data) > LARGEST:
+        raise BadInput(f"{path} is too large for a pickle: at most {LARGEST:,} bytes are read.")
+    try:
+        _check(data)
+        return _plain(_ArraysOnly(io.BytesIO(data), encoding="bytes").load(), depth=0)
+    except BadInput as error:
+        raise BadInput(f"{path} is refused: {error}; only arrays are unpickled.") from None
+    # What a malformed pickle raises is anything, as the documentation of pickle says.
+    except Exception as error:
+        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise BadInput(f"{path} is not a whole pickle: {said}.") from None
+
+
+def _check(data: bytes) -> None:
+    """Refuses instructions that no array needs, and numbers of memory slots that would fill it."""
+    for code, argument, _ in pickletools.genops(data):
+        if code.name not in _ALLOWED:
+            raise BadInput(f"it has the instruction {code.name}")
+        if code.name in ("PUT", "LONG_BINPUT") and int(argument) > len(data):  # type: ignore[arg-type]
+            raise BadInput("it asks for more memory than its size explains")
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """With arrays in place of what stood for them."""
+    if depth > 3:
+        raise BadInput("it is nested")
+    if isinstance(value, dict):
+        return {_plain(k, depth + 1): _plain(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, list):
+        return [item if type(item) in (int, bytes) else _plain(item, depth + 1) for item in value]
+    if isinstance(value, _Array):
+        return _array(*value.state)
+    if value is None or isinstance(value, int | bytes | str):
+        return value
+    raise BadInput(f"it holds a {type(value).__name__.strip('_').lower()}")
+
+
+def _array(_version: Any, shape: Any, kind: Any, fortran: Any, data: Any) -> np.ndarray:
+    name = kind.args[0] if isinstance(kind, _Type) and kind.args else None
+    name = name.decode("latin-1") if isinstance(name, bytes) else name
+    order = kind.order.decode("latin-1") if isinstance(kind.order, bytes) else kind.order
+    if name not in _TYPES or order not in ("|", "<", ">", "=") or not isinstance(data, bytes):
+        raise BadInput("it holds an array of objects")
+    dtype = np.dtype(name).newbyteorder(order)
+    if math.prod(shape) * dtype.itemsize != len(data):
+        raise BadInput("it holds an array whose size is not what its shape says")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
