@@ -1,5 +1,6 @@
 """Where inputs come from: one file a data model."""
 
+from learnscope.data.augment import AbstractAugment, Augment
 from learnscope.data.class_noise import ClassNoise
 from learnscope.data.columns import Columns
 from learnscope.data.factors import (
@@ -36,16 +37,20 @@ from learnscope.data.problem import (
 )
 from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
+from learnscope.data.square import square_images
+from learnscope.data.stream import Stream, stream
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
+    "AbstractAugment",
     "AbstractBatches",
     "AbstractData",
     "AbstractFactors",
     "AbstractTurn",
     "AbstractViews",
+    "Augment",
     "Basis",
     "ClassNoise",
     "Columns",
@@ -69,6 +74,7 @@ __all__ = [
     "Samples",
     "SignalNoise",
     "SpikeFactors",
+    "Stream",
     "StrongWeak",
     "TaskFamily",
     "chi",
@@ -82,6 +88,8 @@ __all__ = [
     "overlaps",
     "patch_gram",
     "rainbow_mnist",
+    "square_images",
+    "stream",
     "task_problem",
     "turn",
     "with_gram",

@@ -10,11 +10,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from learnscope.data import random
+from learnscope.data.augment import AbstractAugment
 from learnscope.data.frame import Frame
 from learnscope.data.images import load_images
 from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.part import Number, choice, count, number
+from learnscope.part import Number, choice, count, number, slot
 
 PIXELS = ("unit", "bytes", "standard")
 
@@ -31,7 +32,8 @@ class Images(AbstractData):
     `noise` is the standard deviation of normal noise that is added to the training images once, in
     units of the pixels as they are scaled: `unit` (0 to 1), `bytes` (0 to 255), or `standard`
     (every colour with mean 0 and variance 1 over the whole training set). `batch` images are drawn
-    a step (none: all of them). The data is looked for in `root` or LEARNSCOPE_DATA.
+    a step (none: all of them). `views` makes random pairs of them, which self-supervised rules need
+    (`Augment`). The data is looked for in `root` or LEARNSCOPE_DATA.
 
     >>> import jax
     >>> problem = Images("digits", train=20, test=10, classes=(0, 1)).sample(jax.random.key(0))
@@ -47,6 +49,7 @@ class Images(AbstractData):
     batch: int | None = count(None, optional=True)
     noise: Number = number(0.0, low=0)
     pixels: str = choice(*PIXELS, default="unit")
+    views: AbstractAugment | None = slot(AbstractAugment, None)
 
     def __check_init__(self):
         super().__check_init__()
@@ -82,7 +85,7 @@ class Images(AbstractData):
 
     @property
     def compression(self) -> str:
-        return "rotate"
+        return "rotate" if self.views is None else "none"
 
     @property
     def span(self) -> int:
@@ -111,6 +114,7 @@ class Images(AbstractData):
             directions={},
             frame=Frame.of_dimension(found.dim),
             batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
+            views=self.views,
         )
 
     def _drawn(self, key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Samples:

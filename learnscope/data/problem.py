@@ -130,7 +130,7 @@ class Problem(eqx.Module):
         if self.views is None:
             raise BadInput(
                 "the data model has no positive pairs, which self-supervised rules and probes "
-                "need; use one with views, such as StrongWeak."
+                "need; use one with views, such as StrongWeak, or Images with views = Augment()."
             )
         return self.views(key, samples.x)
 

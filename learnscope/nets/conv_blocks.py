@@ -11,7 +11,6 @@ from learnscope.nets.layers import (
     Images,
     conv,
     conv_layer,
-    dense,
     dense_layer,
     max_pool,
     normal_layer,
@@ -43,11 +42,12 @@ class AbstractConvBlocks(AbstractImageNet):
                 "norm": normal_layer(self.normalise, self.width),
             }
             inputs = self.width
-        flat = jax.eval_shape(self._features, params, jax.ShapeDtypeStruct((1, *shape), float))
+        flat = jax.eval_shape(self.features, params, jax.ShapeDtypeStruct((1, *shape), float))
         params["dense"] = dense_layer(keys[-1], flat.shape[1], self.width_out, self.scale)
         return params
 
-    def _features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+    def features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+        """What the last block leaves: all places of all its filters."""
         act = ACTIVATIONS[self.activation]
         for i in range(self.depth):
             block = params[f"block{i + 1}"]
@@ -55,9 +55,6 @@ class AbstractConvBlocks(AbstractImageNet):
             x = act(x, 1.0, self.threshold)
             x = max_pool(x) if i < 4 and x.shape[1] > 1 else x
         return x.reshape(x.shape[0], -1)
-
-    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        return dense(params["dense"], self._features(params, x))
 
 
 _SMOOTH = ("relu", "huberised", "quadratic")
