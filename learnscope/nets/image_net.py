@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -58,6 +58,11 @@ class AbstractImageNet(AbstractNet):
         found = self.outputs(params, square_images(x))
         return found[:, 0] if self.classes == 2 else found
 
+    def calibrated(self, params: Params, x: Float[Array, "n ..."]) -> Params:
+        """The parameters with the statistics of given examples in every batch normalisation, by
+        which each example is then judged on its own."""
+        return calibrated(lambda told: self.outputs(told, square_images(x)), params)
+
     def evaluate(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
         """Outputs of many examples, some at a time (batch statistics are then those of a part)."""
         return in_parts(lambda part: self(params, part), x)
@@ -74,3 +79,28 @@ def in_parts(
     index = jnp.arange(parts * size) % x.shape[0]  # the last part is filled up from the first
     found = jax.lax.map(lambda at: function(x[at]), index.reshape(parts, size))
     return found.reshape(parts * size, *found.shape[2:])[: x.shape[0]]
+
+
+def calibrated(function: Callable[[Params], Array], params: Params) -> Params:
+    """Parameters with the statistics that batch normalisations see while a function is computed."""
+    told = _told(params)
+    function(told)
+    return _with_taken(told)
+
+
+def _told(layers: Any) -> Any:
+    """A copy whose normalising layers are told of what they see."""
+    if not isinstance(layers, dict):
+        return layers
+    inside = {name: _told(layer) for name, layer in layers.items()}
+    return {**inside, "taken": []} if "gain" in layers else inside
+
+
+def _with_taken(layers: Any) -> Any:
+    if not isinstance(layers, dict):
+        return layers
+    inside = {name: _with_taken(layer) for name, layer in layers.items() if name != "taken"}
+    if layers.get("taken"):
+        ((mean, variance),) = layers["taken"]
+        inside |= {"mean": mean, "variance": variance}
+    return inside

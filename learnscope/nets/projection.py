@@ -6,7 +6,7 @@ import jax
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem, square_images
-from learnscope.nets.image_net import AbstractImageNet, in_parts
+from learnscope.nets.image_net import AbstractImageNet, calibrated, in_parts
 from learnscope.nets.layers import (
     NORMALISATIONS,
     dense,
@@ -76,6 +76,10 @@ class Projection(AbstractNet):
             if i + 1 < self.layers:
                 x = rectified(normalise(self.normalise, params[f"norm{i + 1}"], x))
         return x
+
+    def calibrated(self, params: Params, x: Float[Array, "n ..."]) -> Params:
+        """The parameters with the statistics of given examples in every batch normalisation."""
+        return calibrated(lambda told: self(told, x), params)
 
     def evaluate(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n output"]:
         return in_parts(lambda part: self(params, part), x)
