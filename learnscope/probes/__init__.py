@@ -11,6 +11,7 @@ from learnscope.probes.class_noise import (
     NoiseSpectrum,
     Residual,
 )
+from learnscope.probes.features import FeatureCorrelation, LinearProbe
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTest,
@@ -30,6 +31,7 @@ from learnscope.probes.patterns import (
     WeightMap,
     chunk_alignment,
 )
+from learnscope.probes.preferred import PreferredImages
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
@@ -55,6 +57,7 @@ __all__ = [
     "Clusters",
     "Contributions",
     "Decomposition",
+    "FeatureCorrelation",
     "FeatureLearning",
     "FeatureShares",
     "FeatureStrengths",
@@ -62,6 +65,7 @@ __all__ = [
     "GradientNorm",
     "HeadOffDiagonal",
     "KernelFit",
+    "LinearProbe",
     "LongTailAccuracy",
     "Loss",
     "MetaLoss",
@@ -73,6 +77,7 @@ __all__ = [
     "PatternComponents",
     "Phase",
     "PopulationMoments",
+    "PreferredImages",
     "ReadoutNorm",
     "Residual",
     "SignalLearning",
