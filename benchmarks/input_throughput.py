@@ -5,7 +5,7 @@ Batches of `--batch` from `--images` random images of 32 x 32 x 3 bytes, in rand
 loop over images that one would write: a crop by bilinear weights, a mirror, colours, a blur. Each
 batch is then used by a step of plain gradient descent on LeNet5 (`--work 0`: by nothing but a sum).
 Prints images a second and ratios; one thread for computing, interleaved, best of `--repeats`.
-With PyTorch (`pip install torch==2.13.0`), its DataLoader without workers too, without augmentation.
+With PyTorch (`pip install torch==2.13.0`), its DataLoader (no workers, no augmentation) too.
 
     python benchmarks/input_throughput.py
 """

@@ -132,9 +132,7 @@ def _made_ready(augment: Views | None, key: Key[Array, ""], x: Array) -> Any:
     return augment(key, x if x.ndim == 4 else x[..., None])
 
 
-def _fill(
-    batches: Callable[[], Iterator[Any]], ready: queue.Queue, stop: threading.Event
-) -> None:
+def _fill(batches: Callable[[], Iterator[Any]], ready: queue.Queue, stop: threading.Event) -> None:
     """What the thread does: make batches until there are no more, or nobody wants them."""
 
     def handed_over(item: tuple[str, Any]) -> bool:

@@ -70,7 +70,9 @@ class PreferredImages(AbstractProbe):
             return smoothed(x, self.smooth)
 
         found = jax.lax.fori_loop(0, self.steps, step, start)
-        reached = (excitement(found) / jnp.tile(jnp.where(spread > 0, spread, 1.0), 2)).reshape(2, -1)
+        reached = (excitement(found) / jnp.tile(jnp.where(spread > 0, spread, 1.0), 2)).reshape(
+            2, -1
+        )
         better = (reached[1] > reached[0])[:, None]
         images = jnp.where(better, found[neurons:], found[:neurons])
         change = images - start[:1]
@@ -84,7 +86,5 @@ def smoothed(x: Float[Array, "m pixel"], share: Number) -> Float[Array, "m pixel
     """A share of every pixel spread over its four neighbours (those over the edge: itself)."""
     images = square_images(x)
     padded = jnp.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
-    around = (
-        padded[:, :-2, 1:-1] + padded[:, 2:, 1:-1] + padded[:, 1:-1, :-2] + padded[:, 1:-1, 2:]
-    )
+    around = padded[:, :-2, 1:-1] + padded[:, 2:, 1:-1] + padded[:, 1:-1, :-2] + padded[:, 1:-1, 2:]
     return ((1 - share) * images + share / 4 * around).reshape(x.shape)

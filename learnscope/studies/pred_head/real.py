@@ -58,7 +58,8 @@ class Setting:
 
 
 def _projected(body: AbstractImageNet, width: int, outputs: int, **changes: Any) -> Projection:
-    return Projection(body, width, outputs, **({"normalise": "batch"} | changes))
+    settings: dict[str, Any] = {"normalise": "batch"} | changes
+    return Projection(body, width, outputs, **settings)
 
 
 def digits(smoke: bool, steps: int, **changes: Any) -> Setting:
