@@ -42,7 +42,7 @@ def _idx(base: str, into: str, sums: dict[str, str]) -> tuple[Remote, ...]:
 
 _KRIZHEVSKY = "https://www.cs.toronto.edu/~kriz"
 _CIFAR100 = (Remote(f"{_KRIZHEVSKY}/cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8"),)
-_OMNIGLOT = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
+_LAKE = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
 _SVHN = "http://ufldl.stanford.edu/housenumbers"
 
 REMOTES: dict[str, tuple[Remote, ...]] = {
@@ -81,8 +81,8 @@ REMOTES: dict[str, tuple[Remote, ...]] = {
         ),
     ),
     "omniglot": (
-        Remote(f"{_OMNIGLOT}/images_background.zip", "68d2efa1b9178cc56df9314c21c6e718", "omniglot"),
-        Remote(f"{_OMNIGLOT}/images_evaluation.zip", "6b91aef0f799c5bb55b94e3f2daec811", "omniglot"),
+        Remote(f"{_LAKE}/images_background.zip", "68d2efa1b9178cc56df9314c21c6e718", "omniglot"),
+        Remote(f"{_LAKE}/images_evaluation.zip", "6b91aef0f799c5bb55b94e3f2daec811", "omniglot"),
     ),
 }  # fmt: skip
 
@@ -127,7 +127,8 @@ def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
     if (target / remote.name).exists():
         return
     pooch.get_logger().setLevel("WARNING")
-    loader = pooch.HTTPDownloader(progressbar=progress or False, timeout=_TIMEOUT)
+    # Any: pooch's own types of its downloaders do not agree with each other.
+    loader: Any = pooch.HTTPDownloader(progressbar=progress or False, timeout=_TIMEOUT)
     path = Path(
         pooch.retrieve(
             remote.url, f"md5:{remote.md5}", fname=remote.name, path=folder, downloader=loader

@@ -103,6 +103,7 @@ SETS = {
             Layout(
                 ("mini-imagenet", "miniImageNet", "mini_imagenet"), mini_imagenet.FILES,
                 mini_imagenet.read_parts, also=(".",),
+                note=" and the images in images/ or in a folder a class",
             ),
         ),
         few_shot=True, public=False,
