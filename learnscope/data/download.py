@@ -110,7 +110,7 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
                 _fetch(remote, base, Path(folder), progress)
     except BadInput:
         raise
-    # What requests raises is an OSError; a wrong checksum is pooch's ValueError.
+    # A disk that is full, or a wrong checksum (pooch's ValueError).
     except (OSError, ValueError) as error:
         said = " ".join(str(error).split()).rstrip(".")
         raise BadInput(f"{name} could not be downloaded: {said}.") from None
@@ -121,7 +121,8 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
 
 
 def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
-    import pooch  # not before it is needed: it brings requests
+    import pooch  # not before they are needed
+    import requests
 
     target = base / remote.into
     if (target / remote.name).exists():
@@ -129,11 +130,18 @@ def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
     pooch.get_logger().setLevel("WARNING")
     # Any: pooch's own types of its downloaders do not agree with each other.
     loader: Any = pooch.HTTPDownloader(progressbar=progress or False, timeout=_TIMEOUT)
-    path = Path(
-        pooch.retrieve(
-            remote.url, f"md5:{remote.md5}", fname=remote.name, path=folder, downloader=loader
+    try:
+        path = Path(
+            pooch.retrieve(
+                remote.url, f"md5:{remote.md5}", fname=remote.name, path=folder, downloader=loader
+            )
         )
-    )
+    except requests.RequestException as error:
+        answer = error.response
+        if answer is not None:
+            answer.close()
+        said = f"it answers {answer.status_code}" if answer is not None else "it cannot be reached"
+        raise BadInput(f"{remote.url} could not be downloaded: {said}.") from None
     target.mkdir(parents=True, exist_ok=True)
     if not remote.packed:
         os.replace(path, target / remote.name)

@@ -75,4 +75,5 @@ def download_progress(name: str, quiet: bool) -> Iterator[_Bar | None]:
     try:
         yield _Bar(progress, name)
     finally:
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()

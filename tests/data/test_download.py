@@ -126,8 +126,18 @@ def test_no_server(tmp_path, monkeypatch, call):
     monkeypatch.setitem(module.REMOTES, "mnist", (Remote("http://127.0.0.1:9/x.gz", "0" * 32),))
     code, out, err = call("data", "get", "mnist", "--data", tmp_path)
     assert (code, out) == (2, "")
-    assert err.startswith("learnscope: mnist could not be downloaded: ") and err.count("\n") == 1
+    assert (
+    said = "learnscope: http://127.0.0.1:9/x.gz could not be downloaded: it cannot be reached.\n"
+    assert err == said
+        and err.count("\n") == 1
+    )
     assert everything(tmp_path) == []
+
+
+def test_a_file_that_the_server_has_not(mnist, tmp_path):
+    mnist[1][0].unlink()
+    refused(lambda: download("mnist", tmp_path), "could not be downloaded: it answers 404")
+    assert "mnist" not in everything(tmp_path)
 
 
 def test_every_public_set_has_an_address_and_checksums():

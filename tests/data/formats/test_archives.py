@@ -68,7 +68,7 @@ def test_a_zip_that_states_less_than_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize(("make", "name"), [(tar, "set.tar.gz"), (zip_, "set.zip")])
-@pytest.mark.parametrize("inside", ["../out", "/tmp/learnscope-out", "a/../../out", "..\\out"])
+@pytest.mark.parametrize("inside", ["../out", "/learnscope-out", "a/../../out", "..\\out"])
 def test_paths_that_lead_elsewhere(tmp_path, make, name, inside):
     archive = make(tmp_path / name, {inside: b"x"})
     refused(lambda: unpack(archive, tmp_path / "below"), "leads elsewhere")
