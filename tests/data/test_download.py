@@ -126,11 +126,8 @@ def test_no_server(tmp_path, monkeypatch, call):
     monkeypatch.setitem(module.REMOTES, "mnist", (Remote("http://127.0.0.1:9/x.gz", "0" * 32),))
     code, out, err = call("data", "get", "mnist", "--data", tmp_path)
     assert (code, out) == (2, "")
-    assert (
     said = "learnscope: http://127.0.0.1:9/x.gz could not be downloaded: it cannot be reached.\n"
     assert err == said
-        and err.count("\n") == 1
-    )
     assert everything(tmp_path) == []
 
 
