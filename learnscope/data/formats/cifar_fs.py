@@ -17,6 +17,7 @@ from learnscope.errors import BadInput
 
 PACKED = "cifar_fs_60_per_class.npz"
 SPLITS = "splits/bertinetto"
+_LARGEST = 2**28  # bytes of an array: 64 classes of 600 images have 113 MB
 _FILES = {"train": "train", "validation": "val", "test": "test"}
 VALIDATION = (
     # beaver beetle butterfly camel cattle crab crocodile flatfish lamp maple_tree motorcycle
@@ -68,7 +69,7 @@ def read_packed(folder: Path) -> dict[str, np.ndarray]:
     """`x_train`, `x_val` and `x_test`: (class, image, 32, 32, 3)."""
     path = folder / PACKED
     names = tuple(f"x_{part}" for part in _FILES.values())
-    found = read_arrays(path, names)
+    found = read_arrays(path, names, _LARGEST)
     for name, images in found.items():
         if images.dtype != np.uint8 or images.ndim != 5 or images.shape[2:] != (32, 32, 3):
             raise BadInput(

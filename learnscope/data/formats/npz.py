@@ -17,14 +17,14 @@ _HEADERS = {
 }
 
 
-def read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The arrays of these names, all of which must be there."""
+def read_arrays(path: Path, names: tuple[str, ...], largest: int) -> dict[str, np.ndarray]:
+    """The arrays of these names, all of which must be there, none of more bytes than stated."""
     with reading(path, ".npz file"), zipfile.ZipFile(path) as archive:
         found = members(archive)
         missing = [name for name in names if name not in found]
         if missing:
             raise BadInput(f"{path} has no array '{missing[0]}'; arrays there: {listed(found)}.")
-        return {name: read_member(archive, found[name], path) for name in names}
+        return {name: read_member(archive, found[name], path, largest) for name in names}
 
 
 def members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -41,14 +41,19 @@ def listed(names: dict) -> str:
     return (", ".join(sorted(names)[:10]) + (", ..." if len(names) > 10 else "")) or "none"
 
 
-def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> np.ndarray:
+def read_member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, largest: int | None = None
+) -> np.ndarray:
     """An array, once what it says of its size agrees with the archive and is not too much."""
     name = f"'{info.filename.removesuffix('.npy')}' of {path}"
     with archive.open(info) as file:
         shape, dtype, length = read_header(file, name)
     size = math.prod(shape) * dtype.itemsize
-    if size > LARGEST:
-        raise BadInput(f"{name} would take {size / 2**30:.3g} GB: at most 4 GB are read.")
+    largest = LARGEST if largest is None else largest
+    if size > largest:
+        raise BadInput(
+            f"{name} would take {size / 2**30:.3g} GB: at most {largest / 2**30:.3g} GB are read."
+        )
     if length + size != info.file_size:
         raise BadInput(f"{name} is damaged: its size is not what its header says.")
     with archive.open(info) as file:

@@ -105,7 +105,7 @@ def test_gzip_bomb(tmp_path, monkeypatch):
     monkeypatch.setattr(cifar, "_MOST", 100)
     write_ten(tmp_path, packed=True)
     path = tmp_path / "cifar-10-batches-bin" / "data_batch_2.bin"
-    write(path, bytes(50 * 2**20), packed=True)
+    write(path, bytes(20 * 2**20), packed=True)
     tracemalloc.start()
     try:
         refused(lambda: ls.data.load_images("cifar10", tmp_path), "too large for CIFAR batch")

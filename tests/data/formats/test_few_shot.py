@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.data.formats import npz
+from learnscope.data.formats import omniglot
 from tests.data.formats.files import class_folders, pictures, refused, save_png
 
 PARTS = ["train", "validation", "test"]
@@ -93,13 +93,13 @@ def test_omniglot_broken_archives(tmp_path, monkeypatch):
 
 
 def test_zip_bomb(tmp_path, monkeypatch):
-    """An array of 50 MB in 50 kB, and one whose header states what is not there."""
-    monkeypatch.setattr(npz, "LARGEST", 10**6)
+    """An array of 20 MB in 20 kB, and one whose header states what is not there."""
+    monkeypatch.setattr(omniglot, "_LARGEST", 10**6)
     write_omniglot(tmp_path)
     path = tmp_path / "omniglot" / "omniglot28.npz"
     file = io.BytesIO()
     np.lib.format.write_array(file, np.zeros((10, 10, 98), np.uint8))
-    for data in (file.getvalue() + bytes(50 * 2**20), None):
+    for data in (file.getvalue() + bytes(20 * 2**20), None):
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in ("alphabet", "character"):
                 archive.writestr(f"{name}.npy", b"")
