@@ -6,7 +6,6 @@ torchvision holds its downloads to.
 
 import dataclasses
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -99,7 +98,7 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
     if base is None:
         raise BadInput(f"there is no data folder: --data DIR or {VARIABLE} must name one.")
     found = find(name, base)
-    if found is not None:
+    if found is not None and found[0].is_whole(found[1]):
         return found[1], False
     if name not in REMOTES:
         raise missing(name, base)
@@ -125,7 +124,12 @@ def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
     import requests
 
     target = base / remote.into
-    if (target / remote.name).exists():
+    if (target / remote.name).is_file() and not remote.packed:
+        if pooch.file_hash(str(target / remote.name), "md5") != remote.md5:
+            raise BadInput(
+                f"{target / remote.name} is not the original (its checksum is another): "
+                "move it away to download that."
+            )
         return
     pooch.get_logger().setLevel("WARNING")
     # Any: pooch's own types of its downloaders do not agree with each other.
@@ -149,7 +153,8 @@ def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
     unpacked = folder / f"{remote.name}-files"
     unpack(path, unpacked)
     path.unlink()
-    for each in unpacked.iterdir():
-        if (target / each.name).is_dir():  # of an earlier copy that was not whole
-            shutil.rmtree(target / each.name)
-        os.replace(each, target / each.name)
+    # One by one: what else is in folders of these names is someone's, and stays.
+    for each in (path for path in unpacked.rglob("*") if path.is_file()):
+        place = target / each.relative_to(unpacked)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(each, place)

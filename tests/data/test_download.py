@@ -99,6 +99,14 @@ def test_what_was_whole_is_kept_and_not_fetched_again(mnist, tmp_path):
     assert download("mnist", tmp_path / "data")[1]
 
 
+def test_a_file_of_that_name_that_is_not_the_original(mnist, tmp_path):
+    path = tmp_path / "data" / "mnist" / mnist[1][0].name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"mine")
+    refused(lambda: download("mnist", tmp_path / "data"), path.name, "is not the original")
+    assert path.read_bytes() == b"mine"
+
+
 def test_an_archive_is_unpacked(server, tmp_path, monkeypatch):
     folder, address = server
     batch = cifar_bytes(pictures(2, 32, 32, 3), [1, 2])
@@ -112,6 +120,12 @@ def test_an_archive_is_unpacked(server, tmp_path, monkeypatch):
     assert found == tmp_path / "data" / "cifar-10-batches-bin"
     assert sorted(os.listdir(tmp_path / "data")) == ["cifar-10-batches-bin"]
     assert len(ls.data.load_images("cifar10", tmp_path / "data")[0]) == 10
+    # A partial set is made whole, and what else is there stays.
+    (found / "data_batch_3.bin").unlink()
+    (found / "notes.txt").write_text("mine")
+    assert download("cifar10", tmp_path / "data") == (found, True)
+    assert len(ls.data.load_images("cifar10", tmp_path / "data")[0]) == 10
+    assert (found / "notes.txt").exists()
 
 
 def test_an_archive_that_does_not_hold_the_set(server, tmp_path, monkeypatch):

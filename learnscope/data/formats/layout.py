@@ -42,6 +42,10 @@ class Layout:
             missing.append(self._some())
         return missing
 
+    def is_whole(self, folder: Path) -> bool:
+        """Whether also all of those are there of which one is enough."""
+        return all(_present(folder, name) is not None for name in (*self.files, *self.one_of))
+
     def stamp(self, folder: Path) -> str:
         """A digest of the names, sizes and times of the files: another once one is changed."""
         paths = (_present(folder, name) for name in self.names)
