@@ -28,7 +28,9 @@ def unpack(archive: Path, folder: Path, largest: int = LARGEST) -> None:
                     )
                 path = PurePosixPath(name)
                 if path.is_absolute() or ".." in path.parts or "\\" in name:
-                    raise BadInput(f"{archive.name} is refused: its file '{name}' leads elsewhere.")
+                    raise BadInput(
+                        f"{archive.name} is refused: its file {name[:80]!r} leads elsewhere."
+                    )
                 place = folder / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with open(place, "xb") as target:

@@ -1,6 +1,8 @@
 """Arrays in NumPy's .npz, read without unpickling and within a stated size."""
 
 import math
+import tokenize
+import warnings
 import zipfile
 from pathlib import Path
 from typing import IO
@@ -56,7 +58,8 @@ def read_member(
         )
     if length + size != info.file_size:
         raise BadInput(f"{name} is damaged: its size is not what its header says.")
-    with archive.open(info) as file:
+    with archive.open(info) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
@@ -65,7 +68,13 @@ def read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype, 
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
         raise BadInput(f"{name} is a structured array: it must be one of plain numbers.")
-    shape, _, dtype = _HEADERS[version](file)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # headers of Python 2, and damaged ones taken for such
+            shape, _, dtype = _HEADERS[version](file)
+    # NumPy reads a header as Python's source and lets through what that raises.
+    except (SyntaxError, tokenize.TokenError, TypeError, KeyError, RecursionError):
+        raise ValueError("the header of an array is damaged") from None
     if dtype.hasobject:
         raise BadInput(
             f"{name} holds Python objects, which are never unpickled: save it as numbers or text."

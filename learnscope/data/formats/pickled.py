@@ -57,7 +57,7 @@ class _ArraysOnly(pickle.Unpickler):
                 return _Array
             case "numpy", "dtype":
                 return _Type
-        raise BadInput(f"it names {module}.{name}")
+        raise BadInput(f"it names {f'{module}.{name}'[:80]!a}")
 
 
 def read_pickle(path: Path) -> dict[str, Any]:

@@ -92,6 +92,17 @@ def test_omniglot_broken_archives(tmp_path, monkeypatch):
     refused(lambda: few("omniglot", tmp_path), "no array 'alphabet'", "arrays there: images")
 
 
+@pytest.mark.parametrize("header", [b"{'descr': '|u1', 'shape': (", b"\0" * 28, b"{'a': 1}", b"[]"])
+def test_omniglot_damaged_headers(tmp_path, header):
+    write_omniglot(tmp_path)
+    path = tmp_path / "omniglot" / "omniglot28.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", 64) + header.ljust(63) + b"\n"
+        for name in ("images", "alphabet", "character"):
+            archive.writestr(f"{name}.npy", data)
+    refused(lambda: few("omniglot", tmp_path), "omniglot28.npz is not a whole .npz file")
+
+
 def test_zip_bomb(tmp_path, monkeypatch):
     """An array of 20 MB in 20 kB, and one whose header states what is not there."""
     monkeypatch.setattr(omniglot, "_LARGEST", 10**6)
