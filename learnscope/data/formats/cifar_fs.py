@@ -22,47 +22,13 @@ _FILES = {"train": "train", "validation": "val", "test": "test"}
 VALIDATION = (
     # beaver beetle butterfly camel cattle crab crocodile flatfish lamp maple_tree motorcycle
     # otter sea shark television tractor
-    4,
-    7,
-    14,
-    15,
-    19,
-    26,
-    27,
-    32,
-    40,
-    47,
-    48,
-    55,
-    71,
-    73,
-    87,
-    89,
-)
+    4, 7, 14, 15, 19, 26, 27, 32, 40, 47, 48, 55, 71, 73, 87, 89,
+)  # fmt: skip
 TEST = (
     # baby bed bicycle chimpanzee fox leopard man pickup_truck plain poppy rocket rose snail
     # sweet_pepper table telephone wardrobe whale woman worm
-    2,
-    5,
-    8,
-    21,
-    34,
-    42,
-    46,
-    58,
-    60,
-    62,
-    69,
-    70,
-    77,
-    83,
-    84,
-    86,
-    94,
-    95,
-    98,
-    99,
-)
+    2, 5, 8, 21, 34, 42, 46, 58, 60, 62, 69, 70, 77, 83, 84, 86, 94, 95, 98, 99,
+)  # fmt: skip
 
 
 def read_packed(folder: Path) -> dict[str, np.ndarray]:
