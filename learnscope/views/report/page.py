@@ -3,13 +3,13 @@
 import base64
 import io
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from PIL import Image
 
-from learnscope import __version__
 from learnscope.lab.ledger import VERDICTS
 from learnscope.papers import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
@@ -23,7 +23,7 @@ def page(contents: Contents) -> str:
     template = files("learnscope.views.report") / "page.html"
     counts = contents.counts()
     return Template(template.read_text(encoding="utf-8")).substitute(
-        version=escape(__version__),
+        version=escape(version("learnscope")),
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
         total=str(len(contents.rows)),
         studies="".join(_option(part.study.name) for part in contents.parts),
