@@ -29,6 +29,7 @@ class AbstractImageNet(AbstractNet):
 
     # Weights that differ from run to run make grouped convolutions, which are slow on CPUs.
     vmapped: ClassVar[bool] = False
+    passes: ClassVar[int] = 64  # a filter meets every place
     last: ClassVar[str] = "dense"
 
     classes: eqx.AbstractVar[int]
