@@ -39,6 +39,7 @@ class Projection(AbstractNet):
     """
 
     vmapped: ClassVar[bool] = False
+    passes: ClassVar[int] = AbstractImageNet.passes
 
     body: AbstractImageNet = slot(AbstractImageNet)
     width: int = count(512)

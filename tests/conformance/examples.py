@@ -85,6 +85,14 @@ COMPANIONS["images"] = {
     "net": ls.nets.FullyConnected(width=3, classes=3),
     "rule": ls.rules.GradientDescent(rate=0.1),
 }
+COMPANIONS["views"] = {
+    "data": ls.data.Images("digits", train=9, test=8, batch=6, views=ls.data.Augment(flip=0.0)),
+    "net": ls.nets.Projection(
+        ls.nets.FullyConnected(width=4, activation="relu"), width=5, outputs=3, normalise="batch"
+    ),
+    "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
+    "probes": (ls.probes.NeuronCorrelation(bins=4),),
+}
 SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
 TASKS = COMPANIONS["tasks"]
 META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
@@ -291,6 +299,29 @@ EXAMPLES_WITH: dict[str, Table] = {
         "rule": {
             "GradientDescent": [COMPANIONS["images"]["rule"]],
             "PerExamplePenalty": [ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)],
+        },
+    },
+    "views": {
+        "data": {"Images": [COMPANIONS["views"]["data"]]},
+        "net": {
+            "Projection": [
+                COMPANIONS["views"]["net"],
+                ls.nets.Projection(ls.nets.FullyConnected(width=4), outputs=3, layers=1),
+            ],
+        },
+        "rule": {
+            "NonContrastive": [
+                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="linear", normalise="l2",
+                                        optimiser="adamw", options={"cosine_steps": 9.0}),
+            ],
+        },
+        "probes": {
+            "FeatureCorrelation": [ls.probes.FeatureCorrelation(bins=4)],
+            "LinearProbe": [ls.probes.LinearProbe(examples=6, classes=10)],
+            "PreferredImages": [
+                ls.probes.PreferredImages(neurons=2, steps=2),
+                ls.probes.PreferredImages(neurons=9, of="features", steps=2),
+            ],
         },
     },
     "pairs": {
