@@ -14,15 +14,20 @@ NET = ls.nets.Projection(ls.nets.FullyConnected(width=12, activation="relu"), wi
 RULE = ls.rules.NonContrastive(rate=0.01, head_rate=0.01, optimiser="adam")
 
 
+@eqx.filter_jit
+def read(probe, state, problem):
+    return probe(state, problem)
+
+
 @pytest.fixture(scope="module")
 def run():
     problem = eqx.filter_jit(DATA.sample)(jax.random.key(0))
-    return RULE.init(NET, problem, jax.random.key(1)), problem
+    return eqx.filter_jit(RULE.init)(NET, problem, jax.random.key(1)), problem
 
 
 def test_a_linear_probe_is_ridge_regression(run):
     state, problem = run
-    found = ls.probes.LinearProbe(examples=200, classes=10, ridge=0.05)(state, problem)
+    found = read(ls.probes.LinearProbe(examples=200, classes=10, ridge=0.05), state, problem)
     names = ("probe_accuracy", "output_probe_accuracy")
     for name, of in zip(names, (NET.features, NET), strict=True):
         train, test = (np.asarray(of(state.params, x), float)
@@ -38,12 +43,12 @@ def test_a_linear_probe_is_ridge_regression(run):
 
 def test_a_linear_probe_of_two_classes_and_of_unused_ones(run):
     state, problem = run
-    more = ls.probes.LinearProbe(classes=100)(state, problem)
-    just = ls.probes.LinearProbe(classes=10)(state, problem)
+    more = read(ls.probes.LinearProbe(classes=100), state, problem)
+    just = read(ls.probes.LinearProbe(classes=10), state, problem)
     assert float(more["probe_accuracy"]) == pytest.approx(float(just["probe_accuracy"]), abs=0.02)
     signs = lambda s: Samples(s.x, jnp.where(s.y < 5, 1.0, -1.0))  # noqa: E731
     two = Problem(signs(problem.train), signs(problem.test), {}, problem.frame)
-    found = ls.probes.LinearProbe()(state, two)
+    found = read(ls.probes.LinearProbe(), state, two)
     assert float(found["probe_accuracy"]) > 0.6
 
 
@@ -52,17 +57,20 @@ def test_features_that_are_copies_correlate(run):
     weight = state.params["body"]["hidden"]["weight"]
     copies = jnp.tile(weight[:, :1], (1, weight.shape[1]))
     copied = eqx.tree_at(lambda s: s.params["body"]["hidden"]["weight"], state, copies)
-    found = ls.probes.FeatureCorrelation(bins=4)(copied, problem)
+    found = read(ls.probes.FeatureCorrelation(), copied, problem)
     assert float(found["feature_correlation_size"]) == pytest.approx(1, abs=1e-4)
     assert float(found["feature_rank"]) == pytest.approx(1, abs=1e-2)
-    assert float(ls.probes.FeatureCorrelation()(state, problem)["feature_correlation_size"]) < 0.9
+    assert (
+        float(read(ls.probes.FeatureCorrelation(), state, problem)["feature_correlation_size"])
+        < 0.9
+    )
 
 
 @pytest.mark.parametrize("of", ["outputs", "features"])
 def test_preferred_images_excite_their_neuron(run, of):
     state, problem = run
     probe = ls.probes.PreferredImages(neurons=3, of=of, steps=10)
-    found = eqx.filter_jit(probe)(state, problem)
+    found = read(probe, state, problem)
     read = NET if of == "outputs" else NET.features
     known, own = (np.asarray(read(state.params, x)) for x in (problem.test.x, found["preferred"]))
     z = abs(own - known.mean(0)) / np.where(known.std(0) > 0, known.std(0), 1)

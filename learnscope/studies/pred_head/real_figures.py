@@ -26,26 +26,26 @@ def _described(data: xr.Dataset, arm: str) -> str:
     return f"{images.name}, {body}({width}), {experiment.steps} steps, {data.sizes['seed']} runs"
 
 
-def figure1(data: xr.Dataset) -> Drawing:
+def figure1(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
     """Histograms of correlations, of outputs and of features."""
+    panels = (
+        ("correlation_share", "correlation_size", "(a) outputs of the projection"),
+        ("feature_correlation_share", "feature_correlation_size", "(b) features below it"),
+    )
     with style():
-        figure, grid = plt.subplots(1, 2, figsize=(8.5, 3.2))
-        panels = (
-            ("correlation_share", "correlation_size", "(a) outputs of the projection"),
-            ("feature_correlation_share", "feature_correlation_size", "(b) features below it"),
-        )
-        for axes, (name, size, title) in zip(grid, panels, strict=True):
-            bins = data.sizes["correlation_bin"]
-            edges = np.linspace(-1, 1, bins + 1)
-            for index, arm in enumerate((HEAD, BARE)):
-                last = data.sel(method_name=arm).isel(step=-1)
-                mean = float(last[size].mean())
-                axes.stairs(last[name].mean("seed").values, edges, fill=True, alpha=0.55,
-                            color=COLOURS[index], label=f"{arm}: mean |·| {mean:.2f}")  # fmt: skip
-            axes.set(title=title, xlabel="correlation of two neurons", ylabel="share of pairs",
-                     xlim=(-1, 1))  # fmt: skip
-            axes.legend(fontsize=7.5, loc="upper left")
-        figure.suptitle(_described(data, HEAD), fontsize=8)
+        figure, grid = plt.subplots(2, 2, figsize=(8.5, 6))
+        for row, data in zip(grid, (images, digits), strict=True):
+            edges = np.linspace(-1, 1, data.sizes["correlation_bin"] + 1)
+            for axes, (name, size, title) in zip(row, panels, strict=True):
+                for index, arm in enumerate((HEAD, BARE)):
+                    last = data.sel(method_name=arm).isel(step=-1)
+                    told = f"{arm}: mean |·| {float(last[size].mean()):.2f}"
+                    axes.stairs(last[name].mean("seed").values, edges, fill=True, alpha=0.55,
+                                color=COLOURS[index], label=told)  # fmt: skip
+                axes.set(title=title, xlabel="correlation of two neurons", ylabel="share of pairs",
+                         xlim=(-1, 1))  # fmt: skip
+                axes.legend(fontsize=7.5, loc="upper left", title=_described(data, HEAD),
+                            title_fontsize=7.5)  # fmt: skip
     return figure
 
 
@@ -62,6 +62,8 @@ def figure2(data: xr.Dataset) -> Drawing:
         for axes, (name, title) in zip(grid, panels, strict=True):
             for index, head in enumerate(HEADS):
                 for row, way in enumerate(ways):
+                    if f"{head}, {way}" not in data.method_name.values:
+                        continue
                     values = data[name].sel(method_name=f"{head}, {way}").isel(step=-1).values
                     axes.bar(row + 0.2 * index, values.mean(), 0.19, color=COLOURS[index],
                              yerr=half_width(values), capsize=2,
@@ -142,24 +144,27 @@ def _pictures(axes: Axes, images: np.ndarray, columns: int) -> None:
     axes.set_axis_off()
 
 
-def figure5(data: xr.Dataset) -> Drawing:
+def figure5(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
     """Images that excite each of the first outputs most, of the first run."""
     with style():
-        figure, grid = plt.subplots(1, 2, figsize=(8.5, 3.6))
-        for axes, arm in zip(grid, (HEAD, BARE), strict=True):
-            last = data.sel(method_name=arm).isel(step=-1)
-            images = last.preferred.isel(seed=0).transpose("preferring", "pixel").values
-            _pictures(axes, images[~np.isnan(images).any(1)], 4)
-            axes.set_title(f"{arm}: mean |cosine| of two {float(last.preferred_alike.mean()):.2f}")
-        figure.suptitle(f"{_described(data, HEAD)}; shown: the first run", fontsize=8)
+        figure, grid = plt.subplots(2, 2, figsize=(8.5, 6.6))
+        for row, data in zip(grid, (images, digits), strict=True):
+            for axes, arm in zip(row, (HEAD, BARE), strict=True):
+                last = data.sel(method_name=arm).isel(step=-1)
+                shown = last.preferred.isel(seed=0).transpose("preferring", "pixel").values
+                _pictures(axes, shown[~np.isnan(shown).any(1)], 4)
+                alike = float(last.preferred_alike.mean())
+                axes.set_title(f"{_described(data, arm)}\n{arm}: mean |cosine| of two {alike:.2f}")
+        figure.suptitle("images that excite each of 12 outputs most, in the first run", fontsize=8)
     return figure
 
 
 REAL_FIGURES = {
-    "figure1_real": Figure("Correlations of outputs and features on images", ("images",), figure1),
+    "figure1_real": Figure("Correlations of outputs and features on images", ("images", "digits"),
+                           figure1),
     "figure2_real": Figure("Linear probes by head, normalisation and target", ("heads",), figure2),
     "figure3_real": Figure("The head's off-diagonal on images, over runs", ("images", "fading"),
                            figure3),
     "fading": Figure("What decides whether the head falls again", ("fading",), fading),
-    "figure5": Figure("Images that excite neurons most", ("images",), figure5),
+    "figure5": Figure("Images that excite neurons most", ("images", "digits"), figure5),
 }  # fmt: skip
