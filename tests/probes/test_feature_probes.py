@@ -71,8 +71,8 @@ def test_preferred_images_excite_their_neuron(run, of):
     state, problem = run
     probe = ls.probes.PreferredImages(neurons=3, of=of, steps=10)
     found = read(probe, state, problem)
-    read = NET if of == "outputs" else NET.features
-    known, own = (np.asarray(read(state.params, x)) for x in (problem.test.x, found["preferred"]))
+    value = NET if of == "outputs" else NET.features
+    known, own = (np.asarray(value(state.params, x)) for x in (problem.test.x, found["preferred"]))
     z = abs(own - known.mean(0)) / np.where(known.std(0) > 0, known.std(0), 1)
     alive = known.std(0)[:3] > 0
     assert (z[np.arange(3), np.arange(3)][alive] > 2).all()

@@ -134,6 +134,7 @@ def _fading(smoke: bool, seeds: int) -> Sweep:
     arms = (
         _arm(name, plain if name == PLAIN else of, probes, record, **changes)
         for name, changes in options.items()
+        if name in (CONSTANT, PLAIN) or not smoke
     )
     return Sweep(tuple(arms), seeds, dim="method_name")
 
@@ -148,7 +149,7 @@ def real_sweeps(scale: str) -> dict[str, Sweep]:
         )
     else:
         along = compared = digits(True, 40) if smoke else published()
-    # Each arm is a program that takes longer to compile than to run: a laptop has those that matter.
+    # An arm is a program that takes as long to compile as to run: a laptop has those that matter.
     few = {BATCH: HEADS, L2: (HEAD, BARE), EMA: (HEAD, BARE)}
     ways = {"smoke": {BATCH: HEADS}, "laptop": few, "paper": dict.fromkeys(WAYS, HEADS)}[scale]
     return {

@@ -90,6 +90,8 @@ def worse_without(data: xr.Dataset) -> Finding:
 
 def ema(data: xr.Dataset) -> Finding:
     """A target that follows slowly does not keep outputs apart by itself."""
+    if EMA not in _ways(data):
+        return Finding("", "not run", "this scale has no arm with EMA")
     arms = {h: data.correlation_size.sel(method_name=f"{h}, {EMA}").isel(step=-1)
             for h in (BARE, HEAD)}  # fmt: skip
     told = f"EMA: mean |correlation| without {mean(arms[BARE])}, with a head {mean(arms[HEAD])}"
@@ -99,6 +101,8 @@ def ema(data: xr.Dataset) -> Finding:
 
 def l2_gap(data: xr.Dataset) -> Finding:
     """Batch normalisation of outputs against l2, with the identity-initialised head."""
+    if L2 not in _ways(data):
+        return Finding("", "not run", "this scale has no arm with l2")
     batch, l2 = (_accuracy(data, HEAD, way) for way in (BATCH, L2))
     gain = (batch - l2).values
     told = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"

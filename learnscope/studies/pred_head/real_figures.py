@@ -69,7 +69,7 @@ def figure2(data: xr.Dataset) -> Drawing:
                              yerr=half_width(values), capsize=2,
                              label=head if row == 0 else None)  # fmt: skip
             axes.set_xticks(np.arange(len(ways)) + 0.3, [w.replace(", ", ",\n") for w in ways])
-            axes.set(title=title, ylim=(0, 1.05 if name == "correlation_size" else None))
+            axes.set(ylabel=title, ylim=(0, 1.05 if name == "correlation_size" else None))
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, ncols=4, fontsize=7.5, loc="outside lower center")
         told = _described(data, f"{HEAD}, {ways[0]}")
@@ -138,10 +138,14 @@ def _pictures(axes: Axes, images: np.ndarray, columns: int) -> None:
     low, high = (f(shaped, axis=(1, 2, 3), keepdims=True) for f in (np.min, np.max))
     shaped = (shaped - low) / np.maximum(high - low, 1e-9)
     framed = np.pad(shaped, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=1.0)
+    missing = -len(framed) % columns
+    framed = np.concatenate([framed, np.ones((missing, *framed.shape[1:]))])
     rows = [np.concatenate(list(framed[i : i + columns]), 1)
             for i in range(0, len(framed), columns)]  # fmt: skip
     axes.imshow(np.concatenate(rows, 0).squeeze(), cmap="gray", interpolation="nearest")
-    axes.set_axis_off()
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
 
 
 def figure5(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
@@ -154,7 +158,8 @@ def figure5(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
                 shown = last.preferred.isel(seed=0).transpose("preferring", "pixel").values
                 _pictures(axes, shown[~np.isnan(shown).any(1)], 4)
                 alike = float(last.preferred_alike.mean())
-                axes.set_title(f"{_described(data, arm)}\n{arm}: mean |cosine| of two {alike:.2f}")
+                axes.set(title=f"{arm}: mean |cosine| of two {alike:.2f}",
+                         xlabel=_described(data, arm))  # fmt: skip
         figure.suptitle("images that excite each of 12 outputs most, in the first run", fontsize=8)
     return figure
 
