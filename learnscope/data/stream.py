@@ -107,7 +107,6 @@ def _batches(
     augment: Views | None,
     passes: int | None,
 ) -> Iterator[tuple[Any, Array]]:
-    ready = eqx.filter_jit(partial(_made_ready, augment))
     seeds = np.asarray(jax.random.key_data(key)).ravel().tolist()
     number = 0
     while passes is None or number < passes:
@@ -115,15 +114,22 @@ def _batches(
         pass_key = jax.random.fold_in(key, number)
         for count, start in enumerate(range(0, len(order) - batch + 1, batch)):
             at = order[start : start + batch]
-            # In the order of the file: a memory map is then read from front to back.
-            rows = np.empty((batch, *images.shape[1:]), images.dtype)
-            places = np.argsort(at)
-            rows[places] = images[at[places]]
-            x, y = jax.device_put((rows, np.asarray(labels[at])))
-            yield ready(jax.random.fold_in(pass_key, count), x), y
+            x, y = jax.device_put((_gathered(images, at), np.asarray(labels[at])))
+            yield _made_ready(augment, jax.random.fold_in(pass_key, count), x), y
         number += 1
 
 
+def _gathered(images: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Some of the images; those of a memory map in the order of the file, from front to back."""
+    if not isinstance(images, np.memmap):
+        return images[at]
+    places = np.argsort(at)
+    rows = np.empty((len(at), *images.shape[1:]), images.dtype)
+    rows[places] = images[at[places]]
+    return rows
+
+
+@eqx.filter_jit  # once for all streams: what is compiled for one serves the next
 def _made_ready(augment: Views | None, key: Key[Array, ""], x: Array) -> Any:
     if x.dtype == np.uint8:
         x = x.astype(jnp.result_type(float)) / 255
