@@ -42,10 +42,11 @@ def figure1(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
                     told = f"{arm}: mean |·| {float(last[size].mean()):.2f}"
                     axes.stairs(last[name].mean("seed").values, edges, fill=True, alpha=0.55,
                                 color=COLOURS[index], label=told)  # fmt: skip
-                axes.set(title=title, xlabel="correlation of two neurons", ylabel="share of pairs",
-                         xlim=(-1, 1))  # fmt: skip
-                axes.legend(fontsize=7.5, loc="upper left", title=_described(data, HEAD),
-                            title_fontsize=7.5)  # fmt: skip
+                axes.set(title=f"{title}: {_described(data, HEAD)}", xlim=(-1, 1),
+                         xlabel="correlation of two neurons", ylabel="share of pairs")  # fmt: skip
+                axes.title.set_fontsize(8)
+                beside = "upper center" if name == "correlation_share" else "upper left"
+                axes.legend(fontsize=7.5, loc=beside)
     return figure
 
 
