@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.nets import Conv4, FullyConnected, LeNet5, Projection, ResNet
+from learnscope.nets import Conv4, FullyConnected, LeNet5, Projection
 
 X = jax.random.normal(jax.random.key(1), (6, 64))
 BODIES = {
     "LeNet5": LeNet5(),
     "Conv4": Conv4(width=3),
-    "ResNet": ResNet(filters=1),
     "FullyConnected": FullyConnected(width=7),
 }
 
