@@ -42,10 +42,11 @@ def figure1(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
                     told = f"{arm}: mean |·| {float(last[size].mean()):.2f}"
                     axes.stairs(last[name].mean("seed").values, edges, fill=True, alpha=0.55,
                                 color=COLOURS[index], label=told)  # fmt: skip
-                axes.set(title=f"{title}: {_described(data, HEAD)}", xlim=(-1, 1),
+                axes.set(title=f"{title}\n{_described(data, HEAD)}", xlim=(-1, 1),
                          xlabel="correlation of two neurons", ylabel="share of pairs")  # fmt: skip
                 axes.title.set_fontsize(8)
                 beside = "upper center" if name == "correlation_share" else "upper left"
+                axes.set_ylim(0, 1.25 * axes.get_ylim()[1])  # room for the legend
                 axes.legend(fontsize=7.5, loc=beside)
     return figure
 
@@ -74,7 +75,7 @@ def figure2(data: xr.Dataset) -> Drawing:
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, ncols=4, fontsize=7.5, loc="outside lower center")
         told = _described(data, f"{HEAD}, {ways[0]}")
-        figure.suptitle(f"{told}; bars: 95 % intervals over runs", fontsize=8)
+        figure.suptitle(f"{told}; 95 % intervals over runs; no bar: not run", fontsize=8)
     return figure
 
 
