@@ -14,6 +14,7 @@ from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.image_data import Images
+from learnscope.data.image_tasks import ImageTasks
 from learnscope.data.images import (
     ImageInfo,
     image_info,
@@ -28,6 +29,7 @@ from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
+    AbstractEpisodes,
     Fresh,
     FullBatch,
     MiniBatch,
@@ -43,6 +45,7 @@ from learnscope.data.views import AbstractViews, HalfMask, Halves
 __all__ = [
     "AbstractBatches",
     "AbstractData",
+    "AbstractEpisodes",
     "AbstractFactors",
     "AbstractTurn",
     "AbstractViews",
@@ -57,6 +60,7 @@ __all__ = [
     "HalfMask",
     "Halves",
     "ImageInfo",
+    "ImageTasks",
     "Images",
     "LinearTasks",
     "MatrixFactors",

@@ -13,6 +13,7 @@ from learnscope.probes.class_noise import (
 )
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
+    AdaptedTasks,
     AdaptedTest,
     Amplification,
     FeatureLearning,
@@ -44,6 +45,7 @@ __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "AdaptedTasks",
     "AdaptedTest",
     "Alignment",
     "Amplification",
