@@ -109,10 +109,10 @@ class Problem(eqx.Module):
     """One draw: what is learnt from, what is tested on, and the truth behind both.
 
     `episodes` draws the tasks that rules learn from, where these are not those of `train` and
-    `validation`. `factors` are the matrices that colour the noise, where each class has its own. `views` makes
-    positive pairs, where the data model has such. `widths` says
-    how many of the directions (in the order of their names) each patch lies in the span of; None
-    stands for a patch, or for all patches, of which this is not known.
+    `validation`. `factors` are the matrices that colour the noise, where each class has its own.
+    `views` makes positive pairs, where the data model has such. `widths` says how many of the
+    directions (in the order of their names) each patch lies in the span of; None stands for a
+    patch, or for all patches, of which this is not known.
     """
 
     train: Samples

@@ -31,8 +31,8 @@ class Parts(eqx.Module):
 
 class View(eqx.Module):
     """`each` holds what differs between tasks (leading axis), `make` a task of it, and `gather` the
-    gradient for the parameters from the mean of what every task wants, as moves. Tasks are `vmapped`
-    or, where their weights do not go together well, gone through one by one."""
+    gradient for the parameters from the mean of what every task wants, as moves. Tasks are
+    `vmapped` or, where batches of weights are slow, gone through one by one."""
 
     each: Any
     make: Callable[[Any], AbstractTask]

@@ -88,7 +88,7 @@ def protocol(name: str, scale: str) -> Protocol:
     sizes = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8, "shrink": 2}
     if name == "mini-imagenet":
         sizes |= {"shrink": 4}
-    kept = settings if name == "omniglot" else (BASE, FIVE)
+    kept = (BASE, FIVE) if name == "cifar-fs" else settings
     return Protocol(data | sizes, *rates, 16, 4, 150, kept)
 
 
