@@ -111,7 +111,7 @@ def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
     if setting == OUTER:
         inner, rate = rate, inner
     steps = 1 if setting == ONE else 5
-    shots = {THREE: 3, FIVE: 5}.get(setting)
+    own: dict[str, Any] = {THREE: {"shots": 3}, FIVE: {"shots": 5}}.get(setting, {})
     rule: AbstractRule
     if split is None:
         rule = Reptile(rate=EPSILON, inner_rate=inner, inner_steps=steps, split="train-train",
@@ -120,7 +120,7 @@ def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
         rule = Fomaml(rate=rate, inner_rate=inner, inner_steps=steps, split=split,
                       batch=given.batch, optimiser="adam")  # fmt: skip
     return Experiment(
-        data=ImageTasks(**given.data | ({} if shots is None else {"shots": shots})),
+        data=ImageTasks(**given.data | own),
         net=net_of(setting, given),
         rule=rule,
         steps=given.steps,

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
@@ -53,7 +54,7 @@ def _panel(axes: Axes, data: xr.Dataset, name: str, chance: float) -> None:
 
 
 def _legend(figure: Drawing, grid: np.ndarray) -> None:
-    found: dict[str, object] = {}
+    found: dict[str, Artist] = {}
     for axes in grid:
         for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(text, handle)
