@@ -1,7 +1,7 @@
 """What deep networks on images share: shapes, evaluation in parts, statistics of batches."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -26,6 +26,7 @@ class AbstractImageNet(AbstractNet):
 
     # Weights that differ from run to run make grouped convolutions, which are slow on CPUs.
     vmapped: ClassVar[bool] = False
+    passes: ClassVar[int] = 64  # a filter meets every place
 
     classes: eqx.AbstractVar[int]
 
@@ -50,6 +51,13 @@ class AbstractImageNet(AbstractNet):
         found = self.outputs(params, square_images(x))
         return found[:, 0] if self.classes == 2 else found
 
+    def calibrated(self, params: Params, x: Float[Array, "n ..."]) -> Params:
+        """The parameters with the statistics of given examples in every batch normalisation, by
+        which each example is then judged on its own."""
+        told = _told(params)
+        self.outputs(told, square_images(x))
+        return _with_taken(told)
+
     def evaluate(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
         """Outputs of many examples, some at a time (batch statistics are then those of a part)."""
         if x.shape[0] <= _PART:
@@ -59,3 +67,21 @@ class AbstractImageNet(AbstractNet):
         index = jnp.arange(parts * size) % x.shape[0]  # the last part is filled up from the first
         found = jax.lax.map(lambda at: self(params, x[at]), index.reshape(parts, size))
         return found.reshape(parts * size, *found.shape[2:])[: x.shape[0]]
+
+
+def _told(layers: Any) -> Any:
+    """A copy whose normalising layers are told of what they see."""
+    if not isinstance(layers, dict):
+        return layers
+    inside = {name: _told(layer) for name, layer in layers.items()}
+    return {**inside, "taken": []} if "gain" in layers else inside
+
+
+def _with_taken(layers: Any) -> Any:
+    if not isinstance(layers, dict):
+        return layers
+    inside = {name: _with_taken(layer) for name, layer in layers.items() if name != "taken"}
+    if layers.get("taken"):
+        ((mean, variance),) = layers["taken"]
+        inside |= {"mean": mean, "variance": variance}
+    return inside

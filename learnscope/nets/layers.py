@@ -106,8 +106,9 @@ def normal_layer(how: str, channels: int) -> Layer:
 
 
 def normalise(how: str, layer: Layer, x: Float[Array, "n ... channel"]) -> Array:
-    """`batch`: every channel over the batch that is there (or, in a layer that holds a `mean` and
-    a `variance`, by these); `group`: groups of channels of one example; `none`: as it is."""
+    """`batch`: every channel over the batch that is there (which a list `taken` in the layer is
+    told of), or in a layer that holds a `mean` and a `variance` by these; `group`: groups of
+    channels of one example; `none`: as it is."""
     if how == "none":
         return x
     one = (1,) * (x.ndim - 1)
@@ -124,6 +125,8 @@ def normalise(how: str, layer: Layer, x: Float[Array, "n ... channel"]) -> Array
         mean, variance = (layer[name].reshape(*one, -1) for name in ("mean", "variance"))
     else:
         mean, variance = moments(x)
+        if "taken" in layer:
+            layer["taken"].append((mean.ravel(), variance.ravel()))
     factor = gain * jax.lax.rsqrt(variance + _SMALL)
     return x * factor + (shift - mean * factor)
 

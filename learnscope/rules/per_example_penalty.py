@@ -15,6 +15,9 @@ from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.rule import AbstractPenalty, State
 
+# Of all per-example gradients that are held at a time.
+_GRADIENT_BYTES = 2**27
+
 
 class PerExamplePenalty(AbstractPenalty):
     r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, closed in time.
@@ -54,7 +57,8 @@ class PerExamplePenalty(AbstractPenalty):
 def penalised_gradient(
     net: AbstractNet, params: Params, batch: Samples, loss: str, weight: Number
 ) -> Params:
-    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$ for any net: one example at a time, vmapped."""
+    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$ for any net: as many examples at a time as leaves
+    their gradients within `_GRADIENT_BYTES`."""
 
     def one(x, y):
         def example_loss(p):
@@ -65,8 +69,30 @@ def penalised_gradient(
         _, curvature = jax.jvp(own, (params,), (gradient,))
         return jax.tree.map(lambda g, h: g + weight * h, gradient, curvature)
 
-    each = jax.vmap(one)(batch.x, batch.y)
-    return jax.tree.map(lambda leaf: leaf.mean(0), each)
+    def total(part):
+        return jax.tree.map(lambda leaf: leaf.sum(0), jax.vmap(one)(*part))
+
+    def add(found, part):
+        return jax.tree.map(jnp.add, found, total(part)), None
+
+    size = chunk_size(batch.size, sum(leaf.nbytes for leaf in jax.tree.leaves(params)))
+    parts = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), (batch.x, batch.y))
+    nothing = jax.tree.map(jnp.zeros_like, params)
+    if size == batch.size:
+        found = total((batch.x, batch.y))
+    else:
+        found = jax.lax.scan(add, nothing, parts)[0]
+    return jax.tree.map(lambda leaf: leaf / batch.size, found)
+
+
+def chunk_size(examples: int, parameter_bytes: int) -> int:
+    """How many per-example gradients are held at a time: the largest divisor that fits.
+
+    >>> chunk_size(64, 250_000), chunk_size(64, 45_000_000), chunk_size(7, 10**12)
+    (64, 2, 1)
+    """
+    fitting = max(1, _GRADIENT_BYTES // max(1, parameter_bytes))
+    return max(size for size in range(1, examples + 1) if examples % size == 0 and size <= fitting)
 
 
 @penalised_gradient.register

@@ -99,8 +99,9 @@ def net_of(setting: str, given: Protocol) -> AbstractNet:
         return FullyConnected(width=given.width, classes=classes, activation=activation)
     if setting == RESNET:
         return ResNet(filters=given.filters, classes=classes)
-    kind = Conv6 if setting == SIX else Conv4
-    return kind(classes=classes, width=given.width, activation=activation)
+    if setting == SIX:
+        return Conv6(classes=classes, width=given.width, activation=activation)
+    return Conv4(classes=classes, width=given.width, activation=activation)
 
 
 def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
