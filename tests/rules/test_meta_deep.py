@@ -14,7 +14,9 @@ DATA = ls.data.ImageTasks(
 )
 
 
-@pytest.mark.parametrize("split", ["train-validation", "train-train"])
+@pytest.mark.parametrize(
+    "split", ["train-validation", pytest.param("train-train", marks=pytest.mark.slow)]
+)
 def test_fomaml_of_a_convolutional_net(split):
     net = ls.nets.Conv4(classes=3, width=2, activation="huberised")
     rule = ls.rules.Fomaml(rate=0.1, inner_rate=0.2, inner_steps=2, split=split)
