@@ -137,7 +137,7 @@ def beats_reptile(data: xr.Dataset) -> Finding:
         return missing
     by = (accuracy(data, apart).mean("task") - accuracy(data, REPTILE).mean("task")).values
     told = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
-    return judged(told, _above(by), "not better over the seeds: Reptile learns faster here")
+    return judged(told, _above(by), "not better over the seeds")
 
 
 def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) -> Finding:

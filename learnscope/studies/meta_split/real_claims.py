@@ -76,7 +76,13 @@ def _tables(name: str) -> list[Claim]:
                TABLES[OUTER], told(name, OUTER, BASE), partial(checks.gap_grows, less=OUTER)),
     ]  # fmt: skip
     if rainbow:
-        return found
+        return [
+            *found,
+            _claim(name, "one_step", "train-validation is better with 1 inner step", TABLES[ONE],
+                   told(name, ONE), partial(checks.split_helps, setting=ONE)),
+            _claim(name, "outer", "train-validation is better with the larger rate outside",
+                   TABLES[OUTER], told(name, OUTER), partial(checks.split_helps, setting=OUTER)),
+        ]  # fmt: skip
     return [
         *found,
         _claim(name, "rates_chance", "nothing is learnt if the outer rate is the larger one",

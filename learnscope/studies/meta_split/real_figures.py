@@ -15,6 +15,7 @@ from learnscope.studies.meta_split.real_reported import REPORTED, REPTILES
 from learnscope.studies.study import Figure
 
 _SHIFT = 0.16
+_MARKS = "points and bars: mean and 95 % over fresh tasks; strokes: seeds"
 
 
 def _point(axes: Axes, data: xr.Dataset, arm: str, at: float, index: int, text: str) -> None:
@@ -53,12 +54,12 @@ def _panel(axes: Axes, data: xr.Dataset, name: str, chance: float) -> None:
     axes.set_xlabel("accuracy on fresh tasks, after adapting (%)")
 
 
-def _legend(figure: Drawing, grid: np.ndarray) -> None:
+def _legend(figure: Drawing, grid: np.ndarray, columns: int = 3) -> None:
     found: dict[str, Artist] = {}
     for axes in grid:
         for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(text, handle)
-    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=6)
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns)
 
 
 def _told(data: xr.Dataset) -> str:
@@ -69,12 +70,10 @@ def _told(data: xr.Dataset) -> str:
 def real_rainbow(data: xr.Dataset) -> Drawing:
     """The RainbowMNIST columns of Tables 1 to 4."""
     with style():
-        figure, axes = plt.subplots(figsize=(7.4, 3.6))
+        figure, axes = plt.subplots(figsize=(7.4, 4.2))
         _panel(axes, data, "rainbow", 10.0)
         _legend(figure, np.array([axes]))
-        figure.suptitle(
-            f"Tables 1 to 4, RainbowMNIST ({_told(data)}): mean and 95 % over tasks, seeds |"
-        )
+        figure.suptitle(f"Tables 1 to 4, RainbowMNIST: {_told(data)}\n{_MARKS}")
     return figure
 
 
@@ -85,9 +84,8 @@ def real_few_shot(omniglot: xr.Dataset, cifar: xr.Dataset) -> Drawing:
         for axes, data, name in zip(grid, (omniglot, cifar), ("Omniglot", "CIFAR-FS"), strict=True):
             _panel(axes, data, name, 20.0)
             axes.set_title(f"{name}: {_told(data)}")
-        _legend(figure, grid)
-        figure.suptitle("Tables 1 to 6, 5 ways and 1 shot (if not said otherwise): mean and 95 % "
-                        "over tasks, seeds |")  # fmt: skip
+        _legend(figure, grid, 6)
+        figure.suptitle(f"Tables 1 to 6, 5 ways and 1 shot (unless said otherwise); {_MARKS}")
     return figure
 
 
@@ -97,7 +95,7 @@ def real_mini_imagenet(data: xr.Dataset) -> Drawing:
         figure, axes = plt.subplots(figsize=(7.4, 4.6))
         _panel(axes, data, "mini-imagenet", 20.0)
         _legend(figure, np.array([axes]))
-        figure.suptitle(f"Tables 1 to 6, miniImageNet ({_told(data)}): mean and 95 % over tasks")
+        figure.suptitle(f"Tables 1 to 6, miniImageNet: {_told(data)}\n{_MARKS}")
     return figure
 
 
