@@ -1,5 +1,7 @@
 """Tasks of images: what is in a task, and that nothing is in two places."""
 
+import os
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -92,3 +94,14 @@ def test_two_ways_have_signs_and_what_does_not_fit_is_said():
             FEW.replace(name, value).sample(jax.random.key(0))
     with pytest.raises(ls.BadInput, match="root"):
         ls.data.ImageTasks("digits", root=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif("LEARNSCOPE_DATA" not in os.environ, reason="LEARNSCOPE_DATA is not set")
+def test_real_pools():
+    omniglot = pools("omniglot", "mnist", None, (1, 1), None, 2)
+    assert omniglot.train.shape == (1, 1100, 20, 196) and omniglot.test.shape[1] == 423
+    rainbow = pools("rainbow", "mnist", None, (40, 16), 12, 2)
+    assert rainbow.train.shape == (40, 10, 12, 588) and rainbow.test.shape[0] == 16
+    missing = ls.data.ImageTasks("mini-imagenet")
+    with pytest.raises(ls.MissingData):
+        missing.sample(jax.random.key(0))
