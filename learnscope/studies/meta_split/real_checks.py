@@ -42,7 +42,8 @@ def absent(data: xr.Dataset, *arms: str) -> Finding | None:
     missing = [arm for arm in arms if arm not in data.setting.values]
     if not missing:
         return None
-    return Finding("", "not run", f"the scale that was run has no setting '{missing[0]}'")
+    told = f"the scale that was run has no setting '{missing[0]}'"
+    return Finding("", "not run", f"{told}; learnscope verify meta_split --scale paper may have it")
 
 
 def _pair(setting: str) -> list[str]:
