@@ -64,15 +64,19 @@ def _both(data: xr.Dataset, setting: str) -> str:
 
 
 def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
-    """Train-validation is better than train-train, by more than a margin."""
+    """Train-validation is better than train-train, by more than a margin, and better than the
+    initial network: else nothing was learnt that could be compared."""
     if (missing := absent(data, *_pair(setting))) is not None:
         return missing
     by = gap(data, setting)
-    start = accuracy(data, label(setting, SPLITS[0]), last=False)
+    start = accuracy(data, label(setting, SPLITS[1]), last=False)
+    learnt = (accuracy(data, label(setting, SPLITS[1])) - start).mean("task").values
     told = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
     told += f"{float(start.mean()):.1f} %"
     why = f"not better by more than {margin:g} points" if margin else "not better"
-    return judged(told, _above(by) and bool(by.mean() > margin), f"{why}, over the seeds")
+    better = _above(by) and bool(by.mean() > margin)
+    why = "train-validation learnt nothing in so few steps" if better else why
+    return judged(told, better and _above(learnt), f"{why}, over the seeds")
 
 
 def numbers(data: xr.Dataset, name: str) -> Finding:

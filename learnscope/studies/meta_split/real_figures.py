@@ -46,7 +46,9 @@ def _panel(axes: Axes, data: xr.Dataset, name: str, chance: float) -> None:
     if name in REPTILES:
         _printed(axes, REPTILES[name], len(there) + _SHIFT / 2, 2)
     start = float(accuracy(data, label(BASE, SPLITS[0]), last=False).mean())
-    axes.axvline(start, color="grey", linewidth=0.8, linestyle="--", label="before meta-training")
+    axes.axvline(
+        start, color="grey", linewidth=0.8, linestyle="--", label="before meta-training (first row)"
+    )
     axes.axvline(chance, color="grey", linewidth=0.8, linestyle=":", label="chance")
     names = [s if s != BASE else "5 steps, huberised" for s in there]
     axes.set_yticks(np.arange(len(there) + 1), [*names, "Reptile"])
