@@ -15,6 +15,7 @@ from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.image_data import Images
+from learnscope.data.image_tasks import ImageTasks
 from learnscope.data.images import (
     ImageInfo,
     image_info,
@@ -29,6 +30,7 @@ from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
+    AbstractEpisodes,
     Fresh,
     FullBatch,
     MiniBatch,
@@ -47,6 +49,7 @@ __all__ = [
     "AbstractAugment",
     "AbstractBatches",
     "AbstractData",
+    "AbstractEpisodes",
     "AbstractFactors",
     "AbstractTurn",
     "AbstractViews",
@@ -62,6 +65,7 @@ __all__ = [
     "HalfMask",
     "Halves",
     "ImageInfo",
+    "ImageTasks",
     "Images",
     "LinearTasks",
     "MatrixFactors",

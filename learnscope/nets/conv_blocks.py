@@ -1,5 +1,7 @@
 """Conv4 and Conv6: the usual networks of few-shot learning."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
@@ -31,7 +33,7 @@ class AbstractConvBlocks(AbstractImageNet):
     threshold: eqx.AbstractVar[Number]
     normalise: eqx.AbstractVar[str]
     scale: eqx.AbstractVar[Number | None]
-    depth: eqx.AbstractClassVar[int]
+    depth: ClassVar[int]
 
     def layers(self, key: Key[Array, ""], shape: tuple[int, int, int]) -> Params:
         keys = jax.random.split(key, self.depth + 1)
@@ -72,7 +74,7 @@ class Conv4(AbstractConvBlocks):
     (4, 5)
     """
 
-    depth = 4
+    depth: ClassVar = 4
 
     classes: int = count(10, low=2)
     width: int = count(64)
@@ -89,7 +91,7 @@ class Conv6(AbstractConvBlocks):
     6
     """
 
-    depth = 6
+    depth: ClassVar = 6
 
     classes: int = count(10, low=2)
     width: int = count(64)

@@ -14,6 +14,7 @@ from learnscope.probes.class_noise import (
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
+    AdaptedTasks,
     AdaptedTest,
     Amplification,
     FeatureLearning,
@@ -46,6 +47,7 @@ __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "AdaptedTasks",
     "AdaptedTest",
     "Alignment",
     "Amplification",

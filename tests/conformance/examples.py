@@ -80,6 +80,11 @@ COMPANIONS["pairs"] = {
     "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
     "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
+COMPANIONS["image_tasks"] = {
+    "data": ls.data.ImageTasks("digits", tasks=2, ways=3, queries=1, test_tasks=2),
+    "net": ls.nets.FullyConnected(width=3, classes=3, activation="huberised"),
+    "rule": ls.rules.Fomaml(rate=0.1, inner_rate=0.5, inner_steps=2, batch=3),
+}
 COMPANIONS["images"] = {
     "data": ls.data.Images("digits", train=6, test=5, classes=(0, 1, 2)),
     "net": ls.nets.FullyConnected(width=3, classes=3),
@@ -257,10 +262,25 @@ EXAMPLES_WITH: dict[str, Table] = {
         "probes": {
             "MetaLoss": [ls.probes.MetaLoss(inner_rate=0.5, inner_steps=2)],
             "AdaptedTest": [ls.probes.AdaptedTest(inner_rate=0.5, split="train-train")],
+            "AdaptedTasks": [ls.probes.AdaptedTasks(inner_rate=0.5, inner_steps=2)],
             "FeatureLearning": [ls.probes.FeatureLearning()],
             "TaskNoise": [ls.probes.TaskNoise()],
             "Amplification": [ls.probes.Amplification(inner_rate=0.5, inner_steps=2)],
         },
+    },
+    "image_tasks": {
+        "data": {
+            "ImageTasks": [
+                COMPANIONS["image_tasks"]["data"],
+                ls.data.ImageTasks(
+                    "rainbow", source="digits", tasks=3, ways=3, queries=2, test_tasks=3,
+                    fresh=False, images=7, pixels="unit", shrink=2,
+                ),
+            ],
+        },
+        "net": {"FullyConnected": [COMPANIONS["image_tasks"]["net"]]},
+        "rule": {"Fomaml": [COMPANIONS["image_tasks"]["rule"]]},
+        "probes": {"AdaptedTasks": [ls.probes.AdaptedTasks(inner_rate=0.5)]},
     },
     "centroids": {
         "data": {"LinearTasks": [COMPANIONS["centroids"]["data"]]},
