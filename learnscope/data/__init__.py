@@ -34,6 +34,7 @@ from learnscope.data.problem import (
     Problem,
     Samples,
 )
+from learnscope.data.pruned import Pruned
 from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import StrongWeak
@@ -65,6 +66,7 @@ __all__ = [
     "PatternLaw",
     "Patterns",
     "Problem",
+    "Pruned",
     "Reflections",
     "Samples",
     "SignalNoise",

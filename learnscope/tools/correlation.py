@@ -7,7 +7,7 @@ import xarray as xr
 
 from learnscope import data
 from learnscope.errors import BadInput
-from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
+from learnscope.data.classes import MEMORY, Centred, Classes, blocks, check_memory
 
 MOST_CLASSES = 4096
 

@@ -8,7 +8,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.tools import correlation, influence
-from learnscope.tools.classes import MEMORY, Centred, Classes
+from learnscope.data.classes import MEMORY, Centred, Classes
 
 SCORES = ls.tools.influence_scores
 
