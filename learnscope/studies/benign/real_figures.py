@@ -84,7 +84,7 @@ def figure6(data: xr.Dataset) -> Drawing:
         for axes, (name, title) in zip(grid, panels.items(), strict=True):
             table = data[name].mean("seed")
             mesh = heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
-            figure.colorbar(mesh, ax=axes)
+            figure.colorbar(mesh, ax=axes, label="1" if name == "ratio" else "pixel⁴")
             axes.set_xticks(range(10))
             axes.set_yticks(range(10))
             axes.set(xlabel="class j", ylabel="class i", title=title)
@@ -122,6 +122,8 @@ def figure7(*sets: xr.Dataset) -> Drawing:
                               linestyle=STYLES[index], marker="o", markersize=3, capsize=2,
                               label=words)  # fmt: skip
             for index, by in enumerate(("high", "low")):
+                if f"{by}, {TOGETHER}" not in data.by:
+                    continue
                 one = remaining(data, f"{by}, {TOGETHER}").isel(removed=slice(1, None))
                 axes.plot(100 * one.removed, one.mean("seed"), linestyle="", marker="x",
                           color=COLOURS[index], label=f"{by}, {TOGETHER}")  # fmt: skip
