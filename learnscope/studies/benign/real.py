@@ -43,8 +43,8 @@ SIZES = {
         "cifar": Size("digits", 200, 50, LeNet5(), 3, (0.5,), seeds=2, batch=16),
     },
     "laptop": {
-        "mnist": Size("mnist", 2000, 2000, LeNet5(), 300, (0.25, 0.5, 0.75)),
-        "cifar": Size("cifar10", 2000, 1000, ResNet(filters=4), 120, (0.5,), rate=0.003),
+        "mnist": Size("mnist", 2000, 2000, LeNet5(), 200, (0.4, 0.8)),
+        "cifar": Size("cifar10", 2000, 1000, ResNet(filters=4), 80, (0.5,), rate=0.003),
     },
     "paper": {
         "mnist": Size("mnist", None, None, LeNet5(), 20_000, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
@@ -57,9 +57,10 @@ SIZES = {
 
 def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
     """Training on what is left of the images."""
-    data = Images(size.name, train=size.train, test=size.test, batch=size.batch)
+    images = {"train": size.train, "test": size.test, "batch": size.batch}
+    data = Images(name=size.name, **images)  # type: ignore[call-arg]
     return Experiment(
-        data=Pruned(data, by=by, apart=apart),
+        data=Pruned(images=data, by=by, apart=apart),  # type: ignore[call-arg]
         net=size.net,
         rule=GradientDescent(rate=size.rate, optimiser="adam"),
         steps=size.steps,

@@ -6,8 +6,8 @@ from learnscope.lab.ledger import Claim
 from learnscope.studies.benign import real_checks as checks
 
 _PAPER = "`learnscope verify benign --scale paper` runs all images"
-_LENET = f"LeNet5, MNIST, laptop: 2000 images, 300 steps of Adam; {_PAPER}"
-_RESNET = f"ResNet(4), CIFAR-10, laptop: 2000 images, 120 steps of Adam; {_PAPER}"
+_LENET = f"LeNet5, MNIST, laptop: 2000 images, 200 steps of Adam; {_PAPER}"
+_RESNET = f"ResNet(4), CIFAR-10, laptop: 2000 images, 80 steps of Adam; {_PAPER}"
 _HURTS = "Removing high scores hurts more than removing low ones"
 
 REAL_CLAIMS: tuple[Claim, ...] = (

@@ -35,7 +35,8 @@ def _show(axes: Axes, pictures: xr.DataArray, title: str) -> None:
     axes.set_xticks([])
     side = pictures.sizes["row"] + 2
     axes.set_yticks(
-        side * (np.arange(pictures.sizes["class"]) + 0.5), range(pictures.sizes["class"])
+        side * (np.arange(pictures.sizes["class"]) + 0.5),
+        list("0123456789")[: pictures.sizes["class"]],
     )
     axes.set_ylabel("class")
     axes.set_title(title)
@@ -97,8 +98,10 @@ def remaining(data: xr.Dataset, by: str) -> xr.DataArray:
     """Accuracy after removal in some order, over the shares that were run; 0 stands for all."""
     last = data.test_accuracy.isel(step=-1)
     one = last.sel(by=by).dropna("removed", how="all")
-    whole = last.sel(by=WHOLE).sel(removed=[0.0])
-    return xr.concat([whole, one], "removed", coords="minimal", compat="override")
+    there = [data.removed.values.tolist().index(share) for share in one.removed.values]
+    found = last.sel(by=by).isel(removed=[0, *there]).copy()
+    found[{"removed": 0}] = last.sel(by=WHOLE, removed=0.0)
+    return found
 
 
 def _net_of(data: xr.Dataset) -> str:

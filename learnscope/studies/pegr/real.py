@@ -53,7 +53,7 @@ SIZES = {
         "working": Size("digits", 64, 50, 4, 2, 2, 16),
     },
     "laptop": {
-        "literal": Size("mnist", 1000, 1000, 60, 3),
+        "literal": Size("mnist", 1000, 1000, 40, 4),
         "working": Size("mnist", 1000, 1000, 600, 6),
     },
     "paper": {
@@ -74,7 +74,8 @@ def working_weight(noise: float) -> float:
 
 def experiment(rule: AbstractRule, pixels: str, size: Size) -> Experiment:
     """Section 4.2 under some rule."""
-    data = Images(size.name, train=size.train, test=size.test, batch=size.batch, pixels=pixels)
+    images = {"train": size.train, "test": size.test, "batch": size.batch, "pixels": pixels}
+    data = Images(name=size.name, **images)  # type: ignore[call-arg]
     return Experiment(
         data=data,
         net=LeNet5(scale=SCALE),
