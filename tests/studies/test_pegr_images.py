@@ -17,7 +17,7 @@ RULES = ("PEGR", "FGR", "standard")
 
 def reading(accuracy, loss=1.0, noises=(0.0, 5.0, 15.0), seeds=3):
     """A dataset in which every rule ends with an accuracy a noise level, seeds a little apart."""
-    steps = np.array([0, 30, 60])
+    steps = np.array([0, 15, 30])
     ends = np.array([[row] * seeds for row in zip(*(accuracy[r] for r in RULES), strict=True)])
     ends = np.moveaxis(ends, 2, 0) + 0.001 * np.arange(seeds)  # rule, noise, seed
     table = np.stack([np.full_like(ends, 0.1), ends / 2, ends], -1)
@@ -35,7 +35,7 @@ def reading(accuracy, loss=1.0, noises=(0.0, 5.0, 15.0), seeds=3):
 GOOD = reading({"PEGR": (0.9, 0.8, 0.6), "FGR": (0.9, 0.7, 0.5), "standard": (0.9, 0.7, 0.5)})
 BAD = reading({"PEGR": (0.5, 0.8, 0.4), "FGR": (0.9, 0.9, 0.5), "standard": (0.3, 0.7, 0.5)}, 2.3)
 GUESSING = reading(dict.fromkeys(RULES, (0.1, 0.1, 0.1)), 2.29)
-LOST = GOOD.where((GOOD.rule != "PEGR") | (GOOD.noise < 1) | (GOOD.step < 30))
+LOST = GOOD.where((GOOD.rule != "PEGR") | (GOOD.noise < 1) | (GOOD.step < 15))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_divergence_and_standstill_are_told():
     told = real_checks.accuracy_above(LOST)
     assert "diverged" in told.measured
     assert "PEGR diverges in 6 of 9 runs" in told.why
-    assert "when it closes after 30 steps" in real_checks.accuracy_above(GUESSING).why
+    assert "when it closes after 15 steps" in real_checks.accuracy_above(GUESSING).why
 
 
 def test_figures_draw_also_what_diverged():

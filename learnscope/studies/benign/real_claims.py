@@ -5,7 +5,7 @@ from functools import partial
 from learnscope.lab.ledger import Claim
 from learnscope.studies.benign import real_checks as checks
 
-_PAPER = "`learnscope verify benign --scale paper` runs all images"
+_PAPER = "all images: `learnscope verify benign --scale paper --data DIR`"
 _LENET = f"LeNet5, MNIST, laptop: 2000 images, 200 steps of Adam; {_PAPER}"
 _RESNET = f"ResNet(4), CIFAR-10, laptop: 2000 images, 80 steps of Adam; {_PAPER}"
 _HURTS = "Removing high scores hurts more than removing low ones"
