@@ -11,7 +11,9 @@ _SETTINGS = {
     "mnist_bytes": "LeNet5, pixels 0 to 255, σp = 0, 5, 10, 15, λ = 0.1; laptop: 500 images of "
     "MNIST (60,000: `learnscope verify pegr --scale paper --data DIR`)",
     "mnist_working": "LeNet5, pixels 0 to 1, σp = 0, 1, 2, λ = 1/E‖x‖²; laptop: 1000 images of "
-    "MNIST",
+    "MNIST, 600 steps",
+    "mnist_long": "LeNet5, pixels 0 to 1, σp = 1, λ = 1/E‖x‖²; laptop: 1000 images of MNIST, 1000 "
+    "steps",
 }
 
 
@@ -21,7 +23,7 @@ def _reading(name: str) -> list[Claim]:
     def claim(id: str, statement: str, where: str, reported: str, check) -> Claim:
         return Claim(f"{id}.{tag}", statement, where, reported, _SETTINGS[name], (name,), check)
 
-    return [
+    found = [
         claim("figure-5", "On noisy MNIST the training loss of PEGR and of standard training "
               "decreases.", "Figure 5", "at σp = 0, 5, 10, 15", checks.losses_decrease),
         claim("figure-6", "On noisy MNIST PEGR's test accuracy is above standard training's.",
@@ -34,6 +36,7 @@ def _reading(name: str) -> list[Claim]:
         claim("figure-6-falls", "Test accuracy falls as noise grows, for both.", "Figure 6",
               "decreases", checks.accuracy_falls),
     ]  # fmt: skip
+    return found[:2] if name == "mnist_long" else found  # one noise level, and no full penalty
 
 
 REAL_CLAIMS: tuple[Claim, ...] = tuple(claim for name in _SETTINGS for claim in _reading(name))

@@ -8,14 +8,15 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
 from learnscope.studies.drawing import COLOURS, STYLES, style
+from learnscope.studies.pegr.real import RULES
 from learnscope.studies.study import Figure, experiment_of
 
 _READINGS = {
     "mnist_unit": "pixels 0 to 1\nλ = 0.1",
     "mnist_bytes": "pixels 0 to 255\nλ = 0.1",
     "mnist_working": "working setting\npixels 0 to 1, λ = 1/E‖x‖²",
+    "mnist_long": "the same for longer\npixels 0 to 1, λ = 1/E‖x‖²",
 }
-_RULES = ("PEGR", "FGR", "standard")
 
 
 def closing(data: xr.Dataset) -> float:
@@ -26,7 +27,9 @@ def closing(data: xr.Dataset) -> float:
 def _panel(axes: Axes, values: xr.DataArray) -> None:
     """A line a seed; rules that diverge are named, since there is nothing to draw of them."""
     lost = []
-    for index, rule in enumerate(_RULES):
+    for index, rule in enumerate(RULES):
+        if rule not in values.rule:
+            continue
         one = values.sel(rule=rule).transpose("step", "seed")
         axes.plot(one.step, one, color=COLOURS[index], linestyle=STYLES[index], linewidth=1.1)
         gone = int((~np.isfinite(one.isel(step=-1))).sum())
@@ -40,7 +43,8 @@ def _panel(axes: Axes, values: xr.DataArray) -> None:
 def _figure(variable: str, label: str, title: str, *readings: xr.Dataset) -> Drawing:
     columns = max(data.sizes["noise"] for data in readings)
     with style():
-        figure, grid = plt.subplots(3, columns, figsize=(2.6 * columns, 7.4), sharex="row")
+        size = (2.6 * columns, 2.4 * len(readings) + 0.4)
+        figure, grid = plt.subplots(len(readings), columns, figsize=size, sharex="row")
         for row, words, data in zip(grid, _READINGS.values(), readings, strict=True):
             for axes, noise in zip(row, data.noise.values, strict=False):
                 _panel(axes, data[variable].sel(noise=noise))
@@ -58,7 +62,7 @@ def _figure(variable: str, label: str, title: str, *readings: xr.Dataset) -> Dra
             row[0].set_ylabel(f"{words}\n{label}")
         handles = [
             Line2D([], [], color=COLOURS[i], linestyle=STYLES[i], label=rule)
-            for i, rule in enumerate(_RULES)
+            for i, rule in enumerate(RULES)
         ]
         handles += [Line2D([], [], color="0.4", linestyle=":", label="penalty closed"),
                     Line2D([], [], color="0.7", label="guessing")]  # fmt: skip
