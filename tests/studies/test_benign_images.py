@@ -67,7 +67,13 @@ def test_shapes_and_scores_can_be_ordinary():
     for high, verdict in ((0.4, "reproduced"), (0.1, "differs")):
         table = np.array([[high, 0.1]] * 3) + 0.01 * np.arange(3)[:, None] * [1, 2]
         data = xr.Dataset(
-            {"disagreement": (("seed", "end"), table)}, {"end": ["high", "low"]}, {"images": 9}
+            {
+                "disagreement": (("seed", "end"), table),
+                "distance": (("seed", "end"), table),
+                "disagreement_of_all": ("seed", table[:, 1]),
+            },
+            {"end": ["high", "low"]},
+            {"images": 9},
         )
         assert real_checks.high_is_atypical(data).verdict == verdict
 

@@ -29,13 +29,21 @@ def shapes_differ(data: xr.Dataset) -> Finding:
 
 
 def high_is_atypical(data: xr.Dataset) -> Finding:
+    """Harder to tell by their neighbours than the lowest, which are the least atypical if it is
+    the score that tells."""
     high, low = (data.disagreement.sel(end=end).values for end in ("high", "low"))
+    far, near = (data.distance.sel(end=end).values for end in ("high", "low"))
     told = (
         f"of the 10 nearest images, another class have {mean(high)} at the highest tenth of the "
-        f"scores and {mean(low)} at the lowest ({data.attrs['images']} images, "
-        f"{data.sizes['seed']} draws)"
+        f"scores, {mean(low)} at the lowest and {mean(data.disagreement_of_all)} of all; distance "
+        f"to the class mean, in units of that of all: {mean(far)} and {mean(near)} "
+        f"({data.attrs['images']} images, {data.sizes['seed']} draws)"
     )
-    return judged(told, _above(high - low), "the highest are no harder to tell by their neighbours")
+    why = (
+        "the highest are far from the mean of their class and no harder to tell by their "
+        "neighbours: the lowest are odd too, in ways in which their class hardly varies"
+    )
+    return judged(told, _above(high - low), why)
 
 
 def ratios_are_large(data: xr.Dataset) -> Finding:

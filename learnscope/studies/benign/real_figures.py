@@ -85,7 +85,7 @@ def figure6(data: xr.Dataset) -> Drawing:
         for axes, (name, title) in zip(grid, panels.items(), strict=True):
             table = data[name].mean("seed")
             mesh = heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
-            figure.colorbar(mesh, ax=axes, label="1" if name == "ratio" else "pixel⁴")
+            figure.colorbar(mesh, ax=axes, label="Γ" if name == "ratio" else "tr(ΣᵢΣⱼ), pixel⁴")
             axes.set_xticks(range(10))
             axes.set_yticks(range(10))
             axes.set(xlabel="class j", ylabel="class i", title=title)

@@ -6,6 +6,7 @@ import xarray as xr
 
 from learnscope.data import Images
 from learnscope.tools import (
+    distance_to_class_mean,
     influence_scores,
     nearest_neighbour_disagreement,
     noise_correlation,
@@ -67,13 +68,16 @@ def tsne_map(name: str, train: int, steps: int, seeds: int) -> xr.Dataset:
 
 
 def scored(name: str, train: int, seeds: int) -> xr.Dataset:
-    """Figure 5: images at both ends of the scores, and how many of their nearest images have
-    another label; `seed` 0 is shown."""
+    """Figure 5: images at both ends of the scores, how many of their nearest images have another
+    label, and how far they are from the mean of their class; those of seed 0 are shown."""
     shown, confused = [], np.zeros((seeds, len(ENDS)))
+    away, usual = np.zeros((seeds, len(ENDS))), np.zeros(seeds)
     for seed in range(seeds):
         images, labels = _drawn(name, train, seed)
         scores = influence_scores(images, labels)
         wrong = nearest_neighbour_disagreement(images, labels)
+        far = distance_to_class_mean(images, labels)
+        usual[seed] = wrong.mean()
         ends = {end: [] for end in ENDS}
         for label in np.unique(labels):
             members = np.flatnonzero(labels == label)
@@ -83,6 +87,7 @@ def scored(name: str, train: int, seeds: int) -> xr.Dataset:
             ends["high"].append(order[::-1][:few])
         for position, end in enumerate(ENDS):
             confused[seed, position] = np.mean([wrong[part].mean() for part in ends[end]])
+            away[seed, position] = np.mean([far[part].mean() for part in ends[end]]) / far.mean()
         if seed == 0:
             shown = [[images[part[:TOP]] for part in ends[end]] for end in ENDS]
     pictures = np.array(shown)
@@ -91,6 +96,8 @@ def scored(name: str, train: int, seeds: int) -> xr.Dataset:
         {
             "picture": (("end", "class", "place", "row", "column", *colour), pictures),
             "disagreement": (("seed", "end"), confused),
+            "disagreement_of_all": ("seed", usual),
+            "distance": (("seed", "end"), away),
         },
         {"end": list(ENDS)},
         {"name": name, "images": train},
