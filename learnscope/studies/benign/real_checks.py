@@ -39,10 +39,7 @@ def high_is_atypical(data: xr.Dataset) -> Finding:
         f"to the class mean, in units of that of all: {mean(far)} and {mean(near)} "
         f"({data.attrs['images']} images, {data.sizes['seed']} draws)"
     )
-    why = (
-        "the highest are far from the mean of their class and no harder to tell by their "
-        "neighbours: the lowest are odd too, in ways in which their class hardly varies"
-    )
+    why = "far from the mean of their class, but no harder to tell by their neighbours than others"
     return judged(told, _above(high - low), why)
 
 
