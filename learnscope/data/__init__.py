@@ -37,6 +37,7 @@ from learnscope.data.problem import (
     Problem,
     Samples,
 )
+from learnscope.data.pruned import Pruned
 from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.square import square_images
@@ -74,6 +75,7 @@ __all__ = [
     "PatternLaw",
     "Patterns",
     "Problem",
+    "Pruned",
     "Reflections",
     "Samples",
     "SignalNoise",

@@ -105,21 +105,24 @@ class Images(AbstractData):
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         keys = jax.random.split(key, 3)
-        sizes, found = self._sizes, self.source
-        train = self._drawn(keys[0], found.train, sizes[0])
+        found = self.source
+        train = self._drawn(self.chosen(key), found.train)
         noisy = train.x + self.noise * random.normal(keys[1], train.x.shape)
         return Problem(
             train=Samples(noisy, train.y),
-            test=self._drawn(keys[2], found.test, sizes[1]),
+            test=self._drawn(_some(keys[2], found.test, self._sizes[1]), found.test),
             directions={},
             frame=Frame.of_dimension(found.dim),
             batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
             views=self.views,
         )
 
-    def _drawn(self, key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Samples:
+    def chosen(self, key: Key[Array, ""]) -> Int[Array, " n"]:
+        """Which images of the set are the training images of `sample(key)`."""
+        return _some(jax.random.split(key, 3)[0], self.source.train, self._sizes[0])
+
+    def _drawn(self, index: Int[Array, " n"], of: tuple[np.ndarray, np.ndarray]) -> Samples:
         images, labels = of
-        index = jnp.arange(size) if size == len(labels) else random.distinct(key, len(labels), size)
         shift, factor = self.source.scaling[self.pixels]
         dtype = np.dtype(jnp.result_type(float))
         y = jnp.asarray(labels)[index]
@@ -131,6 +134,12 @@ class Images(AbstractData):
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test images: there is no law to draw a new one from."""
         return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+
+
+def _some(key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Int[Array, " n"]:
+    """Which images to take: all in their order, or some of them."""
+    there = len(of[1])
+    return jnp.arange(size) if size == there else random.distinct(key, there, size)
 
 
 def rows_at(

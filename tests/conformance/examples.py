@@ -308,6 +308,11 @@ EXAMPLES_WITH: dict[str, Table] = {
                     pixels="standard",
                 ),
             ],
+            "Pruned": [
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.4),
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.3, by="low", apart=False),
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.2, by="random"),
+            ],
         },
         "net": {
             "LeNet5": [ls.nets.LeNet5(classes=3)],
