@@ -38,6 +38,7 @@ from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
+from learnscope.data.teacher_mixture import TeacherMixture
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "SpikeFactors",
     "StrongWeak",
     "TaskFamily",
+    "TeacherMixture",
     "chi",
     "image_info",
     "image_shape",

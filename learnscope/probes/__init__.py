@@ -11,6 +11,7 @@ from learnscope.probes.class_noise import (
     NoiseSpectrum,
     Residual,
 )
+from learnscope.probes.filters import FilterCosines, Filters
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTest,
@@ -21,6 +22,7 @@ from learnscope.probes.meta import (
     threshold_time,
 )
 from learnscope.probes.pairs import HeadOffDiagonal, NeuronCorrelation, PairLoss
+from learnscope.probes.parts import PartAccuracy
 from learnscope.probes.patterns import (
     Alignment,
     CentreCosines,
@@ -58,6 +60,8 @@ __all__ = [
     "FeatureLearning",
     "FeatureShares",
     "FeatureStrengths",
+    "FilterCosines",
+    "Filters",
     "GradientBalance",
     "GradientNorm",
     "HeadOffDiagonal",
@@ -70,6 +74,7 @@ __all__ = [
     "NoiseSpectrum",
     "Output",
     "PairLoss",
+    "PartAccuracy",
     "PatternComponents",
     "Phase",
     "PopulationMoments",
