@@ -1,8 +1,8 @@
 """The sweeps on images: sections E.4 (features that emerge) and E.5 (the effect of inputs).
 
-What the paper leaves open, and what is taken here. E.4: rates and the size of initial weights; both
-layers' are normal of PyTorch's size, the first layer's also a tenth and a hundredth of it, since
-that decides whether learnt directions outweigh initial ones. E.5: the optimiser (Adam, rate 0.001),
+What the paper leaves open, and what is taken here. E.4: rates and the size of initial weights:
+PyTorch's (for ResNet, He's) and smaller ones, since that decides whether learnt directions outweigh
+initial ones. E.5: the optimiser (Adam, rate 0.001),
 the weight of the regulariser (0.5, and lambda = 0.5), the moments of Gaussian inputs (those of the
 images' pixels), the size of a mixture (that of the set of images, of which a share is replaced).
 `laptop` takes small subsets and, on CIFAR-10 and SVHN, FC(m) in place of ResNet(m) in E.5; Tiny
@@ -33,7 +33,10 @@ DIGITS = {"mnist": (0, 1), "cifar10": (2, 3), "svhn": (4, 5)}
 STARTS = (1.0, 0.1, 0.01)  # first weights, in units of PyTorch's
 NAMES = tuple(f"{start:g}" for start in STARTS)
 BLOCKS = tuple(f"stage{k}_2.conv2" for k in (1, 2, 3, 4))
-EARLY = 30  # steps of Table 7
+EARLY, DEEP_RATE, DEEP_MOMENTUM = 30, 0.1, 0.9  # steps of Table 7; rate of the ResNet
+# Weights of standard deviation 0.01, not sqrt(2 / inputs): what follows a convolution is normalised
+# so that the size of its weights decides only how fast they turn.
+SMALL = ", small start"
 SHARES = (0.0, 0.25, 0.5, 0.75)
 FOUND = 9  # hidden neurons of the teacher that the paper finds for MNIST
 MOMENTUM = 0.95
@@ -64,7 +67,7 @@ class Size:
 SIZES = {
     "smoke": Size(2, 40, 150, 20, 4, 60, 2, 200, 200, 40, 20, 100, 20, (1, 4), (2, 4), (3,)),
     "laptop": Size(
-        3, 1000, 4000, 400, 8, 1000, 10, 20_000, 5000, 8000, 2000, 2000, 2000,
+        3, 1000, 3000, 400, 8, 1000, 6, 20_000, 5000, 8000, 2000, 2000, 2000,
         (1, 2, 3, 4, 6, 9, 14, 20, 35, 60, 100, 200), (3, 6, 9, 15, 30), (9, 50),
     ),
     "paper": Size(
@@ -101,7 +104,9 @@ def weights(name: str, scale: str) -> Sweep:
         record=Record(every=max(1, size.pair_steps // 20)),
     )
     axis = zipped({"net.scale": [usual * start for start in STARTS]}, name="start")
-    return Sweep((Arm(name, experiment, (axis,), {"start": NAMES}),), size.seeds, dim="images")
+    arm = Arm(name, experiment, (axis,), {"start": NAMES})
+    # In as many dimensions as images, coordinates of their span would cost more than they save.
+    return Sweep((arm,), size.seeds, dim="images", coordinates="ambient")
 
 
 def resnet(scale: str, early: bool = False) -> Sweep:
@@ -119,14 +124,16 @@ def resnet(scale: str, early: bool = False) -> Sweep:
     experiment = Experiment(
         data=data,
         net=net,
-        rule=GradientDescent(rate=0.1, options={"momentum": 0.9}),
+        rule=GradientDescent(rate=DEEP_RATE, options={"momentum": DEEP_MOMENTUM}),
         steps=EARLY if early else size.epochs * epoch,
         probes=probes,
         record=Record(every=1 if early else epoch),
     )
-    arms = [Arm(f"ResNet({size.filters})", experiment)]
-    if scale == "paper":
-        arms.append(Arm("ResNet(256)", experiment.replace("net.filters", 256)))
+    arms = []
+    for filters in (size.filters, 256) if scale == "paper" else (size.filters,):
+        one = experiment.replace("net.filters", filters)
+        arms.append(Arm(f"ResNet({filters})", one))
+        arms.append(Arm(f"ResNet({filters}){SMALL}", one.replace("net.scale", 0.01)))
     return Sweep(tuple(arms), size.seeds, dim="net")
 
 
@@ -171,6 +178,11 @@ def _mixtures(scale: str) -> dict[str, Sweep]:
         "mixture_wide": Sweep((Arm(GAUSSIAN, wide),), size.seeds, dim="other"),
         "mixture_images": Sweep((Arm(GAUSSIAN, base), *inputs), size.seeds, dim="other"),
     }
+    bare = base.replace("steps", 1).replace("record", Record())
+    weights = (zipped({"data.weight": [0.0, 0.5]}),)
+    drawn = [Arm(arm.label, bare.replace("data.other", arm.experiment.data.other), weights)  # type: ignore[attr-defined]
+             for arm in inputs]  # fmt: skip
+    found["balance"] = Sweep((Arm(GAUSSIAN, bare, weights), *drawn), size.seeds, dim="other")
     nets = {"cifar10": (5, 9, "svhn"), "svhn": (2, 8, "cifar10")}  # as the paper found
     for name, (small, large, image) in nets.items():
         teacher, learner = (
