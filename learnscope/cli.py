@@ -282,6 +282,37 @@ def export(
 
 
 @app.command()
+def report(
+    folder: Annotated[
+        str, typer.Argument(metavar="[FOLDER]", help="Output folder of `run` or `verify`.")
+    ] = "learnscope-out",
+    out: Annotated[str, typer.Option("--out", help="The HTML file.")] = "learnscope-report.html",
+    paper: Annotated[
+        str | None,
+        typer.Option("--paper", help="Also a folder of PDFs and LaTeX tables for a paper."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Tell what was found: one HTML file with ledger, figures and experiments, which works offline.
+
+    It is made from the ledger, figures and data in FOLDER, which `learnscope verify` writes.
+    """
+    from pathlib import Path
+
+    from learnscope.views.output import Output
+    from learnscope.views.report import page, read_contents, write_paper
+
+    say = _say(quiet)
+    contents = read_contents(folder)
+    target = Path(out)
+    written = Output(target.parent).text(target.name, page(contents))
+    say(f"{len(contents.rows)} claims; wrote {written}.")
+    if paper is not None:
+        count = write_paper(contents, Output(paper))
+        say(f"wrote {count} files for a paper into {paper}.")
+
+
+@app.command()
 def influence(
     file: Annotated[
         str | None,

@@ -27,7 +27,7 @@ def use_data(folder: str | None) -> None:
 @data_sets.command("list")
 def list_data(data: DataFolder = None) -> None:
     """List data sets of images: what they are, where they were found, how to get them."""
-    from learnscope.views.data_sets import print_data_sets
+    from learnscope.data.listing import print_data_sets
 
     use_data(data)
     print_data_sets()
@@ -41,7 +41,7 @@ def get(
 ) -> None:
     """Download a data set from where it was published, and check that it is the original."""
     from learnscope.data.download import download
-    from learnscope.views.data_sets import download_progress
+    from learnscope.data.listing import download_progress
 
     if name == "digits":
         if not quiet:

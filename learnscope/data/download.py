@@ -6,7 +6,6 @@ torchvision holds its downloads to.
 
 import dataclasses
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,7 @@ def _idx(base: str, into: str, sums: dict[str, str]) -> tuple[Remote, ...]:
 
 _KRIZHEVSKY = "https://www.cs.toronto.edu/~kriz"
 _CIFAR100 = (Remote(f"{_KRIZHEVSKY}/cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8"),)
-_OMNIGLOT = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
+_LAKE = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
 _SVHN = "http://ufldl.stanford.edu/housenumbers"
 
 REMOTES: dict[str, tuple[Remote, ...]] = {
@@ -81,8 +80,8 @@ REMOTES: dict[str, tuple[Remote, ...]] = {
         ),
     ),
     "omniglot": (
-        Remote(f"{_OMNIGLOT}/images_background.zip", "68d2efa1b9178cc56df9314c21c6e718", "omniglot"),
-        Remote(f"{_OMNIGLOT}/images_evaluation.zip", "6b91aef0f799c5bb55b94e3f2daec811", "omniglot"),
+        Remote(f"{_LAKE}/images_background.zip", "68d2efa1b9178cc56df9314c21c6e718", "omniglot"),
+        Remote(f"{_LAKE}/images_evaluation.zip", "6b91aef0f799c5bb55b94e3f2daec811", "omniglot"),
     ),
 }  # fmt: skip
 
@@ -99,7 +98,7 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
     if base is None:
         raise BadInput(f"there is no data folder: --data DIR or {VARIABLE} must name one.")
     found = find(name, base)
-    if found is not None:
+    if found is not None and found[0].is_whole(found[1]):
         return found[1], False
     if name not in REMOTES:
         raise missing(name, base)
@@ -110,7 +109,7 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
                 _fetch(remote, base, Path(folder), progress)
     except BadInput:
         raise
-    # What requests raises is an OSError; a wrong checksum is pooch's ValueError.
+    # A disk that is full, or a wrong checksum (pooch's ValueError).
     except (OSError, ValueError) as error:
         said = " ".join(str(error).split()).rstrip(".")
         raise BadInput(f"{name} could not be downloaded: {said}.") from None
@@ -121,18 +120,32 @@ def download(name: str, root: str | Path | None = None, progress: Any = None) ->
 
 
 def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
-    import pooch  # not before it is needed: it brings requests
+    import pooch  # not before they are needed
+    import requests
 
     target = base / remote.into
-    if (target / remote.name).exists():
+    if (target / remote.name).is_file() and not remote.packed:
+        if pooch.file_hash(str(target / remote.name), "md5") != remote.md5:
+            raise BadInput(
+                f"{target / remote.name} is not the original (its checksum is another): "
+                "move it away to download that."
+            )
         return
     pooch.get_logger().setLevel("WARNING")
-    loader = pooch.HTTPDownloader(progressbar=progress or False, timeout=_TIMEOUT)
-    path = Path(
-        pooch.retrieve(
-            remote.url, f"md5:{remote.md5}", fname=remote.name, path=folder, downloader=loader
+    # Any: pooch's own types of its downloaders do not agree with each other.
+    loader: Any = pooch.HTTPDownloader(progressbar=progress or False, timeout=_TIMEOUT)
+    try:
+        path = Path(
+            pooch.retrieve(
+                remote.url, f"md5:{remote.md5}", fname=remote.name, path=folder, downloader=loader
+            )
         )
-    )
+    except requests.RequestException as error:
+        answer = error.response
+        if answer is not None:
+            answer.close()
+        said = f"it answers {answer.status_code}" if answer is not None else "it cannot be reached"
+        raise BadInput(f"{remote.url} could not be downloaded: {said}.") from None
     target.mkdir(parents=True, exist_ok=True)
     if not remote.packed:
         os.replace(path, target / remote.name)
@@ -140,7 +153,8 @@ def _fetch(remote: Remote, base: Path, folder: Path, progress: Any) -> None:
     unpacked = folder / f"{remote.name}-files"
     unpack(path, unpacked)
     path.unlink()
-    for each in unpacked.iterdir():
-        if (target / each.name).is_dir():  # of an earlier copy that was not whole
-            shutil.rmtree(target / each.name)
-        os.replace(each, target / each.name)
+    # One by one: what else is in folders of these names is someone's, and stays.
+    for each in (path for path in unpacked.rglob("*") if path.is_file()):
+        place = target / each.relative_to(unpacked)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(each, place)

@@ -134,7 +134,8 @@ def _load(layout: Layout, folder: Path, stamp: str) -> dict[str, np.ndarray]:
 
     # Only sets of many files take long to read.
     many = layout is _FOLDER or any((folder / name).is_dir() for name in layout.names)
-    return _frozen(kept(f"{folder.resolve()} {stamp}", read) if many else read())
+    key = f"1 {layout.read.__module__} {layout.read.__qualname__} {folder.resolve()} {stamp}"
+    return _frozen(kept(key, read) if many else read())
 
 
 @functools.lru_cache(maxsize=2)

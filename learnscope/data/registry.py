@@ -76,7 +76,7 @@ SETS = {
         (Layout(("stl10_binary", "stl10"), stl10.FILES, stl10.read_split),),
     ),
     "tiny-imagenet": DataSet(
-        "photographs, 64 x 64 in colour, 200 classes", None,
+        "photographs, 64 x 64 in colour, 200 classes", (64, 64, 3),
         (Layout(("tiny-imagenet-200",), tiny_imagenet.FILES, tiny_imagenet.read_split),),
     ),
     "omniglot": DataSet(
@@ -103,6 +103,7 @@ SETS = {
             Layout(
                 ("mini-imagenet", "miniImageNet", "mini_imagenet"), mini_imagenet.FILES,
                 mini_imagenet.read_parts, also=(".",),
+                note=" and the images in images/ or in a folder a class",
             ),
         ),
         few_shot=True, public=False,
@@ -140,7 +141,7 @@ def missing(name: str, base: Path | None) -> BadInput:
     get = (
         f"`learnscope data get {name}` downloads it"
         if SETS[name].public
-        else ("it has no public download")
+        else "it has no public download"
     )
     if base is None:
         return MissingData(

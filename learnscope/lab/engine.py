@@ -262,7 +262,8 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     # The problem and its draw, the state with working copies of it, and the records.
     total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
     batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
-    work = max(1, experiment.steps) * (_bytes(batch) + 2 * _bytes(carry))
+    step = experiment.net.passes * (_bytes(batch) + 2 * _bytes(carry))
+    work = max(1, experiment.steps) * step
     outputs = {name: value.shape for name, value in values.items()}
     return Size(outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped)
 

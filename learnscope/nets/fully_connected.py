@@ -1,5 +1,7 @@
 """FC(m): one hidden layer on all pixels."""
 
+from typing import ClassVar
+
 import jax
 from jaxtyping import Array, Float, Key
 
@@ -25,6 +27,9 @@ class FullyConnected(AbstractImageNet):
     >>> net(net.layers(jax.random.key(0), (28, 28, 1)), jnp.ones((3, 784))).shape
     (3, 10)
     """
+
+    vmapped: ClassVar = True
+    passes: ClassVar = 1
 
     width: int = count()
     classes: int = count(10, low=2)

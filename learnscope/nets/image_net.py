@@ -26,6 +26,7 @@ class AbstractImageNet(AbstractNet):
 
     # Weights that differ from run to run make grouped convolutions, which are slow on CPUs.
     vmapped: ClassVar[bool] = False
+    passes: ClassVar[int] = 64  # a filter meets every place
 
     classes: eqx.AbstractVar[int]
 

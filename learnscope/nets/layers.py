@@ -107,7 +107,8 @@ def normal_layer(how: str, channels: int) -> Layer:
 
 def normalise(how: str, layer: Layer, x: Float[Array, "n ... channel"]) -> Array:
     """`batch`: every channel over the batch that is there (which a list `taken` in the layer is
-    told of), or in a layer that holds a `mean` and a `variance` by these; `group`: groups of channels of one example; `none`: as it is."""
+    told of), or in a layer that holds a `mean` and a `variance` by these; `group`: groups of
+    channels of one example; `none`: as it is."""
     if how == "none":
         return x
     one = (1,) * (x.ndim - 1)

@@ -23,6 +23,8 @@ class AbstractNet(AbstractPart):
     readout: ClassVar[str | None] = None
     # Whether runs with different weights are computed together, as a batch axis of one program.
     vmapped: ClassVar[bool] = True
+    # About how often a step passes over its parameters and inputs.
+    passes: ClassVar[int] = 1
 
     @abstractmethod
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:

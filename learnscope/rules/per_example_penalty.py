@@ -15,7 +15,6 @@ from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.rule import AbstractPenalty, State
 
-
 # Of all per-example gradients that are held at a time.
 _GRADIENT_BYTES = 2**27
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +45,10 @@ class Output:
 
     def text(self, name: str, text: str) -> Path:
         return self._write(name, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def copy(self, name: str, source: Path) -> Path:
+        """A file as it is."""
+        return self._write(name, lambda path: shutil.copyfile(source, path))
 
     def ledger(self, ledger: Ledger) -> list[Path]:
         """The ledger as Markdown and JSON."""

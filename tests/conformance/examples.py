@@ -80,6 +80,11 @@ COMPANIONS["pairs"] = {
     "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
     "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
+COMPANIONS["images"] = {
+    "data": ls.data.Images("digits", train=6, test=5, classes=(0, 1, 2)),
+    "net": ls.nets.FullyConnected(width=3, classes=3),
+    "rule": ls.rules.GradientDescent(rate=0.1),
+}
 SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
 TASKS = COMPANIONS["tasks"]
 META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
@@ -266,6 +271,28 @@ EXAMPLES_WITH: dict[str, Table] = {
         "rule": {"GradientDescent": [COMPANIONS["clusters"]["rule"]]},
         "probes": {"CentreCosines": [ls.probes.CentreCosines()]},
     },
+    "images": {
+        "data": {
+            "Images": [
+                COMPANIONS["images"]["data"],
+                ls.data.Images(
+                    "digits", train=6, test=5, classes=[3, 4, 5], batch=4, noise=0.5,
+                    pixels="standard",
+                ),
+            ],
+        },
+        "net": {
+            "LeNet5": [ls.nets.LeNet5(classes=3)],
+            "Conv4": [ls.nets.Conv4(width=2, classes=3, activation="huberised")],
+            "Conv6": [ls.nets.Conv6(width=2, classes=3, normalise="none", scale=0.3)],
+            "ResNet": [ls.nets.ResNet(filters=1, classes=3, normalise="group")],
+            "FullyConnected": [COMPANIONS["images"]["net"]],
+        },
+        "rule": {
+            "GradientDescent": [COMPANIONS["images"]["rule"]],
+            "PerExamplePenalty": [ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)],
+        },
+    },
     "pairs": {
         "data": {
             "StrongWeak": [
@@ -322,7 +349,7 @@ def examples_of(slot: str) -> list[tuple[str, str, AbstractPart]]:
     return [
         (company, name, part)
         for company, table in EXAMPLES_WITH.items()
-        for name, parts in table[slot].items()
+        for name, parts in table.get(slot, {}).items()
         for part in parts
     ]
 

@@ -8,7 +8,7 @@ import pytest
 from learnscope.nets.convolution import convolve
 
 # Side of the images, side of the filters, zeros at the edges, stride.
-CASES = [(8, 3, 1, 1), (8, 3, 1, 2), (7, 3, 1, 2), (9, 5, 0, 1), (9, 1, 0, 2), (8, 5, 2, 2)]
+CASES = [(8, 3, 1, 1), (7, 3, 1, 2), (9, 5, 0, 1), (8, 1, 0, 2)]
 
 
 def slope(f):
@@ -50,8 +50,8 @@ def test_like_that_of_xla(float64, side, size, edge, stride, name):
         layout = ("NHWC", "HWIO", "NHWC")
         return jax.lax.conv_general_dilated(x, w, (stride, stride), edges, dimension_numbers=layout)
 
-    made = TRANSFORMS[name](lambda x, w: convolve(x, w, edges, stride))(x, w)
-    wanted = TRANSFORMS[name](of_xla)(x, w)
+    made = jax.jit(TRANSFORMS[name](lambda x, w: convolve(x, w, edges, stride)))(x, w)
+    wanted = jax.jit(TRANSFORMS[name](of_xla))(x, w)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-9), made, wanted)
 
 

@@ -1,5 +1,6 @@
 """Deep networks on images: shapes, statistics, evaluation in parts, and NumPy's own LeNet5."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +20,11 @@ NETS = {
 
 
 def drawn(net, shape=(28, 28, 1)):
-    return net.layers(KEY, shape)
+    return eqx.filter_jit(net.layers)(KEY, shape)
+
+
+def called(net, params, x):
+    return eqx.filter_jit(net)(params, x)
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -27,9 +32,9 @@ def test_outputs(name):
     net, size = NETS[name]
     params = drawn(net)
     x = jax.random.normal(KEY, (3, 784))
-    outputs = net(params, x)
+    outputs = called(net, params, x)
     assert outputs.shape == ((3,) if net.classes == 2 else (3, net.classes))
-    np.testing.assert_array_equal(outputs, net(params, x.reshape(3, 28, 28, 1)))
+    np.testing.assert_array_equal(outputs, called(net, params, x.reshape(3, 28, 28, 1)))
     if size is not None:
         assert sum(leaf.size for leaf in jax.tree.leaves(params)) == size
 
@@ -70,17 +75,17 @@ def test_lenet_is_the_reference(float64):
     params = drawn(net)
     images = np.asarray(jax.random.normal(KEY, (2, 28, 28, 1)))
     wanted = np.stack([reference(params, image) for image in images])
-    np.testing.assert_allclose(net(params, jnp.asarray(images)), wanted, atol=1e-12)
+    np.testing.assert_allclose(called(net, params, jnp.asarray(images)), wanted, atol=1e-12)
 
 
 def test_batch_statistics_are_of_the_batch_and_can_be_fixed():
     net = ls.nets.ResNet(filters=2)
     params = drawn(net, (8, 8, 1))
     x = jax.random.normal(KEY, (20, 64))
-    assert not np.allclose(net(params, x)[:5], net(params, x[:5]), atol=1e-3)
-    fixed = net.calibrated(params, x)
-    np.testing.assert_allclose(net(fixed, x), net(params, x), atol=1e-4)
-    np.testing.assert_allclose(net(fixed, x[:5]), net(params, x)[:5], atol=1e-4)
+    own = called(net, params, x)
+    assert not np.allclose(own[:5], called(net, params, x[:5]), atol=1e-3)
+    fixed = eqx.filter_jit(net.calibrated)(params, x)
+    np.testing.assert_allclose(called(net, fixed, x[:5]), own[:5], atol=1e-4)
 
 
 def test_evaluation_in_parts(monkeypatch):
@@ -88,7 +93,9 @@ def test_evaluation_in_parts(monkeypatch):
     net = ls.nets.LeNet5()
     params = drawn(net, (8, 8, 1))
     x = jax.random.normal(KEY, (27, 64))
-    np.testing.assert_allclose(net.evaluate(params, x), net(params, x), atol=1e-5)
+    np.testing.assert_allclose(
+        eqx.filter_jit(net.evaluate)(params, x), called(net, params, x), atol=1e-5
+    )
 
 
 def test_normalisation():
@@ -119,8 +126,8 @@ def test_per_example_gradients_in_chunks(monkeypatch):
     net = ls.nets.LeNet5()
     rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
     problem = data.sample(KEY)
-    state = rule.init(net, problem, KEY)
-    whole = rule.step(state, problem, KEY).params
+    state = eqx.filter_jit(rule.init)(net, problem, KEY)
+    whole = eqx.filter_jit(rule.step)(state, problem, KEY).params
     monkeypatch.setattr("learnscope.rules.per_example_penalty._GRADIENT_BYTES", 10**6)
-    parts = rule.step(state, problem, KEY).params
+    parts = eqx.filter_jit(lambda *given: rule.step(*given))(state, problem, KEY).params
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), whole, parts)

@@ -71,13 +71,7 @@ def _binary(path: Path, labels: int, classes: int) -> Batch:
 
 def _python(path: Path, key: str, classes: int) -> Batch:
     found = read_pickle(path)
-    if not isinstance(found, dict):
-        raise BadInput(f"{path} is no CIFAR batch: it must hold a dictionary.")
-    named = {
-        name.decode("latin-1") if isinstance(name, bytes) else name: value
-        for name, value in found.items()
-    }
-    images, labels = named.get("data"), named.get(key)
+    images, labels = found.get("data"), found.get(key)
     if not isinstance(images, np.ndarray) or not isinstance(labels, list | np.ndarray):
         raise BadInput(f"{path} is no CIFAR batch: it must hold 'data' and '{key}'.")
     if images.dtype != np.uint8 or images.ndim != 2 or images.shape[1] != _PIXELS:

@@ -32,7 +32,11 @@ def read_split(folder: Path) -> Split:
         as_many(images, labels, labels_path)
         found += [images, whole_labels(labels, 10, labels_path)]
     if found[0].shape[1:] != found[2].shape[1:]:
-        raise BadInput(f"training and test images of {folder} differ in size.")
+        shapes = [" x ".join(map(str, found[at].shape[1:])) for at in (0, 2)]
+        raise BadInput(
+            f"{paths[0]} and {paths[2]} differ in size: one has images of {shapes[0]} pixels, "
+            f"the other of {shapes[1]}."
+        )
     return tuple(found)
 
 
@@ -52,7 +56,7 @@ def read_idx(path: Path, dims: int) -> np.ndarray:
     found = records(path, size, "idx file", start, most=size)
     if len(found) != 1:
         raise BadInput(
-            f"{path} is not a whole idx file: its header says {size:,} bytes and not {found.size:,}."
+            f"{path} is not a whole idx file: its header says {size:,} bytes, not {found.size:,}."
         )
     return found.reshape(shape)
 

@@ -20,7 +20,8 @@ class Layout:
 
     `folders` are looked at in turn; the first that has all of `files` (or the same names with .gz;
     a name may also be that of a folder) is read by `read`. `one_of` are files of
-    which one is enough; `also` are more that are read where they are.
+    which one is enough; `also` are more that are read where they are;
+    `note` says the rest.
     """
 
     folders: tuple[str, ...]
@@ -28,6 +29,7 @@ class Layout:
     read: Callable[[Path], Any]
     one_of: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    note: str = ""
 
     def find(self, root: Path) -> Path | None:
         """The folder that has it, below a data folder."""
@@ -40,6 +42,10 @@ class Layout:
             missing.append(self._some())
         return missing
 
+    def is_whole(self, folder: Path) -> bool:
+        """Whether also all of those are there of which one is enough."""
+        return all(_present(folder, name) is not None for name in (*self.files, *self.one_of))
+
     def stamp(self, folder: Path) -> str:
         """A digest of the names, sizes and times of the files: another once one is changed."""
         paths = (_present(folder, name) for name in self.names)
@@ -48,7 +54,7 @@ class Layout:
     def expected(self) -> str:
         """The files, in words."""
         some = (self._some(),) if self.one_of else ()
-        return f"{self.folders[0]}/ with {', '.join((*some, *self.files))}"
+        return f"{self.folders[0]}/ with {', '.join((*some, *self.files))}{self.note}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def _files(folder: Path, path: Path) -> list[list[Path]]:
     classes: dict[str, list[Path]] = {}
     for cells in lines:
         if len(cells) != 2 or not all(is_name(cell) for cell in cells):
-            raise BadInput(f"{path}, line {lines.line_num + 1}, must be a file name and a class.")
+            raise BadInput(f"{path}, line {lines.line_num}, must be a file name and a class.")
         file, label = cells
         places = [folder / "images" / file, folder / label / file, folder / "images" / label / file]
         found = next((place for place in places if place.is_file()), None)

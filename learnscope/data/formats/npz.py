@@ -1,6 +1,8 @@
 """Arrays in NumPy's .npz, read without unpickling and within a stated size."""
 
 import math
+import tokenize
+import warnings
 import zipfile
 from pathlib import Path
 from typing import IO
@@ -17,14 +19,14 @@ _HEADERS = {
 }
 
 
-def read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The arrays of these names, all of which must be there."""
+def read_arrays(path: Path, names: tuple[str, ...], largest: int) -> dict[str, np.ndarray]:
+    """The arrays of these names, all of which must be there, none of more bytes than stated."""
     with reading(path, ".npz file"), zipfile.ZipFile(path) as archive:
         found = members(archive)
         missing = [name for name in names if name not in found]
         if missing:
             raise BadInput(f"{path} has no array '{missing[0]}'; arrays there: {listed(found)}.")
-        return {name: read_member(archive, found[name], path) for name in names}
+        return {name: read_member(archive, found[name], path, largest) for name in names}
 
 
 def members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -41,17 +43,23 @@ def listed(names: dict) -> str:
     return (", ".join(sorted(names)[:10]) + (", ..." if len(names) > 10 else "")) or "none"
 
 
-def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> np.ndarray:
+def read_member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, largest: int | None = None
+) -> np.ndarray:
     """An array, once what it says of its size agrees with the archive and is not too much."""
     name = f"'{info.filename.removesuffix('.npy')}' of {path}"
     with archive.open(info) as file:
         shape, dtype, length = read_header(file, name)
     size = math.prod(shape) * dtype.itemsize
-    if size > LARGEST:
-        raise BadInput(f"{name} would take {size / 2**30:.3g} GB: at most 4 GB are read.")
+    largest = LARGEST if largest is None else largest
+    if size > largest:
+        raise BadInput(
+            f"{name} would take {size / 2**30:.3g} GB: at most {largest / 2**30:.3g} GB are read."
+        )
     if length + size != info.file_size:
         raise BadInput(f"{name} is damaged: its size is not what its header says.")
-    with archive.open(info) as file:
+    with archive.open(info) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
@@ -60,7 +68,13 @@ def read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype, 
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
         raise BadInput(f"{name} is a structured array: it must be one of plain numbers.")
-    shape, _, dtype = _HEADERS[version](file)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # headers of Python 2, and damaged ones taken for such
+            shape, _, dtype = _HEADERS[version](file)
+    # NumPy reads a header as Python's source and lets through what that raises.
+    except (SyntaxError, tokenize.TokenError, TypeError, KeyError, RecursionError):
+        raise ValueError("the header of an array is damaged") from None
     if dtype.hasobject:
         raise BadInput(
             f"{name} holds Python objects, which are never unpickled: save it as numbers or text."

@@ -16,12 +16,13 @@ from learnscope.errors import BadInput
 PACKED = "omniglot28.npz"
 FOLDERS = ("images_background", "images_evaluation")
 _SIDE = 28
+_LARGEST = 2**25  # bytes of an array, packed: eight times as many unpacked
 
 
 def read_packed(folder: Path) -> dict[str, np.ndarray]:
     """`omniglot28.npz`: `images` bit-packed along the last axis, `alphabet` and `character`."""
     path = folder / PACKED
-    found = read_arrays(path, ("images", "alphabet", "character"))
+    found = read_arrays(path, ("images", "alphabet", "character"), _LARGEST)
     bits, alphabets, characters = found.values()
     if bits.dtype != np.uint8 or bits.ndim != 3 or bits.shape[2] != _SIDE**2 // 8:
         raise BadInput(

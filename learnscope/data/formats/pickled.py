@@ -17,58 +17,14 @@ import numpy as np
 from learnscope.data.formats.safe import opened, read_up_to, reading
 from learnscope.errors import BadInput
 
-LARGEST = 2**29  # bytes of a pickle: CIFAR-100's has 155 MB
-_ALLOWED = frozenset(
-    [
-        "PROTO",
-        "FRAME",
-        "MARK",
-        "STOP",
-        "EMPTY_DICT",
-        "EMPTY_LIST",
-        "EMPTY_TUPLE",
-        "DICT",
-        "LIST",
-        "TUPLE",
-        "TUPLE1",
-        "TUPLE2",
-        "TUPLE3",
-        "SETITEM",
-        "SETITEMS",
-        "APPEND",
-        "APPENDS",
-        "PUT",
-        "BINPUT",
-        "LONG_BINPUT",
-        "GET",
-        "BINGET",
-        "LONG_BINGET",
-        "MEMOIZE",
-        "INT",
-        "BININT",
-        "BININT1",
-        "BININT2",
-        "LONG",
-        "LONG1",
-        "NONE",
-        "NEWTRUE",
-        "NEWFALSE",
-        "STRING",
-        "BINSTRING",
-        "SHORT_BINSTRING",
-        "UNICODE",
-        "BINUNICODE",
-        "SHORT_BINUNICODE",
-        "BINUNICODE8",
-        "BINBYTES",
-        "SHORT_BINBYTES",
-        "BINBYTES8",
-        "GLOBAL",
-        "STACK_GLOBAL",
-        "REDUCE",
-        "BUILD",
-    ]
-)
+LARGEST = 2**28  # bytes of a pickle: CIFAR-100's has 155 MB
+_ALLOWED = """
+    PROTO FRAME MARK STOP EMPTY_DICT EMPTY_LIST EMPTY_TUPLE DICT LIST TUPLE TUPLE1 TUPLE2 TUPLE3
+    SETITEM SETITEMS APPEND APPENDS PUT BINPUT LONG_BINPUT GET BINGET LONG_BINGET MEMOIZE
+    INT BININT BININT1 BININT2 LONG LONG1 NONE NEWTRUE NEWFALSE
+    STRING BINSTRING SHORT_BINSTRING UNICODE BINUNICODE SHORT_BINUNICODE BINUNICODE8
+    BINBYTES SHORT_BINBYTES BINBYTES8 GLOBAL STACK_GLOBAL REDUCE BUILD
+"""
 _TYPES = {"b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"}
 
 
@@ -101,18 +57,18 @@ class _ArraysOnly(pickle.Unpickler):
                 return _Array
             case "numpy", "dtype":
                 return _Type
-        raise BadInput(f"it names {module}.{name}")
+        raise BadInput(f"it names {f'{module}.{name}'[:80]!a}")
 
 
-def read_pickle(path: Path) -> Any:
-    """Dictionaries, lists, text, numbers and arrays; text of Python 2 comes as bytes."""
+def read_pickle(path: Path) -> dict[str, Any]:
+    """A dictionary of arrays, flat lists, numbers and text; text of Python 2 comes as bytes."""
     with reading(path, "pickle"), opened(path) as file:
         data = bytes(read_up_to(file, LARGEST))
     if len(data) > LARGEST:
         raise BadInput(f"{path} is too large for a pickle: at most {LARGEST:,} bytes are read.")
     try:
         _check(data)
-        return _plain(_ArraysOnly(io.BytesIO(data), encoding="bytes").load(), depth=0)
+        return _plain(_ArraysOnly(io.BytesIO(data), encoding="bytes").load())
     except BadInput as error:
         raise BadInput(f"{path} is refused: {error}; only arrays are unpickled.") from None
     # What a malformed pickle raises is anything, as the documentation of pickle says.
@@ -123,26 +79,32 @@ def read_pickle(path: Path) -> Any:
 
 def _check(data: bytes) -> None:
     """Refuses instructions that no array needs, and numbers of memory slots that would fill it."""
+    allowed = frozenset(_ALLOWED.split())
     for code, argument, _ in pickletools.genops(data):
-        if code.name not in _ALLOWED:
+        if code.name not in allowed:
             raise BadInput(f"it has the instruction {code.name}")
         if code.name in ("PUT", "LONG_BINPUT") and int(argument) > len(data):  # type: ignore[arg-type]
             raise BadInput("it asks for more memory than its size explains")
 
 
-def _plain(value: Any, depth: int) -> Any:
-    """With arrays in place of what stood for them."""
-    if depth > 3:
-        raise BadInput("it is nested")
-    if isinstance(value, dict):
-        return {_plain(k, depth + 1): _plain(v, depth + 1) for k, v in value.items()}
-    if isinstance(value, list):
-        return [item if type(item) in (int, bytes) else _plain(item, depth + 1) for item in value]
-    if isinstance(value, _Array):
-        return _array(*value.state)
-    if value is None or isinstance(value, int | bytes | str):
-        return value
-    raise BadInput(f"it holds a {type(value).__name__.strip('_').lower()}")
+def _plain(found: Any) -> dict[str, Any]:
+    """With arrays in place of what stood for them.
+
+    Lists must be flat: of lists in lists that a pickle only refers to, few bytes make very many.
+    """
+    if not isinstance(found, dict):
+        raise BadInput("it holds no dictionary")
+    plain = {}
+    for key, value in found.items():
+        if isinstance(value, _Array):
+            value = _array(*value.state)
+        elif isinstance(value, list):
+            if not {type(item) for item in value} <= {int, bytes, str}:
+                raise BadInput("it holds a list of more than numbers and text")
+        elif value is not None and not isinstance(value, int | bytes | str):
+            raise BadInput(f"it holds a {type(value).__name__.strip('_').lower()}")
+        plain[key.decode("latin-1") if isinstance(key, bytes) else str(key)] = value
+    return plain
 
 
 def _array(_version: Any, shape: Any, kind: Any, fortran: Any, data: Any) -> np.ndarray:

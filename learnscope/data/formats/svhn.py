@@ -57,7 +57,7 @@ def _digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_mat(path: Path) -> dict[str, np.ndarray]:
-    """The plain numeric arrays of a MATLAB file of version 5, by their names."""
+    """The arrays X and y of a MATLAB file of version 5, if they are of plain numbers."""
     with reading(path, "MATLAB 5 file"):
         with opened(path) as file:
             data = memoryview(bytes(read_up_to(file, _MOST)))
@@ -102,12 +102,12 @@ def _unpacked(content: memoryview) -> memoryview:
 
 
 def _matrix(content: memoryview, ends: str) -> dict[str, np.ndarray]:
-    """An array by its name; nothing if it is not one of plain numbers."""
+    """An array by its name; nothing if it is another, or not one of plain numbers."""
     parts = _elements(content, ends)
     flags, dims, name, values = (next(parts, (0, memoryview(b""))) for _ in range(4))
     known = len(flags[1]) == 8 and dims[0] == 5 and values[0] in _TYPES
     matlab = struct.unpack(f"{ends}I", flags[1][:4])[0] & 0xFF if known else 0
-    if not 6 <= matlab <= 15:
+    if not 6 <= matlab <= 15 or bytes(name[1]) not in (b"X", b"y"):
         return {}
     shape = tuple(int(size) for size in np.frombuffer(dims[1], f"{ends}i4"))
     numbers = np.frombuffer(values[1], f"{ends}{_TYPES[values[0]]}")

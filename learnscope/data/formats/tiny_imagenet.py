@@ -37,4 +37,6 @@ def read_split(folder: Path) -> Split:
     if len(files) == train:
         raise BadInput(f"{annotations} names no images.")
     images, classes = read_files(files, folder, colour=True), np.array(labels, np.int64)
+    if images.shape[1:] != (64, 64, 3):
+        raise BadInput(f"the images in {folder} are not of 64 x 64 pixels.")
     return images[:train], classes[:train], images[train:], classes[train:]

@@ -16,7 +16,7 @@ def print_data_sets(console: Console | None = None) -> None:
     base = data_folder(None)
     table = Table(title="Data sets of images", caption=f"data folder: {base or _nowhere()}")
     for heading in ("name", "what", "where", "how to get it"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("name", "where"))
     table.add_row("digits", "handwritten digits, 8 x 8, 10 classes", "comes with learnscope", "")
     for name, each in SETS.items():
         found = find(name, None)
@@ -49,6 +49,7 @@ class _Bar:
 
     @total.setter
     def total(self, size: int) -> None:
+        self.progress.start()  # not before: what needs no download shows nothing
         self.progress.update(self.task, total=size or None, completed=0)
 
     def update(self, count: int) -> None:
@@ -70,5 +71,9 @@ def download_progress(name: str, quiet: bool) -> Iterator[_Bar | None]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
     console = Console(stderr=True)
-    with Progress(*columns, TransferSpeedColumn(), console=console, transient=True) as progress:
+    progress = Progress(*columns, TransferSpeedColumn(), console=console, transient=True)
+    try:
         yield _Bar(progress, name)
+    finally:
+        if progress.live.is_started:
+            progress.stop()

@@ -1,0 +1,147 @@
+"""What a report tells, read from the output folder of `learnscope run` or `verify`."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.lab import Experiment
+from learnscope.lab.ledger import VERDICTS
+from learnscope.studies import STUDIES, Study
+from learnscope.theory import conditions
+from learnscope.theory.condition import Conditions
+
+_ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A figure of a study: its file, what it shows, and the sweeps that it needs."""
+
+    study: str
+    name: str
+    title: str
+    file: Path
+    needs: tuple[str, ...]
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.study}-{self.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Defined:
+    """An experiment of a sweep, as TOML, with the conditions of the theorem that is about it."""
+
+    sweep: str
+    arm: str
+    toml: str
+    over: str
+    seeds: int
+    conditions: Conditions | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One study: its figures and experiments that are in the folder."""
+
+    study: Study
+    pictures: tuple[Picture, ...]
+    experiments: tuple[Defined, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Contents:
+    """The rows of the ledger, and the studies they are about."""
+
+    folder: Path
+    rows: tuple[dict[str, str], ...]
+    parts: tuple[Part, ...]
+
+    def pictures_of(self, row: dict[str, str]) -> list[Picture]:
+        """The figures that are drawn from what a claim was checked on."""
+        for part in self.parts:
+            if part.study.name == row["study"]:
+                claims = [claim for claim in part.study.claims if claim.id == row["id"]]
+                needs = {need for claim in claims for need in claim.needs}
+                return [p for p in part.pictures if needs & set(p.needs)]
+        return []
+
+    def counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        return {v: sum(row["verdict"] == v for row in self.rows) for v in VERDICTS}
+
+
+def read_contents(folder: str | Path) -> Contents:
+    """The ledger, figures and datasets of an output folder."""
+    folder = Path(folder)
+    path = folder / "ledger.json"
+    if not path.is_file():
+        raise BadInput(
+            f"{folder} has no ledger.json: `learnscope verify --out {folder}` (or `run`) makes it."
+        )
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.") from None
+    good = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(isinstance(row.get(name), str) for name in _ROW)
+        for row in rows
+    )
+    if not good or any(row["verdict"] not in VERDICTS for row in rows):
+        raise BadInput(f"{path} is not a ledger of learnscope: run `learnscope verify` again.")
+    there = dict.fromkeys(row["study"] for row in rows)
+    parts = tuple(_part(STUDIES[name], folder / name) for name in there if name in STUDIES)
+    return Contents(folder, tuple({name: row[name] for name in _ROW} for row in rows), parts)
+
+
+def _part(study: Study, folder: Path) -> Part:
+    pictures = tuple(
+        Picture(study.name, name, figure.title, folder / f"{name}.png", figure.needs)
+        for name, figure in study.figures.items()
+        if (folder / f"{name}.png").is_file()
+    )
+    needed = dict.fromkeys(
+        [need for figure in study.figures.values() for need in figure.needs]
+        + [need for claim in study.claims for need in claim.needs]
+    )
+    files = [(name, folder / f"{name}.nc") for name in needed]
+    experiments = [one for name, file in files if file.is_file() for one in _defined(name, file)]
+    return Part(study, pictures, tuple(experiments))
+
+
+def _defined(sweep: str, file: Path) -> list[Defined]:
+    """The experiments behind a dataset, which it tells itself."""
+    try:
+        with xr.open_dataset(file, engine="h5netcdf") as data:
+            told, over = data.attrs.get("experiment"), data.attrs.get("over", "")
+            seeds = int(data.sizes.get("seed", 1))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}.") from None
+    if not isinstance(told, str):
+        return []
+    arms = _table(told) or {"": told}
+    axes = _table(over)
+    return [
+        Defined(sweep, arm, toml, str(axes.get(arm, "") if arm else over), seeds, _checked(toml))
+        for arm, toml in arms.items()
+    ]
+
+
+def _table(text: str) -> dict[str, Any]:
+    """A JSON table, or an empty one if the text is something else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _checked(toml: str) -> Conditions | None:
+    try:
+        return conditions(Experiment.from_toml(toml))
+    except BadInput:  # no theory here is about it, or it was written by another version
+        return None
