@@ -59,7 +59,7 @@ def of(*slots: str) -> list:
 
 def some(cases: list) -> list:
     """The same, those of the later papers on request: compiling each takes seconds."""
-    later = ("-pairs-", "-tasks-", "-centroids-", "-images-")
+    later = ("-pairs-", "-tasks-", "-centroids-", "-images-", "-taught-")
     return [
         pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
         if any(name in str(case.id) for name in later)
