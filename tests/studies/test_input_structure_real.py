@@ -8,8 +8,9 @@ import xarray as xr
 
 from learnscope.studies.input_structure import INPUT_STRUCTURE, mixture_checks, real_checks
 from learnscope.studies.input_structure.clusters import best_number, clusters, plane
-from learnscope.studies.input_structure.real import GAUSSIAN, NAMES, SIZES, real_sweeps
+from learnscope.studies.input_structure.real import real_sweeps
 from learnscope.studies.input_structure.real_checks import chunk_alignment
+from learnscope.studies.input_structure.real_sizes import GAUSSIAN, NAMES, SIZES
 
 RANDOM = np.random.default_rng(0)
 

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from learnscope.lab.ledger import Finding, judged, mean
-from learnscope.studies.input_structure.real import FOUND, GAUSSIAN
 from learnscope.studies.input_structure.real_checks import better
+from learnscope.studies.input_structure.real_sizes import FOUND, GAUSSIAN
 
 SIMILAR, EVEN = 0.05, 0.2
 

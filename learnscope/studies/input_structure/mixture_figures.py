@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.studies.drawing import COLOURS, STYLES, interval, style
-from learnscope.studies.input_structure.real import GAUSSIAN
+from learnscope.studies.input_structure.real_sizes import GAUSSIAN
 from learnscope.studies.study import Figure
 
 ACCURACY = "test accuracy, by the teacher's labels"

@@ -12,7 +12,7 @@ import xarray as xr
 from learnscope.lab.ledger import Finding, half_width, judged, mean, share
 from learnscope.probes import chunk_alignment
 from learnscope.studies.input_structure.clusters import Clusters, best_number, clusters
-from learnscope.studies.input_structure.real import (
+from learnscope.studies.input_structure.real_sizes import (
     DEEP_MOMENTUM,
     DEEP_RATE,
     NAMES,

@@ -41,8 +41,8 @@ def _on_pairs(name: str) -> list[Claim]:
 _RESNET = [
     Claim("resnet_clusters", "Filters gradually form two clusters in all residual blocks",
           "Figures 20 and 21", "picked by hand: cosine to own centre 0.43 to 0.74, of two centres "
-          "−0.51 to −0.97", f"CIFAR-10 airplane/automobile; {_DEEP}; He's initial weights; the half "
-          "of each cluster nearest to its centre", ("resnet",),
+          "−0.51 to −0.97", f"CIFAR-10 airplane/automobile; {_DEEP}; He's initial weights; the "
+          "half of each cluster nearest to its centre", ("resnet",),
           partial(real_checks.resnet_clusters, small=False)),
     Claim("resnet_clusters_small", "The same from small initial weights", "Figures 20 and 21",
           "as above", f"{_DEEP}; initial weights of deviation 0.01", ("resnet",),
@@ -51,8 +51,8 @@ _RESNET = [
           "much more (3 of 20 epochs)", f"{_DEEP}; change of the cosines between filters",
           ("resnet",), real_checks.resnet_early),
     Claim("table7", "Gradients of the first 30 steps point in similar directions", "Table 7",
-          "cosines to their mean 0.65 to 0.97, of pairs 0.51 to 0.91", f"{_DEEP}; the filter of the "
-          "last block nearest to its cluster's centre at the end", ("resnet_early", "resnet"),
+          "cosines to their mean 0.65 to 0.97, of pairs 0.51 to 0.91", f"{_DEEP}; the filter of "
+          "the last block nearest to its cluster's centre at the end", ("resnet_early", "resnet"),
           real_checks.gradients_agree),
     Claim("resnet_width", "Clustering is more significant in ResNet(256) than in ResNet(128)",
           "E.4.1", "block 4: 0.74, 0.68 against 0.56, 0.57", "CIFAR-10, 20 epochs", reason=_PAPER),
@@ -111,8 +111,8 @@ _CURVES = [
           "MNIST, 20000 images, FC(3) to FC(30), 4000 steps", ("capacity",),
           mixture_checks.teacher_size),
     Claim("student_minimum", "Students on Gaussian inputs with labels of FC(9) have their minimum "
-          "at roughly the same width", "Figure 26b", "roughly 9", "20000 Gaussian inputs, 4000 steps",
-          ("capacity",), mixture_checks.same_minimum),
+          "at roughly the same width", "Figure 26b", "roughly 9", "20000 Gaussian inputs, 4000 "
+          "steps", ("capacity",), mixture_checks.same_minimum),
     Claim("larger_teacher", "The minimum moves to larger widths for larger teachers",
           "Figure 26c, d", "teachers FC(9), FC(50), FC(500)", "20000 Gaussian inputs; teachers "
           "FC(9) and FC(50)", ("capacity",), mixture_checks.grows_with_teacher),

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure as Drawing
 
 from learnscope.studies.drawing import COLOURS, style
 from learnscope.studies.input_structure.clusters import best_number, clusters, plane
-from learnscope.studies.input_structure.real import NAMES
 from learnscope.studies.input_structure.real_checks import CORE, cosines, table7
+from learnscope.studies.input_structure.real_sizes import NAMES
 from learnscope.studies.study import Figure
 
 # Table 7, ResNet(128) and ResNet(256): cosines of v1, v2, v3 to their mean, and of the pairs.
