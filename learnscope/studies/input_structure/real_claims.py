@@ -108,7 +108,7 @@ _CURVES = [
           "Figure 26a", "a U and a second descent", "MNIST, 2000 images, FC(1) to FC(200)",
           ("double_descent",), mixture_checks.second_descent),
     Claim("teacher_size", "Its minimum in the classical regime is at FC(9)", "Figure 26a", "9",
-          "MNIST, 20000 images, FC(3) to FC(30), 4000 steps", ("capacity",),
+          "MNIST, 20000 images, FC(4), FC(9) and FC(20), 4000 steps", ("capacity",),
           mixture_checks.teacher_size),
     Claim("student_minimum", "Students on Gaussian inputs with labels of FC(9) have their minimum "
           "at roughly the same width", "Figure 26b", "roughly 9", "20000 Gaussian inputs, 4000 "
