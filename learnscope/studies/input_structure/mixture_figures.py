@@ -144,9 +144,11 @@ def balance(data: xr.Dataset) -> Drawing:
         axes.set_xticks(x, [str(o) for o in data.other.values])
         axes.set_xlabel("other inputs")
         axes.set_ylabel("share of the commonest label")
-        axes.set_ylim(0, 1)
+        axes.set_ylim(bottom=0)
         axes.legend()
-        figure.suptitle("Eqs. (291) to (293): labels that a teacher of MNIST gives other inputs")
+        figure.suptitle(
+            "Eqs. (291) to (293): labels that a teacher\nof MNIST gives to other inputs"
+        )
     return figure
 
 

@@ -109,7 +109,10 @@ def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
             good = good and is_above and float(np.mean(between)) < 0
         accuracy = data.test_accuracy.sel(net=name).isel(step=-1)
         told.append(f"{name} (accuracy {mean(accuracy)}): {'; '.join(words)}")
-    why = "in some block no more than among random directions, or centres are not apart"
+    why = (
+        "in some block no more than among random directions, or centres are not apart: filters "
+        "that start as large as He's hardly turn in so few steps"
+    )
     return judged("cosine to own centre, epoch 0 → last: " + "; ".join(told), good, why)
 
 
