@@ -14,6 +14,8 @@ from learnscope.studies.input_structure.real_sizes import (
     NAMES,
     PAIRS,
     SIZES,
+    SLOW,
+    SLOW_RATE,
     SMALL,
     STARTS,
     images,
@@ -70,4 +72,6 @@ def resnet(scale: str, early: bool = False) -> Sweep:
         one = experiment.replace("net.filters", filters)
         arms.append(Arm(f"ResNet({filters})", one))
         arms.append(Arm(f"ResNet({filters}){SMALL}", one.replace("net.scale", 0.01)))
+        if early:
+            arms.append(Arm(f"ResNet({filters}){SLOW}", one.replace("rule.rate", SLOW_RATE)))
     return Sweep(tuple(arms), size.seeds, dim="net")

@@ -16,6 +16,8 @@ from learnscope.studies.input_structure.real_sizes import (
     DEEP_MOMENTUM,
     DEEP_RATE,
     NAMES,
+    SLOW,
+    SLOW_RATE,
     SMALL,
 )
 
@@ -60,7 +62,11 @@ def weights_cluster(data: xr.Dataset) -> Finding:
         )
         above = [s > c.silhouette for s, c in zip(score, control, strict=True)]
         good = min(inside) >= INSIDE and all(above)
-    return judged("; ".join(told), good, "directions are not near the centres of clusters")
+    early = by_seed(data.isel(images=0).sel(start=NAMES[-1]), 1)
+    told.append(f"there after {int(data.step[1])} steps {mean([c.inside for c in early])}, "
+                f"{mean([c.silhouette for c in early])}")  # fmt: skip
+    why = "in some seed directions lie further from the centres of clusters than a cosine of 0.7"
+    return judged("; ".join(told), good, why)
 
 
 def cluster_number(data: xr.Dataset, number: int) -> Finding:
@@ -72,18 +78,22 @@ def cluster_number(data: xr.Dataset, number: int) -> Finding:
         for k in range(2, 7)
     ]
     told = f"{', '.join(map(str, found))} in the seeds (silhouette by number: {'; '.join(scores)})"
-    most = max(set(found), key=found.count)
-    return judged(told, found.count(number) > len(found) / 2, f"mostly {most}, not {number}")
+    return judged(told, found.count(number) > len(found) / 2, f"not {number} in most seeds")
 
 
 def emerge_early(data: xr.Dataset) -> Finding:
-    """How much of the final silhouette is there after a twentieth of the steps."""
+    """How much of the final silhouette is there after a twentieth of the steps, and whether more is
+    gained afterwards."""
     one = data.isel(images=0).sel(start=NAMES[-1])
     start, early, end = ([c.silhouette for c in by_seed(one, step)] for step in (0, 1, -1))
     part = (np.array(early) - start) / (np.array(end) - start)
-    told = f"{mean(part)} of the gain in silhouette after {int(data.step[1])} steps of " \
-           f"{int(data.step[-1])}"  # fmt: skip
-    return judged(told, bool((part > 0.5).all()), "less than half of it")
+    told = (
+        f"silhouette {mean(start)}, {mean(early)} and {mean(end)} after 0, {int(data.step[1])} and "
+        f"{int(data.step[-1])} steps"
+    )
+    if part.min() <= 0.5:
+        return judged(told, False, "less than half of it comes early")
+    return judged(told, part.mean() <= 1, "they emerge early, and are looser in the end")
 
 
 def _nets(data: xr.Dataset, small: bool) -> list[str]:
@@ -133,10 +143,10 @@ def resnet_early(data: xr.Dataset) -> Finding:
     return judged("; ".join(told), good, "filters move as much later")
 
 
-def gradients(data: xr.Dataset) -> xr.DataArray:
+def gradients(data: xr.Dataset, rate: float = DEEP_RATE) -> xr.DataArray:
     """Mini-batch gradients from the weights after every step of descent with momentum:
     u = m u + g, w = w - rate u."""
-    moved = -data.filter_weight.diff("step") / DEEP_RATE
+    moved = -data.filter_weight.diff("step") / rate
     before = moved.shift(step=1, fill_value=0.0)
     return (moved - DEEP_MOMENTUM * before).rename(weight="coordinate")
 
@@ -150,23 +160,27 @@ def chosen_filter(data: xr.Dataset, name: str, seed: int) -> int:
 
 def table7(early: xr.Dataset, trained: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
     """For each net the six cosines of Table 7: of the chosen filter (a row a seed), and the median
-    over filters."""
+    over filters. At the slow rate the filter is that which is chosen at the usual one."""
     found: dict[str, dict[str, np.ndarray]] = {}
     for name in map(str, early.net.values):
         rows, medians = [], []
         for seed in range(early.seed.size):
-            one = chunk_alignment(gradients(early.sel(net=name).isel(seed=seed)))
+            rate = SLOW_RATE if name.endswith(SLOW) else DEEP_RATE
+            one = chunk_alignment(gradients(early.sel(net=name).isel(seed=seed), rate))
             pairs = [one.pairs.sel(chunk=a, other_chunk=b) for a, b in ((1, 2), (1, 3), (2, 3))]
             all_six = np.stack([*one.to_mean.values, *(pair.values for pair in pairs)])
-            rows.append(all_six[:, chosen_filter(trained, name, seed)])
+            rows.append(all_six[:, chosen_filter(trained, name.removesuffix(SLOW), seed)])
             medians.append(np.nanmedian(all_six, axis=1))
         found[name] = {"chosen": np.array(rows), "median": np.array(medians)}
     return found
 
 
-def gradients_agree(early: xr.Dataset, trained: xr.Dataset) -> Finding:
+def gradients_agree(early: xr.Dataset, trained: xr.Dataset, slow: bool) -> Finding:
+    """Pairs of chunks of the chosen filter's gradients, at the usual rate or the slow one."""
     told, good = [], True
     for name, found in table7(early, trained).items():
+        if name.endswith(SLOW) != slow:
+            continue
         chosen, median = found["chosen"], found["median"]
         told.append(
             f"{name}: to their mean {', '.join(mean(chosen[:, k]) for k in range(3))}; pairs "
@@ -174,4 +188,4 @@ def gradients_agree(early: xr.Dataset, trained: xr.Dataset) -> Finding:
             f"{', '.join(f'{v:.2f}' for v in median[:, 3:].mean(0))})"
         )
         good = good and bool((chosen[:, 3:].mean(0) >= PAIR).all())
-    return judged("; ".join(told), good, "some pair of chunks has a mean cosine below 0.5")
+    return judged("; ".join(told), good, "a pair of chunks has a mean cosine below 0.5")

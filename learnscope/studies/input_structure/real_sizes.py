@@ -16,6 +16,7 @@ EARLY, DEEP_RATE, DEEP_MOMENTUM = 30, 0.1, 0.9  # steps of Table 7; rate of the 
 # Weights of standard deviation 0.01, not sqrt(2 / inputs): what follows a convolution is normalised
 # so that the size of its weights decides only how fast they turn.
 SMALL = ", small start"
+SLOW, SLOW_RATE = ", slow", 0.003  # in the first steps: a rate at which filters hardly turn
 SHARES = (0.0, 0.25, 0.5, 0.75)
 FOUND = 9  # hidden neurons of the teacher that the paper finds for MNIST
 MOMENTUM = 0.95
