@@ -94,7 +94,7 @@ def early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
     """Table 7: the chosen filter in each seed, the median filter, and the paper's."""
     found = table7(early, trained)
     with style():
-        size = (4.6 * len(found), 3.8)
+        size = (3.4 * len(found) + 0.6, 3.8)
         figure, grid = plt.subplots(1, len(found), figsize=size, sharey=True, squeeze=False)
         x = np.arange(len(SIX))
         for axes, (name, both) in zip(grid[0], found.items(), strict=True):
