@@ -88,7 +88,7 @@ def curves(scale: str) -> dict[str, Sweep]:
     batch = 50 if scale == "smoke" else 100
     few = images("mnist", scale, size.few, batch=batch)
     probes = (TestLoss(), TestAccuracy(), TrainAccuracy(examples=2000))
-    rule = GradientDescent(rate=0.003, optimiser="adam")
+    rule = GradientDescent(rate=0.001, optimiser="adam")
 
     def onimages(data: Images, steps: int) -> Experiment:
         net, record = FullyConnected(width=FOUND), Record(every=max(1, steps // 4), start=False)
