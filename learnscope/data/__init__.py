@@ -44,6 +44,7 @@ from learnscope.data.square import square_images
 from learnscope.data.stream import Stream, stream
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
+from learnscope.data.teacher_mixture import TeacherMixture
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "Stream",
     "StrongWeak",
     "TaskFamily",
+    "TeacherMixture",
     "chi",
     "image_info",
     "image_shape",

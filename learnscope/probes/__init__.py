@@ -12,6 +12,7 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
+from learnscope.probes.filters import FilterCosines, Filters
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTasks,
@@ -23,6 +24,7 @@ from learnscope.probes.meta import (
     threshold_time,
 )
 from learnscope.probes.pairs import HeadOffDiagonal, NeuronCorrelation, PairLoss
+from learnscope.probes.parts import PartAccuracy
 from learnscope.probes.patterns import (
     Alignment,
     CentreCosines,
@@ -63,6 +65,8 @@ __all__ = [
     "FeatureLearning",
     "FeatureShares",
     "FeatureStrengths",
+    "FilterCosines",
+    "Filters",
     "GradientBalance",
     "GradientNorm",
     "HeadOffDiagonal",
@@ -76,6 +80,7 @@ __all__ = [
     "NoiseSpectrum",
     "Output",
     "PairLoss",
+    "PartAccuracy",
     "PatternComponents",
     "Phase",
     "PopulationMoments",

@@ -22,7 +22,7 @@ def _lengths(rows: Float[Array, "neuron dim"]) -> Float[Array, " neuron"]:
     return scale * jnp.linalg.norm(rows / safe[:, None], axis=1)
 
 
-def _unit(rows: Float[Array, "neuron dim"]) -> Float[Array, "neuron dim"]:
+def unit(rows: Float[Array, "neuron dim"]) -> Float[Array, "neuron dim"]:
     """Rows of length 1; zero rows stay zero."""
     lengths = _lengths(rows)[:, None]
     return rows / jnp.where(lengths > 0, lengths, 1.0)
@@ -30,7 +30,7 @@ def _unit(rows: Float[Array, "neuron dim"]) -> Float[Array, "neuron dim"]:
 
 def cosines(state: State, problem: Problem, probe: AbstractProbe) -> Float[Array, " neuron"]:
     """cos(w_i, truth) of every neuron."""
-    return _unit(filters_of(probe, state)) @ hidden(probe, problem.directions, "truth")
+    return unit(filters_of(probe, state)) @ hidden(probe, problem.directions, "truth")
 
 
 class Alignment(AbstractProbe):
@@ -75,7 +75,7 @@ class Clusters(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         found = cosines(state, problem, self)
-        rows = _unit(filters_of(self, state))
+        rows = unit(filters_of(self, state))
         pairs, n = jnp.abs(rows @ rows.T), rows.shape[0]
         return {
             "near_truth": (found > self.above).astype(found.dtype).mean(),
@@ -97,7 +97,7 @@ class WeightMap(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         truth = hidden(self, problem.directions, "truth")
-        points = jnp.concatenate([_unit(filters_of(self, state)), truth[None], -truth[None]])
+        points = jnp.concatenate([unit(filters_of(self, state)), truth[None], -truth[None]])
         return {"map_position": _scaled(points), "truth_cosine": jnp.clip(points @ truth, -1, 1)}
 
 
@@ -169,8 +169,8 @@ class CentreCosines(AbstractProbe):
     }
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        centres = _unit(hidden(self, problem.directions, "centres"))
-        return (_unit(filters_of(self, state)) @ centres.T).max(0)
+        centres = unit(hidden(self, problem.directions, "centres"))
+        return (unit(filters_of(self, state)) @ centres.T).max(0)
 
 
 def chunk_alignment(gradients: xr.DataArray, chunks: int = 3) -> xr.Dataset:

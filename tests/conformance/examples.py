@@ -98,6 +98,13 @@ COMPANIONS["views"] = {
     "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
     "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
+COMPANIONS["taught"] = {
+    "data": ls.data.TeacherMixture(
+        COMPANIONS["images"]["data"], ls.nets.FullyConnected(width=2, classes=3), teacher_steps=2
+    ),
+    "net": ls.nets.FullyConnected(width=3, classes=3),
+    "rule": ls.rules.GradientDescent(rate=0.1),
+}
 SIGNS, CLASSES, PATTERNS = COMPANIONS["signs"], COMPANIONS["classes"], COMPANIONS["patterns"]
 TASKS = COMPANIONS["tasks"]
 META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
@@ -347,6 +354,25 @@ EXAMPLES_WITH: dict[str, Table] = {
                 ls.probes.PreferredImages(neurons=2, steps=2),
                 ls.probes.PreferredImages(neurons=9, of="features", steps=2),
             ],
+        },
+    },
+    "taught": {
+        "data": {
+            "TeacherMixture": [
+                COMPANIONS["taught"]["data"],
+                ls.data.TeacherMixture(
+                    ls.data.Images("digits", train=6, test=5, classes=(0, 1, 2), batch=3),
+                    ls.nets.FullyConnected(width=2, classes=3), ls.data.Images("digits"),
+                    share=0.25, teacher_steps=2, teacher_batch=4, weight=0.1, sharpness=0.0,
+                ),
+            ],
+        },
+        "net": {"FullyConnected": [COMPANIONS["taught"]["net"]]},
+        "rule": {"GradientDescent": [COMPANIONS["taught"]["rule"]]},
+        "probes": {
+            "PartAccuracy": [ls.probes.PartAccuracy()],
+            "FilterCosines": [ls.probes.FilterCosines(["hidden", "dense"])],
+            "Filters": [ls.probes.Filters("hidden")],
         },
     },
     "pairs": {

@@ -4,6 +4,7 @@ from functools import partial
 
 from learnscope.lab.ledger import Claim
 from learnscope.studies.input_structure import checks, reported
+from learnscope.studies.input_structure.real_claims import REAL_CLAIMS
 
 _PARITY = "parity, d = 500, D = 100, k = 5, m = 300, T = 600"
 _INTERVAL = "interval, d = 500, D = 100, k = 30, m = 100, T = 200"
@@ -81,10 +82,5 @@ CLAIMS = (
     Claim("one_step_cosine", "The cosine after one step falls with the dimension", "Tables 1 and 3",
           "0.967, 0.848, 0.560 for d = 100, 500, 2000", "both ways to compute the update, in R^d",
           ("rounding",), checks.rounding),
-    Claim("table7", "Early gradients of a ResNet agree with their mean", "Table 7",
-          "cosines 0.65 to 0.97", "ResNet(128), ResNet(256) on CIFAR-10",
-          reason="ResNets are not among the nets; the same measure on parity is in the figure "
-          "emergence"),
-    Claim("real_data", "Networks on real data show the same", "Figures 3, 4, 17 to 26", "clusters",
-          "MNIST, CIFAR-10, SVHN", reason="a study of its own; data sets are not bundled"),
+    *REAL_CLAIMS,
 )  # fmt: skip

@@ -41,6 +41,7 @@ from learnscope.rules import (
     RandomFeatures,
     TwoStep,
 )
+from learnscope.studies.input_structure.real import real_sweeps
 from learnscope.studies.study import Arm, Sweep
 from learnscope.theory import input_structure as theory
 
@@ -336,4 +337,5 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "theorem2": _theorem2(smoke, min(seeds, 3)),
         "scale": _scale_artefact(smoke, min(seeds, 3)),
         "rounding": _cosine_artefact(smoke, min(seeds, 3)),
+        **real_sweeps(scale),
     }  # fmt: skip

@@ -27,6 +27,8 @@ from learnscope.studies.input_structure.experiments import (
     SIZES,
     UPDATES,
 )
+from learnscope.studies.input_structure.mixture_figures import MIXTURE_FIGURES
+from learnscope.studies.input_structure.real_figures import REAL_FIGURES
 from learnscope.studies.study import Figure, experiment_of
 from learnscope.theory import input_structure as theory
 
@@ -319,4 +321,6 @@ FIGURES = {
     "theorem1": Figure("Theorem 1: error against width and steps", ("theorem1",), theorem1),
     "theorem2": Figure("Theorem 2: random features", ("theorem2",), theorem2),
     "artefacts": Figure("Two artefacts of arithmetic", ("scale", "rounding"), artefacts),
+    **REAL_FIGURES,
+    **MIXTURE_FIGURES,
 }

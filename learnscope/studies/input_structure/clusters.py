@@ -1,0 +1,118 @@
+"""Clusters of directions, from the cosines between them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_ROUNDS = 50
+
+
+class Clusters(NamedTuple):
+    """`label` of every direction (-1: in the core of none), `silhouette`, the mean cosine of the
+    directions to their own cluster's centre, and the largest cosine of two centres."""
+
+    label: np.ndarray
+    silhouette: float
+    inside: float
+    between: float
+
+
+def embedded(cosines: np.ndarray) -> np.ndarray:
+    """Unit vectors with these cosines, in coordinates sorted by how much they spread."""
+    values, vectors = np.linalg.eigh((cosines + cosines.T) / 2)
+    return (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
+
+
+def plane(cosines: np.ndarray) -> np.ndarray:
+    """Classical scaling to two dimensions (Torgerson 1952), as maps of weights are drawn."""
+    points = embedded(cosines)
+    apart = points - points.mean(0)
+    left, size, _ = np.linalg.svd(apart, full_matrices=False)
+    return left[:, :2] * size[:2]
+
+
+def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
+    """Spherical k-means (Dhillon and Modha 2001) from farthest-first starts, the best of them.
+
+    With `core` < 1 a centre is the mean of that share of its cluster's directions that are nearest
+    to it, and the rest are left out: what a hand would pick on a map.
+
+    >>> import numpy as np
+    >>> found = clusters(np.kron(np.array([[1, -1.0], [-1, 1]]), np.ones((3, 3))), 2)
+    >>> found.label.tolist(), round(found.silhouette, 6), round(found.between, 6)
+    ([0, 0, 0, 1, 1, 1], 2.0, -1.0)
+    """
+    points = embedded(cosines)
+    best, chosen = -np.inf, None
+    for first in range(0, len(points), max(1, len(points) // 10)):
+        centres = _starts(points, cosines, number, first)
+        for _ in range(_ROUNDS):
+            label = _label(points @ centres.T, core)
+            moved = _centres(points, label, centres)
+            if np.allclose(moved, centres):
+                break
+            centres = moved
+        near = points @ centres.T
+        label = _label(near, core)
+        fit = float(near.max(1)[label >= 0].mean())
+        if fit > best:
+            best, chosen = fit, (label, centres)
+    assert chosen is not None
+    label, centres = _in_order(*chosen)
+    apart = (centres @ centres.T)[np.triu_indices(number, 1)]
+    return Clusters(label, silhouette(cosines, label), best, float(apart.max()))
+
+
+def best_number(cosines: np.ndarray, most: int = 6) -> Clusters:
+    """The number of clusters, from 2 on, with the largest silhouette."""
+    return max((clusters(cosines, k) for k in range(2, most + 1)), key=lambda c: c.silhouette)
+
+
+def silhouette(cosines: np.ndarray, label: np.ndarray) -> float:
+    """How much nearer (in cosine, so from -2 to 2) directions are to their own cluster's others
+    than to those of the nearest other one: the mean over directions; 0 for a cluster of one.
+
+    Rousseeuw's (1987) divides by the larger of both distances: here far clusters count for more.
+    """
+    kept = label >= 0
+    matrix, label = cosines[np.ix_(kept, kept)], label[kept]
+    names = np.unique(label)
+    found = []
+    for i, own in enumerate(label):
+        same = (label == own) & (np.arange(len(label)) != i)
+        others = [matrix[i, label == name].mean() for name in names if name != own]
+        found.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
+    return float(np.mean(found))
+
+
+def _starts(points: np.ndarray, cosines: np.ndarray, number: int, first: int) -> np.ndarray:
+    """One direction, and then each time that which is farthest from those taken."""
+    taken = [first]
+    while len(taken) < number:
+        taken.append(int(cosines[:, taken].max(1).argmin()))
+    return points[taken]
+
+
+def _label(near: np.ndarray, core: float) -> np.ndarray:
+    label = near.argmax(1)
+    for name in range(near.shape[1]):
+        members = np.flatnonzero(label == name)
+        kept = max(2, round(core * len(members)))
+        order = members[np.argsort(-near[members, name], kind="stable")]
+        label[order[kept:]] = -1
+    return label
+
+
+def _centres(points: np.ndarray, label: np.ndarray, old: np.ndarray) -> np.ndarray:
+    new = np.stack(
+        [points[label == k].sum(0) if (label == k).any() else old[k] for k in range(len(old))]
+    )
+    return new / np.maximum(np.linalg.norm(new, axis=1, keepdims=True), 1e-30)
+
+
+def _in_order(label: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest cluster first."""
+    order = np.argsort([-(label == k).sum() for k in range(len(centres))], kind="stable")
+    place = np.empty(len(centres), int)
+    place[order] = np.arange(len(centres))
+    return np.where(label >= 0, place[label], -1), centres[order]

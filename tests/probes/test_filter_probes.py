@@ -1,0 +1,75 @@
+"""Filters and the parts of mixtures: values by hand."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import Frame, Problem, Samples
+from learnscope.probes import FilterCosines, Filters, PartAccuracy
+from learnscope.rules import State
+
+NET = ls.nets.FullyConnected(width=2)
+MIXTURE = ls.data.TeacherMixture(
+    ls.data.Images("digits", train=40, test=30), NET, share=0.25, teacher_steps=5
+)
+WEIGHT = np.random.default_rng(0).normal(size=(3, 3, 2, 4))
+PARAMS = {
+    "block": {"conv": {"weight": jnp.asarray(WEIGHT)}, "norm": {"gain": jnp.ones(4)}},
+    "filters": jnp.asarray([[3.0, 4.0], [-4.0, 3.0]]),
+}
+
+
+def state_of(params) -> State:
+    return State(NET, params, params, None, jnp.zeros((), int), "logistic")
+
+
+def test_cosines_of_layers_and_filling():
+    problem: Any = None  # filters alone are looked at
+    found = np.asarray(FilterCosines(["filters", "block.conv"])(state_of(PARAMS), problem))
+    assert found.shape == (2, 4, 4)
+    one, two = WEIGHT[..., 0].ravel(), WEIGHT[..., 3].ravel()
+    cosine = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
+    assert found[1, 0, 3] == pytest.approx(cosine, abs=1e-6)
+    np.testing.assert_allclose(found[0], np.diag([1, 1, 0, 0]), atol=1e-6)
+    rows = Filters("block.conv")(state_of(PARAMS), problem)
+    np.testing.assert_allclose(rows[3], WEIGHT[..., 3].ravel(), rtol=1e-6)
+
+
+def test_a_layer_that_is_not_there():
+    problem: Any = None
+    with pytest.raises(ls.BadInput, match="no layer 'conv': after the net there are block, filt"):
+        FilterCosines("conv")(state_of(PARAMS), problem)
+    with pytest.raises(ls.BadInput, match="needs a layer with weights; 'block' holds conv, norm"):
+        Filters("block")(state_of(PARAMS), problem)
+
+
+def test_parts_are_apart():
+    @jax.jit
+    def read(key):
+        problem = MIXTURE.sample(key)
+        state = state_of(NET.init(key, problem))
+        return PartAccuracy()(state, problem), problem.test, state(problem.test.x)
+
+    found, test, outputs = read(jax.random.key(0))
+    right = np.asarray(outputs).argmax(1) == np.asarray(test.y)
+    assert float(found["real_accuracy"]) == pytest.approx(right[:30].mean(), abs=1e-6)
+    assert float(found["other_accuracy"]) == pytest.approx(right[30:].mean(), abs=1e-6)
+    both = 0.75 * right[:30].mean() + 0.25 * right[30:].mean()
+    assert float(found["mixture_accuracy"]) == pytest.approx(both, abs=1e-6)
+    label, truth = np.asarray(test.y), np.asarray(test.marks["truth"])
+    assert float(found["teacher_accuracy"]) == pytest.approx((label == truth)[:30].mean(), abs=1e-6)
+    common = np.bincount(label[30:]).max() / 30
+    assert float(found["commonest_label"]) == pytest.approx(common, abs=1e-6)
+
+
+def test_other_data_has_no_parts():
+    problem = Problem(
+        Samples(jnp.ones((2, 4)), jnp.ones(2)), Samples(jnp.ones((2, 4)), jnp.ones(2)), {},
+        Frame.of_dimension(4),
+    )  # fmt: skip
+    with pytest.raises(ls.BadInput, match="PartAccuracy needs the data model's 'other'"):
+        PartAccuracy()(state_of(PARAMS), problem)
