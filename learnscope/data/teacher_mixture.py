@@ -56,7 +56,7 @@ class TeacherMixture(AbstractData):
     >>> import jax, learnscope as ls
     >>> images = ls.data.Images("digits", train=40, test=10)
     >>> model = TeacherMixture(images, ls.nets.FullyConnected(width=2), teacher_steps=5)
-    >>> problem = model.sample(jax.random.key(0))
+    >>> problem = jax.jit(model.sample)(jax.random.key(0))
     >>> problem.train.x.shape, int(problem.train.marks["other"].sum()), problem.test.size
     ((40, 64), 20, 20)
     """

@@ -164,7 +164,8 @@ def second_descent(data: xr.Dataset) -> Finding:
         f"minimum at FC({int(widths[low])}), peak at FC({int(widths[peak])}); loss by width "
         f"{_by_width(loss)}"
     )
-    return judged(told, rises and falls and low < peak, "no minimum, peak and fall")
+    why = "the rise after the minimum, or the fall after the peak, is not sure in these seeds"
+    return judged(told, rises and falls and low < peak, why)
 
 
 def _minimum(data: xr.Dataset, labels: str) -> tuple[np.ndarray, str]:
