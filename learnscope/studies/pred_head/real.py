@@ -66,7 +66,7 @@ def _projected(body: AbstractImageNet, width: int, outputs: int, **changes: Any)
 
 def digits(smoke: bool, steps: int, **changes: Any) -> Setting:
     """The bundled digits; a mirrored digit is another one."""
-    data = Images("digits", batch=128, test=100 if smoke else None,
+    data = Images(name="digits", batch=128, test=100 if smoke else None,
                   views=Augment(crop=0.4, flip=0.0))  # fmt: skip
     width, outputs = (16, 6) if smoke else (128, 32)
     body = FullyConnected(width=width, activation="relu")
@@ -75,13 +75,13 @@ def digits(smoke: bool, steps: int, **changes: Any) -> Setting:
 
 def cifar(body: AbstractImageNet, steps: int) -> Setting:
     """A part of CIFAR-10. Pixels are from 0 to 1, which is what jitter of colours means."""
-    data = Images("cifar10", train=5000, test=500, batch=64, views=Augment())
+    data = Images(name="cifar10", train=5000, test=500, batch=64, views=Augment())
     return Setting(data, _projected(body, 128, 32), steps)
 
 
 def published() -> Setting:
     """What section 8 says, and 200 epochs."""
-    data = Images("cifar10", test=5000, batch=256, views=Augment())
+    data = Images(name="cifar10", test=5000, batch=256, views=Augment())
     return Setting(data, _projected(ResNet(filters=64), 512, 64), 200 * 50_000 // 256, 50)
 
 
