@@ -17,6 +17,7 @@ from learnscope.lab.ledger import Finding, half_width, judged, mean, share
 from learnscope.studies.pegr.real_figures import closing
 
 TRAINED, LEARNT, SLACK, MOST = 0.99 * math.log(10), 0.15, 0.02, 0.9
+UNFITTED = 0.5  # a training loss above which noise is hardly memorised
 
 
 def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
@@ -43,6 +44,13 @@ def _why(data: xr.Dataset, failing: list[str]) -> str:
             f"PEGR's loss is still {float(held.median()):.2f} (median; guessing gives "
             f"{math.log(10):.2f}) when it closes after {closing(data):.0f} steps in "
             f"{int(held.notnull().sum())} of {total} runs"
+        )
+    fitted = data.loss.sel(rule="standard").isel(step=-1).mean("seed")
+    fitted = fitted.sel(noise=fitted.noise[fitted.noise > 0])
+    if bool((fitted > UNFITTED).all()):
+        parts.append(
+            f"standard training has not fitted its images either (loss {float(fitted.min()):.2f} "
+            f"to {float(fitted.max()):.2f}): there is little noise memorised to suppress"
         )
     return "; ".join(parts)
 
