@@ -17,7 +17,7 @@ from learnscope.lab.ledger import Finding, half_width, judged, mean, share
 from learnscope.studies.pegr.real_figures import closing
 
 TRAINED, LEARNT, SLACK, MOST = 0.99 * math.log(10), 0.15, 0.02, 0.9
-UNFITTED = 0.5  # a training loss above which noise is hardly memorised
+UNFITTED = 0.5  # a training loss above which images are not fitted, let alone their noise
 
 
 def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
@@ -50,7 +50,7 @@ def _why(data: xr.Dataset, failing: list[str]) -> str:
     if bool((fitted > UNFITTED).all()):
         parts.append(
             f"standard training has not fitted its images either (loss {float(fitted.min()):.2f} "
-            f"to {float(fitted.max()):.2f}): there is little noise memorised to suppress"
+            f"to {float(fitted.max()):.2f})"
         )
     return "; ".join(parts)
 
