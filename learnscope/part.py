@@ -174,6 +174,11 @@ def flag(default: Any = dataclasses.MISSING) -> Any:
     return eqx.field(static=True, metadata={"allowed": _Allowed("flag")}, **_default(default))
 
 
+def slot(base: type, default: Any = dataclasses.MISSING) -> Any:
+    """A part inside a part, of some kind; none if that is the default."""
+    return eqx.field(metadata={"slot": base}, **_default(default))
+
+
 class AbstractPart(eqx.Module):
     """Base of everything an experiment is made of: validated, printable, storable.
 
@@ -191,6 +196,13 @@ class AbstractPart(eqx.Module):
                 raise BadInput(
                     f"{type(self).__name__}.{field.name} = {value!r} is not allowed: "
                     f"it must be {allowed.words()}."
+                )
+            base = field.metadata.get("slot")
+            optional = value is None and field.default is None
+            if base is not None and not optional and not isinstance(value, base):
+                raise BadInput(
+                    f"{type(self).__name__}.{field.name} = {value!r} is not allowed: "
+                    f"it must be one of {', '.join(sorted(kinds(base)))}."
                 )
 
     def replace(self, path: str, value: Any) -> Self:

@@ -1,5 +1,6 @@
 """Where inputs come from: one file a data model."""
 
+from learnscope.data.augment import AbstractAugment, Augment
 from learnscope.data.class_noise import ClassNoise
 from learnscope.data.columns import Columns
 from learnscope.data.factors import (
@@ -14,6 +15,7 @@ from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.image_data import Images
+from learnscope.data.image_tasks import ImageTasks
 from learnscope.data.images import (
     ImageInfo,
     image_info,
@@ -28,25 +30,32 @@ from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
+    AbstractEpisodes,
     Fresh,
     FullBatch,
     MiniBatch,
     Problem,
     Samples,
 )
+from learnscope.data.pruned import Pruned
 from learnscope.data.rainbow import rainbow_mnist
 from learnscope.data.signal_noise import SignalNoise
+from learnscope.data.square import square_images
+from learnscope.data.stream import Stream, stream
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.teacher_mixture import TeacherMixture
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
+    "AbstractAugment",
     "AbstractBatches",
     "AbstractData",
+    "AbstractEpisodes",
     "AbstractFactors",
     "AbstractTurn",
     "AbstractViews",
+    "Augment",
     "Basis",
     "ClassNoise",
     "Columns",
@@ -58,6 +67,7 @@ __all__ = [
     "HalfMask",
     "Halves",
     "ImageInfo",
+    "ImageTasks",
     "Images",
     "LinearTasks",
     "MatrixFactors",
@@ -66,10 +76,12 @@ __all__ = [
     "PatternLaw",
     "Patterns",
     "Problem",
+    "Pruned",
     "Reflections",
     "Samples",
     "SignalNoise",
     "SpikeFactors",
+    "Stream",
     "StrongWeak",
     "TaskFamily",
     "TeacherMixture",
@@ -84,6 +96,8 @@ __all__ = [
     "overlaps",
     "patch_gram",
     "rainbow_mnist",
+    "square_images",
+    "stream",
     "task_problem",
     "turn",
     "with_gram",

@@ -10,11 +10,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from learnscope.data import random
+from learnscope.data.augment import AbstractAugment
 from learnscope.data.frame import Frame
 from learnscope.data.images import load_images
 from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.part import Number, choice, count, number
+from learnscope.part import Number, choice, count, number, slot
 
 PIXELS = ("unit", "bytes", "standard")
 
@@ -31,7 +32,8 @@ class Images(AbstractData):
     `noise` is the standard deviation of normal noise that is added to the training images once, in
     units of the pixels as they are scaled: `unit` (0 to 1), `bytes` (0 to 255), or `standard`
     (every colour with mean 0 and variance 1 over the whole training set). `batch` images are drawn
-    a step (none: all of them). The data is looked for in `root` or LEARNSCOPE_DATA.
+    a step (none: all of them). `views` makes random pairs of them, which self-supervised rules need
+    (`Augment`). The data is looked for in `root` or LEARNSCOPE_DATA.
 
     >>> import jax
     >>> problem = Images("digits", train=20, test=10, classes=(0, 1)).sample(jax.random.key(0))
@@ -47,6 +49,7 @@ class Images(AbstractData):
     batch: int | None = count(None, optional=True)
     noise: Number = number(0.0, low=0)
     pixels: str = choice(*PIXELS, default="unit")
+    views: AbstractAugment | None = slot(AbstractAugment, None)
 
     def __check_init__(self):
         super().__check_init__()
@@ -82,7 +85,7 @@ class Images(AbstractData):
 
     @property
     def compression(self) -> str:
-        return "rotate"
+        return "rotate" if self.views is None else "none"
 
     @property
     def span(self) -> int:
@@ -102,20 +105,24 @@ class Images(AbstractData):
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         keys = jax.random.split(key, 3)
-        sizes, found = self._sizes, self.source
-        train = self._drawn(keys[0], found.train, sizes[0])
+        found = self.source
+        train = self._drawn(self.chosen(key), found.train)
         noisy = train.x + self.noise * random.normal(keys[1], train.x.shape)
         return Problem(
             train=Samples(noisy, train.y),
-            test=self._drawn(keys[2], found.test, sizes[1]),
+            test=self._drawn(_some(keys[2], found.test, self._sizes[1]), found.test),
             directions={},
             frame=Frame.of_dimension(found.dim),
             batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
+            views=self.views,
         )
 
-    def _drawn(self, key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Samples:
+    def chosen(self, key: Key[Array, ""]) -> Int[Array, " n"]:
+        """Which images of the set are the training images of `sample(key)`."""
+        return _some(jax.random.split(key, 3)[0], self.source.train, self._sizes[0])
+
+    def _drawn(self, index: Int[Array, " n"], of: tuple[np.ndarray, np.ndarray]) -> Samples:
         images, labels = of
-        index = jnp.arange(size) if size == len(labels) else random.distinct(key, len(labels), size)
         shift, factor = self.source.scaling[self.pixels]
         dtype = np.dtype(jnp.result_type(float))
         y = jnp.asarray(labels)[index]
@@ -127,6 +134,12 @@ class Images(AbstractData):
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test images: there is no law to draw a new one from."""
         return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+
+
+def _some(key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Int[Array, " n"]:
+    """Which images to take: all in their order, or some of them."""
+    there = len(of[1])
+    return jnp.arange(size) if size == there else random.distinct(key, there, size)
 
 
 def rows_at(

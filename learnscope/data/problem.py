@@ -97,13 +97,22 @@ class Fresh(AbstractBatches):
         return jax.vmap(lambda k: self.model.example(k, problem))(keys)
 
 
+class AbstractEpisodes(eqx.Module):
+    """Tasks that are drawn anew every step, where a data model has so many."""
+
+    @abstractmethod
+    def __call__(self, key: Key[Array, ""], count: int) -> tuple[Samples, ...]:
+        """So many tasks: their training halves and their validation halves."""
+
+
 class Problem(eqx.Module):
     """One draw: what is learnt from, what is tested on, and the truth behind both.
 
-    `factors` are the matrices that colour the noise, where each class has its own. `views` makes
-    positive pairs, where the data model has such. `widths` says
-    how many of the directions (in the order of their names) each patch lies in the span of; None
-    stands for a patch, or for all patches, of which this is not known.
+    `episodes` draws the tasks that rules learn from, where these are not those of `train` and
+    `validation`. `factors` are the matrices that colour the noise, where each class has its own.
+    `views` makes positive pairs, where the data model has such. `widths` says how many of the
+    directions (in the order of their names) each patch lies in the span of; None stands for a
+    patch, or for all patches, of which this is not known.
     """
 
     train: Samples
@@ -114,6 +123,7 @@ class Problem(eqx.Module):
     validation: Samples | None = None
     factors: AbstractFactors | None = None
     views: AbstractViews | None = None
+    episodes: AbstractEpisodes | None = None
     widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
 
     def batch(self, key: Key[Array, ""]) -> Samples:
@@ -130,7 +140,7 @@ class Problem(eqx.Module):
         if self.views is None:
             raise BadInput(
                 "the data model has no positive pairs, which self-supervised rules and probes "
-                "need; use one with views, such as StrongWeak."
+                "need; use one with views, such as StrongWeak, or Images with views = Augment()."
             )
         return self.views(key, samples.x)
 
@@ -156,6 +166,7 @@ class Problem(eqx.Module):
             validation=None if held is None else held.project(onto, self.widths),
             factors=None if self.factors is None else self.factors.project(onto),
             views=self.views,
+            episodes=self.episodes,
             widths=self.widths,
         )
 

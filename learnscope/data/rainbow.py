@@ -47,7 +47,7 @@ def rainbow_mnist(
     size = most if per_task is None else per_task
     if not 1 <= size <= most:
         raise BadInput(f"per_task = {per_task} is not allowed: it must be from 1 to {most}.")
-    order, which = _orders(len(images))
+    order, which = orders(len(images))
     # The bundled digits go up to 16.
     ink = images.astype(np.float32) / (16 if source == "digits" else 255)
     found = {}
@@ -55,7 +55,7 @@ def rainbow_mnist(
         rows = [order[task :: len(TASKS)][:size] for task in chosen]
         found[part] = {
             "images": np.stack(
-                [_painted(ink[row], *TASKS[at]) for row, at in zip(rows, chosen, strict=True)]
+                [painted(ink[row], *TASKS[at]) for row, at in zip(rows, chosen, strict=True)]
             ),
             "labels": np.stack([labels[row] for row in rows]),
             "tasks": [TASKS[task] for task in chosen],
@@ -64,7 +64,7 @@ def rainbow_mnist(
 
 
 @functools.cache
-def _orders(count: int) -> tuple[np.ndarray, np.ndarray]:
+def orders(count: int) -> tuple[np.ndarray, np.ndarray]:
     """A shuffled order of images and one of tasks.
 
     Of `RandomState`, whose numbers NumPy has promised never to change.
@@ -73,7 +73,7 @@ def _orders(count: int) -> tuple[np.ndarray, np.ndarray]:
     return random.permutation(count), random.permutation(len(TASKS))
 
 
-def _painted(ink: np.ndarray, colour: str, scale: str, turns: int) -> np.ndarray:
+def painted(ink: np.ndarray, colour: str, scale: str, turns: int) -> np.ndarray:
     """Images of ink (n, height, width) between 0 and 1 as those of a task."""
     ink = np.rot90(_half(ink) if scale == "half" else ink, turns, axes=(1, 2))
     background = np.array(COLOURS[colour], np.float32)

@@ -61,6 +61,10 @@ def part(base: type, table: Any, where: str) -> Any:
         if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
     }
     check_names(base.__name__, fields, set(names), required)
+    for name, value in fields.items():
+        inside = names[name].metadata.get("slot")
+        if inside is not None:
+            fields[name] = part(inside, value, f"{where}.{name}")
     return base(**fields)
 
 

@@ -3,13 +3,14 @@
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.conv_blocks import Conv4, Conv6
 from learnscope.nets.fully_connected import FullyConnected
-from learnscope.nets.image_net import AbstractImageNet
+from learnscope.nets.image_net import AbstractImageNet, in_parts
 from learnscope.nets.lenet import LeNet5
 from learnscope.nets.linear import Linear
 from learnscope.nets.model import Model
 from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
 from learnscope.nets.patch_cnn import PatchCNN
 from learnscope.nets.patch_encoder import PatchEncoder
+from learnscope.nets.projection import Projection
 from learnscope.nets.resnet import ResNet
 from learnscope.nets.two_layer import TwoLayer
 
@@ -27,7 +28,9 @@ __all__ = [
     "Params",
     "PatchCNN",
     "PatchEncoder",
+    "Projection",
     "ResNet",
     "TwoLayer",
+    "in_parts",
     "inner",
 ]

@@ -1,5 +1,7 @@
 """Conv4 and Conv6: the usual networks of few-shot learning."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
@@ -11,7 +13,6 @@ from learnscope.nets.layers import (
     Images,
     conv,
     conv_layer,
-    dense,
     dense_layer,
     max_pool,
     normal_layer,
@@ -32,7 +33,7 @@ class AbstractConvBlocks(AbstractImageNet):
     threshold: eqx.AbstractVar[Number]
     normalise: eqx.AbstractVar[str]
     scale: eqx.AbstractVar[Number | None]
-    depth: eqx.AbstractClassVar[int]
+    depth: ClassVar[int]
 
     def layers(self, key: Key[Array, ""], shape: tuple[int, int, int]) -> Params:
         keys = jax.random.split(key, self.depth + 1)
@@ -43,11 +44,12 @@ class AbstractConvBlocks(AbstractImageNet):
                 "norm": normal_layer(self.normalise, self.width),
             }
             inputs = self.width
-        flat = jax.eval_shape(self._features, params, jax.ShapeDtypeStruct((1, *shape), float))
+        flat = jax.eval_shape(self.features, params, jax.ShapeDtypeStruct((1, *shape), float))
         params["dense"] = dense_layer(keys[-1], flat.shape[1], self.width_out, self.scale)
         return params
 
-    def _features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+    def features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+        """What the last block leaves: all places of all its filters."""
         act = ACTIVATIONS[self.activation]
         for i in range(self.depth):
             block = params[f"block{i + 1}"]
@@ -55,9 +57,6 @@ class AbstractConvBlocks(AbstractImageNet):
             x = act(x, 1.0, self.threshold)
             x = max_pool(x) if i < 4 and x.shape[1] > 1 else x
         return x.reshape(x.shape[0], -1)
-
-    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        return dense(params["dense"], self._features(params, x))
 
 
 _SMOOTH = ("relu", "huberised", "quadratic")
@@ -75,7 +74,7 @@ class Conv4(AbstractConvBlocks):
     (4, 5)
     """
 
-    depth = 4
+    depth: ClassVar = 4
 
     classes: int = count(10, low=2)
     width: int = count(64)
@@ -92,7 +91,7 @@ class Conv6(AbstractConvBlocks):
     6
     """
 
-    depth = 6
+    depth: ClassVar = 6
 
     classes: int = count(10, low=2)
     width: int = count(64)

@@ -49,6 +49,3 @@ class FullyConnected(AbstractImageNet):
         """The hidden neurons."""
         z = dense(params["hidden"], x.reshape(x.shape[0], -1))
         return ACTIVATIONS[self.activation](z, 1.0, self.threshold)
-
-    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        return dense(params["dense"], self.features(params, x))

@@ -38,7 +38,7 @@ class LeNet5(AbstractImageNet):
     (61706, (3, 10))
     """
 
-    readout: ClassVar = None
+    last: ClassVar[str] = "dense3"
 
     classes: int = count(10, low=2)
     scale: Number | None = number(None, above=0, optional=True)
@@ -49,20 +49,21 @@ class LeNet5(AbstractImageNet):
             "conv1": conv_layer(keys[0], 5, shape[2], 6, self.scale),
             "conv2": conv_layer(keys[1], 5, 6, 16, self.scale),
         }
-        flat = jax.eval_shape(self._features, params, jax.ShapeDtypeStruct((1, *shape), float))
+        flat = jax.eval_shape(self._flat, params, jax.ShapeDtypeStruct((1, *shape), float))
         sizes = [flat.shape[1], 120, 84, self.width_out]
         for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
             params[f"dense{i + 1}"] = dense_layer(keys[2 + i], inputs, outputs, self.scale)
         return params
 
-    def _features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+    def _flat(self, params: Params, x: Images) -> Float[Array, "n feature"]:
         x = max_pool(rectified(conv(params["conv1"], x)))
         padding = "VALID" if x.shape[1] >= 10 else "SAME"
         x = max_pool(rectified(conv(params["conv2"], x, padding)))
         return x.reshape(x.shape[0], -1)
 
-    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        x = self._features(params, x)
+    def features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
+        """The 84 neurons before the last layer."""
+        x = self._flat(params, x)
         for name in ("dense1", "dense2"):
             x = rectified(dense(params[name], x))
-        return dense(params["dense3"], x)
+        return x

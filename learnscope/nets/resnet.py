@@ -10,7 +10,6 @@ from learnscope.nets.layers import (
     Layer,
     conv,
     conv_layer,
-    dense,
     dense_layer,
     normal_layer,
     normalise,
@@ -86,6 +85,3 @@ class ResNet(AbstractImageNet):
                 stride = 2 if stage > 0 and block == 0 else 1
                 x = self._block(params[f"stage{stage + 1}_{block + 1}"], x, stride)
         return x.mean((1, 2))
-
-    def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        return dense(params["dense"], self.features(params, x))

@@ -11,9 +11,11 @@ from learnscope.probes.class_noise import (
     NoiseSpectrum,
     Residual,
 )
+from learnscope.probes.features import FeatureCorrelation, LinearProbe
 from learnscope.probes.filters import FilterCosines, Filters
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
+    AdaptedTasks,
     AdaptedTest,
     Amplification,
     FeatureLearning,
@@ -32,6 +34,7 @@ from learnscope.probes.patterns import (
     WeightMap,
     chunk_alignment,
 )
+from learnscope.probes.preferred import PreferredImages
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
@@ -46,6 +49,7 @@ __all__ = [
     "AbstractProbe",
     "Activations",
     "ActiveNeurons",
+    "AdaptedTasks",
     "AdaptedTest",
     "Alignment",
     "Amplification",
@@ -57,6 +61,7 @@ __all__ = [
     "Clusters",
     "Contributions",
     "Decomposition",
+    "FeatureCorrelation",
     "FeatureLearning",
     "FeatureShares",
     "FeatureStrengths",
@@ -66,6 +71,7 @@ __all__ = [
     "GradientNorm",
     "HeadOffDiagonal",
     "KernelFit",
+    "LinearProbe",
     "LongTailAccuracy",
     "Loss",
     "MetaLoss",
@@ -78,6 +84,7 @@ __all__ = [
     "PatternComponents",
     "Phase",
     "PopulationMoments",
+    "PreferredImages",
     "ReadoutNorm",
     "Residual",
     "SignalLearning",

@@ -61,21 +61,48 @@ class AdaptedTest(AbstractProbe):
     split: str = choice(*SPLITS, default="train-validation")
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        parts = parts_of(type(self).__name__, problem, self.split)
-        support, each = sum(parts.sizes), problem.test.size // problem.test.groups
-        if each <= support:
-            raise BadInput(
-                f"the probe AdaptedTest needs fresh tasks of more than the {support} examples that "
-                f"it adapts to; they have {each}."
-            )
-
-        def one(task: AbstractTask) -> tuple[Array, Array]:
-            outputs, y = task.outer_outputs(descend(task, self.inner_rate, self.inner_steps).point)
-            return loss_of(state.loss, outputs, y).mean(), correct(outputs, y).mean()
-
-        fresh = Parts((Columns.undone(problem.test),), parts.inner, (support, each))
-        losses, right = view(state.net, state.params, fresh, state.loss).map(one)
+        losses, right = _adapted(self, state, problem)
         return {"adapted_test_loss": losses.mean(), "adapted_test_accuracy": right.mean()}
+
+
+class AdaptedTasks(AbstractProbe):
+    """Loss and accuracy of `AdaptedTest` on every fresh task by itself, of which intervals over
+    tasks are made (Zuo et al. 2023, Tables 1 to 6)."""
+
+    papers: ClassVar = ("zuo2023split",)
+    outputs: ClassVar = {
+        "task_loss": Output("test loss after adapting", "nat", ("task",), low=0),
+        "task_accuracy": Output("test accuracy after adapting", dims=("task",), low=0, high=1),
+    }
+
+    inner_rate: Number = number(above=0)
+    inner_steps: int = count(5, low=0)
+    split: str = choice(*SPLITS, default="train-validation")
+
+    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+        losses, right = _adapted(self, state, problem)
+        return {"task_loss": losses, "task_accuracy": right}
+
+
+def _adapted(
+    probe: AdaptedTest | AdaptedTasks, state: State, problem: Problem
+) -> tuple[Float[Array, " task"], Float[Array, " task"]]:
+    """Loss and accuracy of every fresh task's queries."""
+    name = type(probe).__name__
+    parts = parts_of(name, problem, probe.split)
+    support, each = sum(parts.sizes), problem.test.size // problem.test.groups
+    if each <= support:
+        raise BadInput(
+            f"the probe {name} needs fresh tasks of more than the {support} examples that it "
+            f"adapts to; they have {each}."
+        )
+
+    def one(task: AbstractTask) -> tuple[Array, Array]:
+        outputs, y = task.outer_outputs(descend(task, probe.inner_rate, probe.inner_steps).point)
+        return loss_of(state.loss, outputs, y).mean(), correct(outputs, y).mean()
+
+    fresh = Parts((Columns.undone(problem.test),), parts.inner, (support, each))
+    return view(state.net, state.params, fresh, state.loss).map(one)
 
 
 class FeatureLearning(AbstractProbe):

@@ -1,6 +1,6 @@
 """What self-supervised rules do: the loss of pairs, the prediction head, how neurons correlate."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -82,6 +82,28 @@ def effective_rank(covariance: Float[Array, "neuron neuron"]) -> Float[Array, ""
     return jnp.where(total > 0, jnp.exp(entropy), 0.0)
 
 
+class Correlations(NamedTuple):
+    """How neurons correlate: the matrix, shares of pairs by size, mean size, effective rank."""
+
+    matrix: Float[Array, "neuron neuron"]
+    share: Float[Array, " bin"]
+    size: Float[Array, ""]
+    rank: Float[Array, ""]
+
+
+def correlation_summary(values: Float[Array, "n neuron"], bins: int) -> Correlations:
+    """Correlations of neurons over examples; shares are of pairs, in equal parts of [-1, 1]."""
+    centred = values - values.mean(0, keepdims=True)
+    found = correlations(centred.T @ centred / values.shape[0])
+    n = found.shape[0]
+    apart = ~jnp.eye(n, dtype=bool)
+    pairs = max(1, n * (n - 1))
+    place = jnp.clip(((found + 1) / 2 * bins).astype(int), 0, bins - 1)
+    weight = jnp.where(apart, 1 / pairs, 0.0).astype(found.dtype)
+    share = jnp.zeros(bins, found.dtype).at[place.ravel()].add(weight.ravel())
+    return Correlations(found, share, (jnp.abs(found) * weight).sum(), effective_rank(found))
+
+
 class NeuronCorrelation(AbstractProbe):
     """How the encoder's outputs correlate on the test examples (Wen and Li 2022, Figure 1): the
     matrix, a histogram of its off-diagonal in `bins` equal parts of [-1, 1] (as shares of pairs),
@@ -104,17 +126,10 @@ class NeuronCorrelation(AbstractProbe):
                 f"the probe {type(self).__name__} needs a net with several outputs, such as "
                 "PatchEncoder."
             )
-        centred = values - values.mean(0, keepdims=True)
-        found = correlations(centred.T @ centred / values.shape[0])
-        n = found.shape[0]
-        apart = ~jnp.eye(n, dtype=bool)
-        pairs = max(1, n * (n - 1))
-        place = jnp.clip(((found + 1) / 2 * self.bins).astype(int), 0, self.bins - 1)
-        weight = jnp.where(apart, 1 / pairs, 0.0).astype(found.dtype)
-        share = jnp.zeros(self.bins, found.dtype).at[place.ravel()].add(weight.ravel())
+        found = correlation_summary(values, self.bins)
         return {
-            "correlation": found,
-            "correlation_share": share,
-            "correlation_size": (jnp.abs(found) * weight).sum(),
-            "effective_rank": effective_rank(found),
+            "correlation": found.matrix,
+            "correlation_share": found.share,
+            "correlation_size": found.size,
+            "effective_rank": found.rank,
         }

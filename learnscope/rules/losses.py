@@ -91,6 +91,9 @@ def correct(outputs: Outputs, labels: Array) -> Each:
     if outputs.ndim == labels.ndim:
         return (1 + jnp.sign(labels * outputs)) / 2
     _need_classes(labels)
-    best = outputs == outputs.max(-1, keepdims=True)
+    # XLA may compute outputs once for the maximum and again, rounded otherwise, for the comparison,
+    # which then finds none: the argument of the maximum is always among the best.
+    first = jax.nn.one_hot(jnp.argmax(outputs, -1), outputs.shape[-1], dtype=bool)
+    best = (outputs == outputs.max(-1, keepdims=True)) | first
     hit = jnp.take_along_axis(best, labels[..., None].astype(int), axis=-1)[..., 0]
     return jnp.where(jnp.isnan(outputs).any(-1), jnp.nan, hit / best.sum(-1))

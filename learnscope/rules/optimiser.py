@@ -1,12 +1,15 @@
 """Optax optimisers by name, with numbers that can be swept."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array
 
 from learnscope.errors import BadInput
 from learnscope.part import Number
@@ -23,7 +26,11 @@ def optimiser_field() -> Any:
 
 
 def options_field() -> Any:
-    """Further arguments of the optimiser, e.g. `{"momentum": 0.9}`; numbers can be swept."""
+    """Further arguments of the optimiser, e.g. `{"momentum": 0.9}`; numbers can be swept.
+
+    With any optimiser, `cosine_steps` lets the rate fall to 0 within so many steps, along a cosine
+    (Loshchilov and Hutter 2017).
+    """
     return eqx.field(
         default_factory=dict, converter=lambda given: dict(given) if _is_table(given) else given
     )
@@ -74,7 +81,15 @@ def build(
 ) -> optax.GradientTransformation:
     """The gradient transformation for a rate."""
     factory = getattr(optax, optimiser) if isinstance(optimiser, str) else optimiser
-    return factory(rate, **options)
+    options = dict(options)
+    over = options.pop("cosine_steps", None)
+    # optax's own schedule wants a Python number of steps, and this one may be traced.
+    return factory(rate if over is None else partial(_falling, rate, over), **options)
+
+
+def _falling(rate: Number, over: Number, step: Array) -> Array:
+    """Half a period of a cosine: the rate at step 0, nothing from `over` on."""
+    return rate * (1 + jnp.cos(jnp.pi * jnp.minimum(step / over, 1.0))) / 2
 
 
 def basis_dependence(optimiser: str | Factory) -> str | None:

@@ -1,12 +1,13 @@
 """What a practitioner takes home: tools for data and models of their own."""
 
+from learnscope.data.influence import influence_scores
 from learnscope.tools.baselines import distance_to_class_mean, nearest_neighbour_disagreement
 from learnscope.tools.collapse import collapse_report
 from learnscope.tools.collapse_value import CollapseReport
 from learnscope.tools.correlation import noise_correlation, noise_correlation_ratio
-from learnscope.tools.influence import influence_scores
 from learnscope.tools.labelled import Labelled, read_labelled
 from learnscope.tools.representations import read_representations
+from learnscope.tools.tsne import tsne
 
 __all__ = [
     "CollapseReport",
@@ -19,4 +20,5 @@ __all__ = [
     "noise_correlation_ratio",
     "read_labelled",
     "read_representations",
+    "tsne",
 ]

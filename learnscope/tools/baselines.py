@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from learnscope.data.classes import MEMORY, Centred, Classes, blocks, check_memory
 from learnscope.errors import BadInput
-from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
 
 
 def distance_to_class_mean(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from learnscope.tools.classes import MEMORY, check_memory
+from learnscope.data.classes import MEMORY, check_memory
 from learnscope.tools.collapse_value import CollapseReport, Histogram
 from learnscope.tools.collapse_verdict import Evidence, Thresholds, judge
 from learnscope.tools.duplicates import duplicate_groups

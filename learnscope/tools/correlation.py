@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from learnscope import data
+from learnscope.data.classes import MEMORY, Centred, Classes, blocks, check_memory
 from learnscope.errors import BadInput
-from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
 
 MOST_CLASSES = 4096
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from learnscope.data.classes import MEMORY, Classes
 from learnscope.data.formats.folders import read_folder
 from learnscope.errors import BadInput
-from learnscope.tools.classes import MEMORY, Classes
 from learnscope.tools.csv_file import read_csv
 from learnscope.tools.npz_file import read_npz
 

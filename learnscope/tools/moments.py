@@ -6,8 +6,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from learnscope.data.classes import blocks
 from learnscope.errors import BadInput
-from learnscope.tools.classes import blocks
 
 MOST_UNITS = 8192  # a matrix of them, units by units, takes 512 MB
 _LARGEST = 2.0**500  # of an entry: differences, sums and norms stay finite

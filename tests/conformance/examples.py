@@ -80,10 +80,23 @@ COMPANIONS["pairs"] = {
     "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
     "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
+COMPANIONS["image_tasks"] = {
+    "data": ls.data.ImageTasks("digits", tasks=2, ways=3, queries=1, test_tasks=2),
+    "net": ls.nets.FullyConnected(width=3, classes=3, activation="huberised"),
+    "rule": ls.rules.Fomaml(rate=0.1, inner_rate=0.5, inner_steps=2, batch=3),
+}
 COMPANIONS["images"] = {
     "data": ls.data.Images("digits", train=6, test=5, classes=(0, 1, 2)),
     "net": ls.nets.FullyConnected(width=3, classes=3),
     "rule": ls.rules.GradientDescent(rate=0.1),
+}
+COMPANIONS["views"] = {
+    "data": ls.data.Images("digits", train=9, test=8, batch=6, views=ls.data.Augment(flip=0.0)),
+    "net": ls.nets.Projection(
+        ls.nets.FullyConnected(width=4, activation="relu"), width=5, outputs=3, normalise="batch"
+    ),
+    "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
+    "probes": (ls.probes.NeuronCorrelation(bins=4),),
 }
 COMPANIONS["taught"] = {
     "data": ls.data.TeacherMixture(
@@ -256,10 +269,25 @@ EXAMPLES_WITH: dict[str, Table] = {
         "probes": {
             "MetaLoss": [ls.probes.MetaLoss(inner_rate=0.5, inner_steps=2)],
             "AdaptedTest": [ls.probes.AdaptedTest(inner_rate=0.5, split="train-train")],
+            "AdaptedTasks": [ls.probes.AdaptedTasks(inner_rate=0.5, inner_steps=2)],
             "FeatureLearning": [ls.probes.FeatureLearning()],
             "TaskNoise": [ls.probes.TaskNoise()],
             "Amplification": [ls.probes.Amplification(inner_rate=0.5, inner_steps=2)],
         },
+    },
+    "image_tasks": {
+        "data": {
+            "ImageTasks": [
+                COMPANIONS["image_tasks"]["data"],
+                ls.data.ImageTasks(
+                    "rainbow", source="digits", tasks=3, ways=3, queries=2, test_tasks=3,
+                    fresh=False, images=7, pixels="unit", shrink=2,
+                ),
+            ],
+        },
+        "net": {"FullyConnected": [COMPANIONS["image_tasks"]["net"]]},
+        "rule": {"Fomaml": [COMPANIONS["image_tasks"]["rule"]]},
+        "probes": {"AdaptedTasks": [ls.probes.AdaptedTasks(inner_rate=0.5)]},
     },
     "centroids": {
         "data": {"LinearTasks": [COMPANIONS["centroids"]["data"]]},
@@ -287,6 +315,11 @@ EXAMPLES_WITH: dict[str, Table] = {
                     pixels="standard",
                 ),
             ],
+            "Pruned": [
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.4),
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.3, by="low", apart=False),
+                ls.data.Pruned(COMPANIONS["images"]["data"], removed=0.2, by="random"),
+            ],
         },
         "net": {
             "LeNet5": [ls.nets.LeNet5(classes=3)],
@@ -298,6 +331,29 @@ EXAMPLES_WITH: dict[str, Table] = {
         "rule": {
             "GradientDescent": [COMPANIONS["images"]["rule"]],
             "PerExamplePenalty": [ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)],
+        },
+    },
+    "views": {
+        "data": {"Images": [COMPANIONS["views"]["data"]]},
+        "net": {
+            "Projection": [
+                COMPANIONS["views"]["net"],
+                ls.nets.Projection(ls.nets.FullyConnected(width=4), outputs=3, layers=1),
+            ],
+        },
+        "rule": {
+            "NonContrastive": [
+                ls.rules.NonContrastive(rate=0.01, head_rate=0.1, head="linear", normalise="l2",
+                                        optimiser="adamw", options={"cosine_steps": 9.0}),
+            ],
+        },
+        "probes": {
+            "FeatureCorrelation": [ls.probes.FeatureCorrelation(bins=4)],
+            "LinearProbe": [ls.probes.LinearProbe(examples=6, classes=10)],
+            "PreferredImages": [
+                ls.probes.PreferredImages(neurons=2, steps=2),
+                ls.probes.PreferredImages(neurons=9, of="features", steps=2),
+            ],
         },
     },
     "taught": {

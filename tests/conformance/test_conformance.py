@@ -59,7 +59,9 @@ def of(*slots: str) -> list:
 
 def some(cases: list) -> list:
     """The same, those of the later papers on request: compiling each takes seconds."""
-    later = ("-pairs-", "-tasks-", "-centroids-", "-images-", "-taught-")
+    later = (
+        "-pairs-", "-views-", "-tasks-", "-image_tasks-", "-centroids-", "-images-", "-taught-",
+    )  # fmt: skip
     return [
         pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
         if any(name in str(case.id) for name in later)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.tools import correlation, influence
-from learnscope.tools.classes import MEMORY, Centred, Classes
+from learnscope.data import influence
+from learnscope.data.classes import MEMORY, Centred, Classes
+from learnscope.tools import correlation
 
 SCORES = ls.tools.influence_scores
 

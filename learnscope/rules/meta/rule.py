@@ -24,7 +24,7 @@ def split_field(default: str = "train-validation"):
 
 
 def batch_field():
-    """Tasks a step, drawn anew every step (none: all of them)."""
+    """Tasks a step, drawn anew every step (none: all of them, or as many new ones)."""
     return count(None, optional=True)
 
 
@@ -54,7 +54,10 @@ class AbstractMetaRule(AbstractGradientRule):
 
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
         parts = parts_of(type(self).__name__, problem, self.split)
-        if self.batch is not None:
+        if problem.episodes is not None:
+            tasks = parts.sets[0].groups if self.batch is None else self.batch
+            parts = Parts(problem.episodes(key, tasks), parts.inner, parts.outer)
+        elif self.batch is not None:
             parts = self._some(parts, key)
         return view(state.net, state.params, parts, state.loss).gradient(self.wanted)
 

@@ -22,6 +22,7 @@ from learnscope.rules.losses import loss_of
 # Where a network is, as the task sees it; a change of weights (a move) has the same structure.
 Point = PyTree[Float[Array, "..."]]
 _UNROLLED = 5  # steps: short loops cost more in bookkeeping than in arithmetic
+_LOOPED = 1  # of deep networks: theirs are all arithmetic, and compile in two thirds of the time
 
 
 class AbstractTask(eqx.Module):
@@ -29,6 +30,7 @@ class AbstractTask(eqx.Module):
     move does to the point. Gradients by the point are moves."""
 
     start: eqx.AbstractVar[Point]
+    net: eqx.AbstractVar[AbstractNet]
 
     @abstractmethod
     def inner_loss(self, point: Point) -> Float[Array, ""]:
@@ -138,7 +140,7 @@ def descend(
         return Descent(jax.tree.map(minus, at.move, along), shifted), None
 
     walk = Descent(task.still(), task.start)
-    if steps > _UNROLLED:
+    if steps > (_UNROLLED if task.net.vmapped else _LOOPED):
         return jax.lax.scan(step, walk, None, length=steps)[0]
     for _ in range(steps):
         walk, _ = step(walk)

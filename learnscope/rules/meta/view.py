@@ -31,15 +31,18 @@ class Parts(eqx.Module):
 
 class View(eqx.Module):
     """`each` holds what differs between tasks (leading axis), `make` a task of it, and `gather` the
-    gradient for the parameters from the mean of what every task wants, as moves."""
+    gradient for the parameters from the mean of what every task wants, as moves. Tasks are
+    `vmapped` or, where batches of weights are slow, gone through one by one."""
 
     each: Any
     make: Callable[[Any], AbstractTask]
     gather: Callable[[Point], Params]
+    vmapped: bool = eqx.field(static=True, default=True)
 
     def map(self, function: Callable[[AbstractTask], Any]) -> Any:
-        """A function of every task, vmapped."""
-        return jax.vmap(lambda one: function(self.make(one)))(self.each)
+        """A function of every task."""
+        mapped = jax.vmap if self.vmapped else lambda one: lambda each: jax.lax.map(one, each)
+        return mapped(lambda one: function(self.make(one)))(self.each)
 
     def gradient(self, wanted: Callable[[AbstractTask], Point]) -> Params:
         """The mean over tasks of a move that each of them wants, in the parameters."""
@@ -61,7 +64,7 @@ def view(net: AbstractNet, params: Params, parts: Parts, loss: str) -> View:
     def gather(moves: Point) -> Params:
         return jax.tree.map(lambda leaf: leaf.mean(0), moves)
 
-    return View((cut(parts.inner), cut(parts.outer)), make, gather)
+    return View((cut(parts.inner), cut(parts.outer)), make, gather, net.vmapped)
 
 
 @view.register

@@ -5,6 +5,7 @@ from functools import partial
 from learnscope.lab.ledger import Claim
 from learnscope.studies.benign import checks
 from learnscope.studies.benign.experiments import EPSILON, READINGS
+from learnscope.studies.benign.real_claims import REAL_CLAIMS
 
 _SETTING = {
     "literal": "d = 1000, literal: 20 steps, rate 0.05",
@@ -12,7 +13,6 @@ _SETTING = {
 }
 _UNSCALED = _SETTING["no 1/m"]
 _LONG = "d = 1000, 1000 steps, no 1/m"
-_IMAGES = "real images are to come; the scores themselves: learnscope influence FILE"
 
 
 def _figure3(name: str) -> list[Claim]:
@@ -115,12 +115,5 @@ CLAIMS = (
     Claim("lemma6", "Test noise activates its own class's neurons more, by the ratio of "
           "‖AᵀA‖ b(S)", "Lemma 6", "Θ", "Γ = 100, ‖u‖ = 1, 40 steps, no 1/m",
           ("lemmas", "residuals"), checks.own_test_noise),
-    Claim("figure1", "Noise of real classes differs in shape (t-SNE of MNIST)", "Figure 1",
-          "a picture", "MNIST", reason=_IMAGES),
-    Claim("figure5", "High scores are atypical images", "Figure 5", "a picture", "MNIST, CIFAR-10",
-          reason=_IMAGES),
-    Claim("figure6", "Real classes have large noise correlation ratios", "Figure 6",
-          "a heat map", "MNIST", reason=_IMAGES),
-    Claim("figure7", "Removing high scores hurts more than removing low ones", "Figure 7",
-          "curves", "LeNet on MNIST, ResNet-18 on CIFAR-10", reason=_IMAGES),
+    *REAL_CLAIMS,
 )  # fmt: skip

@@ -38,6 +38,8 @@ from learnscope.probes import (
     TrainAccuracy,
 )
 from learnscope.rules import GradientDescent
+from learnscope.studies.benign.real import real_sweeps
+from learnscope.studies.computed import Computed
 from learnscope.studies.line import Line
 from learnscope.studies.study import Arm, Sweep
 from learnscope.theory import benign as theory
@@ -131,7 +133,7 @@ def majority_sizes(others: int) -> list[int]:
     return [MINORITY] + [others] * (CLASSES - 1)
 
 
-def sweeps(scale: str) -> dict[str, Sweep | Line]:
+def sweeps(scale: str) -> dict[str, Sweep | Line | Computed]:
     """All sweeps of the study."""
     cells, seeds, more = {"smoke": (3, 2, 2), "laptop": (20, 3, 10), "paper": (20, 3, 20)}[scale]
     small: dict[str, Any] = {"test": 100, "train_per_class": 10} if scale == "smoke" else {}
@@ -211,6 +213,7 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
             fitted, {"data.correlation": (1.0, 1400.0)},
             {"data.signal": np.linspace(0.001, 0.8, points).tolist()}, **lines,
         ),
+        **real_sweeps(scale),
     }  # fmt: skip
 
 

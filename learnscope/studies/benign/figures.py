@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from learnscope.lab.crossing import CROSSED
 from learnscope.studies.benign.experiments import CLASSES, EPSILON, LEVEL, READINGS, STRENGTHS
+from learnscope.studies.benign.real_figures import REAL_FIGURES
 from learnscope.studies.drawing import COLOURS, STYLES, interval, style
 from learnscope.studies.phase import draw_line, heat_map
 from learnscope.studies.study import Figure, experiment_of
@@ -262,4 +263,5 @@ FIGURES = {
     "tail": Figure("The long tail beside its untrained control", ("tail",), tail),
     "majority": Figure("Increasing majority hurts minority", ("majority",), majority),
     "lemmas": Figure("Lemmas 3 to 7 along the trajectory", ("lemmas", "residuals"), lemmas),
+    **REAL_FIGURES,
 }  # fmt: skip

@@ -5,11 +5,11 @@ from functools import partial
 from learnscope.lab.ledger import Claim
 from learnscope.studies.meta_split import checks
 from learnscope.studies.meta_split.experiments import READINGS, SETTINGS, labels
+from learnscope.studies.meta_split.real_claims import REAL_CLAIMS
 from learnscope.studies.meta_split.reported import told
 
 _REGIME = "d = 1000, M = 500, n = 2 + 2, m = 10, ‖ξ‖² = 24, γ = 2, η = 0.1, T = 2000"
 _MATCHED = "theorem regime, K = 16, 12 000 gradient passes a task"
-_IMAGES = "RainbowMNIST and miniImageNet are not part of this study: no few-shot image data yet"
 _READING = {
     "stated": "section 5.1, γ = 0.001, η = 0.0001, M = 500, 5/5, 16 tasks a step, T = 4000",
     "decoded": "section 5.1, γ = 0.001, η = 0.0001, M = 686 (a fit: above d/2), 5/5, 16 tasks a "
@@ -168,26 +168,5 @@ def _rules() -> list[Claim]:
     ]  # fmt: skip
 
 
-def _not_run() -> list[Claim]:
-    rows = [
-        ("table1_images", "Huberised ReLU and ReLU on RainbowMNIST and miniImageNet", "Table 1",
-         "87.52 ± 0.20 %, 46.15 ± 1.36 % (huberised, train-validation)"),
-        ("table2_images", "1 and 5 inner steps on RainbowMNIST and miniImageNet", "Table 2",
-         "85.83 ± 0.25 %, 25.17 ± 1.04 % (1 step, train-validation)"),
-        ("table3_images", "Outer against inner rates on RainbowMNIST and miniImageNet", "Table 3",
-         "66.13 ± 0.31 %, 20.00 ± 0.00 % (outer > inner, train-validation)"),
-        ("table4_images", "FOMAML and Reptile on RainbowMNIST and miniImageNet", "Table 4",
-         "87.52, 46.15 % against 84.97, 45.19 %"),
-        ("table5", "Deeper networks on miniImageNet", "Table 5", "50.89 ± 1.39 % (6 layers), "
-         "55.32 ± 1.43 % (ResNet18)"),
-        ("table6", "More samples a class on miniImageNet", "Table 6", "59.97 ± 1.02 % (3), "
-         "63.18 ± 0.90 % (5)"),
-    ]  # fmt: skip
-    return [
-        Claim(name, text, where, paper, "images", reason=_IMAGES)
-        for name, text, where, paper in rows
-    ]
-
-
-CLAIMS = (*_theorems(), *_lemmas(), *_tables(), *_figure1(), *_rules(), *_not_run())
+CLAIMS = (*_theorems(), *_lemmas(), *_tables(), *_figure1(), *_rules(), *REAL_CLAIMS)
 assert set(_READING) == set(READINGS)

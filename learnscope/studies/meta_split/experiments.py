@@ -42,6 +42,7 @@ from learnscope.rules import (
     Reptile,
 )
 from learnscope.studies.line import Line
+from learnscope.studies.meta_split.real import real_sweeps
 from learnscope.studies.study import Arm, Sweep
 
 DIM, DICTIONARY, RATE, INNER_RATE, INNER_STEPS = 1000, 500, 0.1, 2.0, 5
@@ -290,4 +291,5 @@ def sweeps(scale: str) -> dict[str, Sweep | Line]:
             dim="setting",
         ),
         **_centroid(2 if smoke else 20, 3 if smoke else 13),
+        **real_sweeps(scale),
     }  # fmt: skip

@@ -20,6 +20,7 @@ from learnscope.studies.meta_split.experiments import (
     labels,
 )
 from learnscope.studies.meta_split.fits import loss_exponents
+from learnscope.studies.meta_split.real_figures import REAL_FIGURES
 from learnscope.studies.meta_split.reported import LOSSES
 from learnscope.studies.phase import draw_line, heat_map
 from learnscope.studies.study import Figure, experiment_of
@@ -329,4 +330,5 @@ FIGURES = {
     "width": Figure("The separation over the width", ("width",), width),
     "centroid": Figure("The linear-centroid reversal", ("centroid", "centroid_family"), centroid),
     "phase": Figure("The train-validation advantage over noise and tasks", ("phase",), phase),
+    **REAL_FIGURES,
 }  # fmt: skip

@@ -6,6 +6,7 @@ from functools import partial
 from learnscope.lab.ledger import Claim
 from learnscope.studies.pegr import checks
 from learnscope.studies.pegr import experiments as ex
+from learnscope.studies.pegr.real_claims import REAL_CLAIMS
 
 READINGS = {
     "literal": "literal: 1/m, λ/2",
@@ -239,20 +240,5 @@ CLAIMS: tuple[Claim, ...] = (
         ("phase",),
         checks.criterion,
     ),
-    Claim(
-        "figure-5",
-        "On noisy MNIST both rules' training loss decreases.",
-        "Figure 5",
-        "σp = 0, 5, 10, 15",
-        "LeNet5, MNIST",
-        reason="real images and deep networks are not part of learnscope yet",
-    ),
-    Claim(
-        "figure-6",
-        "On noisy MNIST PEGR's test accuracy is above standard training's.",
-        "Figure 6",
-        "σp = 0, 5, 10, 15",
-        "LeNet5, MNIST",
-        reason="real images and deep networks are not part of learnscope yet",
-    ),
+    *REAL_CLAIMS,
 )

@@ -29,6 +29,7 @@ from learnscope.probes import (
     TestAccuracy,
 )
 from learnscope.rules import AbstractRule, FullPenalty, GradientDescent, PerExamplePenalty
+from learnscope.studies.pegr.real import real_sweeps
 from learnscope.studies.study import Arm, Sweep
 from learnscope.theory import pegr
 
@@ -197,4 +198,5 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "closing": _closing(seeds, 15000),
         "theorem": _theorem(seeds, THEOREM_STEPS),
         "phase": _phase(points, phase_seeds),
+        **real_sweeps(scale),
     }

@@ -1,4 +1,4 @@
-"""The paper's figures 1 to 4 in three readings, and three that it does not have."""
+"""The paper's figures 1 to 4 in three readings, three that it does not have, and 5 and 6."""
 
 import math
 
@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from learnscope.studies.drawing import COLOURS, curves, style
 from learnscope.studies.pegr import experiments as ex
+from learnscope.studies.pegr.real_figures import REAL_FIGURES
 from learnscope.studies.study import Figure
 from learnscope.theory import pegr
 
@@ -233,4 +234,5 @@ FIGURES: dict[str, Figure] = {
     "theorem": Figure("Theorems 3.2 and 3.3 where their condition holds", ("theorem",), theorem),
     "bounds": Figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), bounds),
     "phase": Figure("Success over (weight, noise)", ("phase",), phase),
+    **REAL_FIGURES,
 }

@@ -7,6 +7,7 @@ from learnscope.studies.pred_head import checks
 from learnscope.studies.pred_head.experiments import BARE, CONTRASTIVE, HEAD
 from learnscope.studies.pred_head.outcomes import ALL
 from learnscope.studies.pred_head.outcomes import STRONG as ALL_STRONG
+from learnscope.studies.pred_head.real_claims import REAL_CLAIMS
 
 _TOY = (
     "d = 20, P = 16, P₀ = 4, α = (3, 2), N = 1024, η = η_E = 0.05, 4000 steps, from "
@@ -14,7 +15,6 @@ _TOY = (
 )
 _FLOW = "population flow, random start, α = (4, 2), η_E/η = 0.05"
 _TILTED = "population flow from the proof's start, α = (4, 2), η_E/η = 0.05, d to 10⁶"
-_REAL = "images are to come: learnscope run pred_head covers the toy"
 
 
 def _trained(id: str, statement: str, where: str, name: str, expected: str, setting: str = _TOY):
@@ -112,16 +112,5 @@ CLAIMS = (
     Claim("many", "With a head more features are learnt, for more neurons and features",
           "beyond the paper", "more with a head", "population descent, d = 50", ("many",),
           checks.more_features),
-    *(
-        Claim(id, statement, where, "a figure", data, reason=_REAL)
-        for id, statement, where, data in (
-            ("figure1_real", "Projections of a ResNet-18 correlate without a head", "Figure 1",
-             "CIFAR-10"),
-            ("figure2_real", "Linear probes are as good for all heads", "Figure 2",
-             "CIFAR-10, CIFAR-100, STL-10"),
-            ("figure3_real", "The head rises and falls", "Figures 3 and 4",
-             "CIFAR-10, CIFAR-100, STL-10"),
-            ("figure5", "Features look more varied with a head", "Figure 5", "CIFAR-10, BYORL"),
-        )
-    ),
+    *REAL_CLAIMS,
 )  # fmt: skip

@@ -45,7 +45,7 @@ _OUTCOMES = {ALL: COLOURS[2], ALL_STRONG: COLOURS[3], OTHER: COLOURS[1], UNSETTL
 _PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
-def _band(axes: Axes, x: np.ndarray, values: xr.DataArray, index: int, label: str) -> None:
+def band(axes: Axes, x: np.ndarray, values: xr.DataArray, index: int, label: str) -> None:
     """Mean over seeds with a band from the least to the largest."""
     axes.plot(x, values.mean("seed"), color=COLOURS[index], linestyle=STYLES[index], label=label)
     axes.fill_between(x, values.min("seed"), values.max("seed"), color=COLOURS[index], alpha=0.15,
@@ -61,13 +61,13 @@ def figure7(training: xr.Dataset, trajectories: xr.Dataset) -> Drawing:
         ):
             strength = abs(training.strength.sel(method_name=name))
             for index, (j, k) in enumerate(_PAIRS):
-                _band(axes, training.step.values, strength.isel(neuron=j, feature=k), index,
+                band(axes, training.step.values, strength.isel(neuron=j, feature=k), index,
                       f"$|\\langle w_{j + 1}, v_{k + 1} \\rangle|$")  # fmt: skip
             axes.set(title=title, xlabel="step", ylabel="feature strength", ylim=(0, None))
         left.legend(fontsize=7)
         head = abs(trajectories["head"].sel(variant="by strength"))
         for index, (j, k) in enumerate(((0, 1), (1, 0))):
-            _band(right, trajectories.step.values, head.isel(neuron=j, other_neuron=k), index,
+            band(right, trajectories.step.values, head.isel(neuron=j, other_neuron=k), index,
                   f"$|E_{{{j + 1}{k + 1}}}|$")  # fmt: skip
         right.set(title="(c) the head's off-diagonal", xlabel="step", ylabel="entry")
         right.legend(fontsize=7)
@@ -139,7 +139,7 @@ def figure4(data: xr.Dataset) -> Drawing:
     with style():
         figure, grid = plt.subplots(1, len(VARIANTS), figsize=(9.5, 2.8), sharey=True)
         for index, (name, axes) in enumerate(zip(VARIANTS, grid, strict=True)):
-            _band(axes, data.step.values, data.head_norm.sel(variant=name), index, name)
+            band(axes, data.step.values, data.head_norm.sel(variant=name), index, name)
             axes.set(title=f"imbalance {name}" if "by" in name else name, xlabel="step")
         grid[0].set_ylabel("$\\|\\mathrm{offdiag}(E)\\|_F$")
         figure.suptitle(

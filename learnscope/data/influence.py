@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from learnscope.tools.classes import MEMORY, Centred, Classes, blocks, check_memory
+from learnscope.data.classes import MEMORY, Centred, Classes, blocks, check_memory
 
 _FEWEST = 3  # images of a class: without one of them there must still be a covariance
 

@@ -1,0 +1,72 @@
+"""Deep networks go through tasks one by one: the same numbers as by definition."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.rules.losses import logistic
+
+QUICK = {"xla_backend_optimization_level": 0}
+DATA = ls.data.ImageTasks(
+    "digits", tasks=2, ways=3, shots=1, validation=2, queries=2, test_tasks=2, fresh=False
+)
+
+
+@pytest.mark.parametrize(
+    "split", ["train-validation", pytest.param("train-train", marks=pytest.mark.slow)]
+)
+def test_fomaml_of_a_convolutional_net(split):
+    net = ls.nets.Conv4(classes=3, width=2, activation="huberised")
+    rule = ls.rules.Fomaml(rate=0.1, inner_rate=0.2, inner_steps=2, split=split)
+
+    def by_definition(params, problem):
+        def loss(p, samples):
+            return logistic(net(p, samples.x), samples.y).mean()
+
+        total = []
+        train, held = problem.train.by_group(), problem.validation.by_group()
+        for k in range(2):
+            inner, outer = (jax.tree.map(lambda v, k=k: v[k], part) for part in (train, held))
+            if split == "train-train":
+                inner = outer = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), inner, outer)
+            p = params
+            for _ in range(2):
+                p = jax.tree.map(lambda w, g: w - 0.2 * g, p, jax.grad(loss)(p, inner))
+            total.append(jax.grad(loss)(p, outer))
+        return jax.tree.map(lambda a, b: (a + b) / 2, *total)
+
+    def both():
+        problem = DATA.sample(jax.random.key(0))
+        state = rule.init(net, problem, jax.random.key(1))
+        return rule.gradient(state, problem, jax.random.key(2)), by_definition(
+            state.params, problem
+        )
+
+    with jax.enable_x64(True):
+        found, expected = jax.jit(both, compiler_options=QUICK)()
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_tasks_by_themselves_have_the_mean_of_all():
+    net = ls.nets.FullyConnected(width=3, classes=3, activation="relu")
+    settings = {"inner_rate": 0.5, "inner_steps": 2}
+
+    def read():
+        problem = DATA.sample(jax.random.key(0))
+        state = ls.rules.Pooled(rate=0.1).init(net, problem, jax.random.key(1))
+        return (
+            ls.probes.AdaptedTasks(**settings)(state, problem),
+            ls.probes.AdaptedTest(**settings)(state, problem),
+        )
+
+    each, all_of_them = jax.jit(read, compiler_options=QUICK)()
+    assert each["task_accuracy"].shape == (2,)
+    np.testing.assert_allclose(
+        each["task_loss"].mean(), all_of_them["adapted_test_loss"], rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        each["task_accuracy"].mean(), all_of_them["adapted_test_accuracy"], rtol=1e-6
+    )

@@ -1,0 +1,112 @@
+"""Section 4.2 on images: what its claims can say, and that its figures are drawn."""
+
+import json
+import os
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+from learnscope.studies import get
+from learnscope.studies.pegr import real, real_checks
+from learnscope.studies.pegr.real_figures import REAL_FIGURES
+
+RULES = ("PEGR", "FGR", "standard")
+
+
+def reading(accuracy, loss=1.0, noises=(0.0, 5.0, 15.0), seeds=3):
+    """A dataset in which every rule ends with an accuracy a noise level, seeds a little apart."""
+    steps = np.array([0, 15, 30])
+    ends = np.array([[row] * seeds for row in zip(*(accuracy[r] for r in RULES), strict=True)])
+    ends = np.moveaxis(ends, 2, 0) + 0.001 * np.arange(seeds)  # rule, noise, seed
+    table = np.stack([np.full_like(ends, 0.1), ends / 2, ends], -1)
+    losses = np.stack([np.full_like(ends, 2.4), np.full_like(ends, 2.3), 0 * ends + loss], -1)
+    sweep = real.real_sweeps("laptop")["mnist_unit"]
+    told = {arm.label: arm.experiment.to_toml() for arm in sweep.arms}
+    dims = ("rule", "noise", "seed", "step")
+    return xr.Dataset(
+        {"test_accuracy": (dims, table), "loss": (dims, losses)},
+        {"rule": list(RULES), "noise": list(noises), "step": steps},
+        {"experiment": json.dumps(told)},
+    )
+
+
+GOOD = reading({"PEGR": (0.9, 0.8, 0.6), "FGR": (0.9, 0.7, 0.5), "standard": (0.9, 0.7, 0.5)})
+BAD = reading({"PEGR": (0.5, 0.8, 0.4), "FGR": (0.9, 0.9, 0.5), "standard": (0.3, 0.7, 0.5)}, 2.3)
+GUESSING = reading(dict.fromkeys(RULES, (0.1, 0.1, 0.1)), 2.29)
+LOST = GOOD.where((GOOD.rule != "PEGR") | (GOOD.noise < 1) | (GOOD.step < 15))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        real_checks.losses_decrease,
+        real_checks.accuracy_above,
+        lambda data: real_checks.accuracy_above(data, other="FGR"),
+        real_checks.accuracy_falls,
+    ],
+)
+def test_claims_can_fail(check):
+    assert check(GOOD).verdict == "reproduced"
+    for data in (BAD, GUESSING, LOST):
+        found = check(data)
+        assert found.verdict == "differs"
+        assert found.why
+
+
+def test_without_noise_it_may_be_a_little_below():
+    assert real_checks.noiseless_is_kept(GOOD).verdict == "reproduced"
+    worse = reading({"PEGR": (0.8, 0.8, 0.6), "FGR": (0.9,) * 3, "standard": (0.9,) * 3})
+    assert real_checks.noiseless_is_kept(worse).verdict == "differs"
+
+
+def test_divergence_and_standstill_are_told():
+    told = real_checks.accuracy_above(LOST)
+    assert "diverged" in told.measured
+    assert "PEGR diverges in 6 of 9 runs" in told.why
+    assert "when it closes after 15 steps" in real_checks.accuracy_above(GUESSING).why
+
+
+def test_figures_draw_also_what_diverged():
+    working = GOOD.isel(noise=slice(2))
+    for figure in REAL_FIGURES.values():
+        drawing = figure.draw(GOOD, LOST, working, working.isel(rule=[0, 2]))
+        texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
+        assert "PEGR diverges in 3/3" in texts
+        plt.close(drawing)
+
+
+def test_readings_differ_only_where_they_say():
+    sweeps = real.real_sweeps("paper")
+    unit, bytes_ = (sweeps[f"mnist_{name}"].arms[0] for name in ("unit", "bytes"))
+    assert unit.experiment.replace("data.pixels", "bytes") == bytes_.experiment
+    rule = unit.experiment.rule
+    assert (rule.rate, rule.weight, rule.until) == (0.01, 0.1, 25 * 938)
+    assert (unit.experiment.net.scale, unit.experiment.data.batch) == (0.1, 64)
+    for scale in real.SIZES:
+        for sweep in real.real_sweeps(scale).values():
+            steps = sweep.arms[0].experiment.steps
+            assert sweep.arms[0].experiment.rule.until == steps // 2
+
+
+@pytest.mark.slow  # compiles eleven programs of a deep net
+def test_smoke_runs():
+    study = get("pegr")
+    datasets = {
+        name: sweep.run(progress=False) for name, sweep in real.real_sweeps("smoke").items()
+    }
+    for figure in REAL_FIGURES.values():
+        plt.close(figure.draw(*(datasets[need] for need in figure.needs)))
+    found = [e for e in study.ledger(datasets) if set(e.claim.needs) <= set(datasets)]
+    assert len(found) == 17
+    assert all(entry.finding.measured for entry in found)
+
+
+@pytest.mark.skipif("LEARNSCOPE_DATA" not in os.environ, reason="LEARNSCOPE_DATA names no data")
+def test_the_squared_norm_of_an_image_is_that_of_mnist():
+    from learnscope.data import load_images
+
+    images = load_images("mnist")[0].reshape(-1, 784)
+    norm = np.einsum("ij,ij->", images, images, dtype=float) / 255**2 / len(images)
+    assert norm == pytest.approx(real.SQUARED_NORM, rel=1e-3)
