@@ -55,6 +55,8 @@ def __getattr__(name: str):
     if name in _FOLDERS:
         return import_module(f"learnscope.{name}")
     if name in _NAMES:
+        if name in ("load", "run", "boundary"):
+            import_module("learnscope.accessor")  # what results can do
         return getattr(import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'learnscope' has no attribute '{name}'")
 

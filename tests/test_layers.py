@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # levels; within one (`data, nets`; `probes, theory`; ...) the right one may import the left.
 ORDER = (
     "errors",
+    "markup",
     "papers",
     "part",
     "data",
@@ -24,6 +25,7 @@ ORDER = (
     "tools",
     "studies",
     "views",
+    "accessor",
     "data_commands",
     "cli",
     "__main__",

@@ -12,6 +12,7 @@ import tomli_w
 from learnscope.data import AbstractData
 from learnscope.errors import BadInput
 from learnscope.lab import serial
+from learnscope.markup import html_details, html_table
 from learnscope.nets import AbstractNet
 from learnscope.papers import PAPERS
 from learnscope.part import AbstractPart, count, flag
@@ -122,8 +123,25 @@ class Experiment(AbstractPart):
         except json.JSONDecodeError as error:
             raise BadInput(f"not a valid JSON text: {error}.") from None
 
+    def _repr_html_(self) -> str:
+        parts = [("data", self.data), ("net", self.net), ("rule", self.rule)]
+        parts += [("probe", probe) for probe in self.probes]
+        rows = [(slot, type(part).__name__, _told(part)) for slot, part in parts]
+        rows.append(("steps", self.steps, f"recorded every {self.record.every}"))
+        try:
+            definition = html_details("TOML", self.to_toml())
+        except BadInput:  # it holds code
+            definition = ""
+        return html_table(("", "kind", "fields"), rows) + definition
+
     def citation(self) -> str:
         """BibTeX entries of the papers behind the parts in use."""
         parts = [self.data, self.net, self.rule, *self.probes]
         keys = sorted({key for part in parts for key in part.papers})
         return "\n\n".join(PAPERS[key] for key in keys)
+
+
+def _told(part: AbstractPart) -> str:
+    """The fields of a part, in words."""
+    fields = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    return ", ".join(f"{name} = {value}" for name, value in fields.items() if value is not None)

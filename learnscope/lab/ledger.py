@@ -10,6 +10,7 @@ import xarray as xr
 from scipy.special import stdtrit
 
 from learnscope.errors import BadInput
+from learnscope.markup import html_table
 
 VERDICTS = ("reproduced", "differs", "not run")
 
@@ -97,6 +98,11 @@ class Ledger(list[Entry]):
     def summary(self) -> str:
         """One line: how many of each."""
         return ", ".join(f"{self.count(verdict)} {verdict}" for verdict in VERDICTS)
+
+    def _repr_html_(self) -> str:
+        names = ("study", "where", "statement", "setting", "reported", "measured", "verdict", "why")
+        rows = [[entry.to_dict()[name] for name in names] for entry in self]
+        return html_table(names, rows, f"{len(self)} claims: {self.summary()}")
 
     def to_json(self) -> str:
         return json.dumps([entry.to_dict() for entry in self], indent=2, ensure_ascii=False) + "\n"

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jaxtyping import Array, Float
@@ -107,7 +108,7 @@ def _batched(inputs: tuple, axes: tuple, **settings: Any) -> tuple[Array, int]:
 _convolution = Primitive("learnscope_convolution")
 _convolution.def_impl(jax.jit(_by_xla, static_argnames=("edges", "stride", "spread", "apart")))
 _convolution.def_abstract_eval(
-    lambda x, filters, **settings: jax.core.ShapedArray(
+    lambda x, filters, **settings: ShapedArray(
         jax.eval_shape(lambda a, b: _by_xla(a, b, **settings), x, filters).shape, x.dtype
     )
 )

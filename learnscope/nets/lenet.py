@@ -1,5 +1,6 @@
 """LeNet5."""
 
+import itertools
 from typing import ClassVar
 
 import jax
@@ -50,8 +51,8 @@ class LeNet5(AbstractImageNet):
         }
         flat = jax.eval_shape(self._features, params, jax.ShapeDtypeStruct((1, *shape), float))
         sizes = [flat.shape[1], 120, 84, self.width_out]
-        for i in range(3):
-            params[f"dense{i + 1}"] = dense_layer(keys[2 + i], *sizes[i : i + 2], self.scale)
+        for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
+            params[f"dense{i + 1}"] = dense_layer(keys[2 + i], inputs, outputs, self.scale)
         return params
 
     def _features(self, params: Params, x: Images) -> Float[Array, "n feature"]:

@@ -4,6 +4,8 @@ import dataclasses
 import math
 import operator
 
+from learnscope.markup import html_table
+
 RELATIONS = {">=": operator.ge, "<=": operator.le}
 
 
@@ -66,6 +68,14 @@ class Conditions(list[Condition]):
     def to_dicts(self) -> list[dict]:
         """One plain dictionary a condition, ready for JSON or a data frame."""
         return [condition.to_dict() for condition in self]
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.name, c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.3g}",
+             "yes" if c.holds else "no")
+            for c in self
+        ]  # fmt: skip
+        return html_table(("condition", "statement", "here", "margin", "holds"), rows)
 
     def __str__(self) -> str:
         heading = ("condition", "statement", "left", "", "right", "margin", "holds")

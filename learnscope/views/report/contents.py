@@ -62,12 +62,14 @@ class Contents:
     parts: tuple[Part, ...]
 
     def pictures_of(self, row: dict[str, str]) -> list[Picture]:
-        """The figures that are drawn from what a claim was checked on."""
+        """The figure that a claim is about, else all that are drawn from what it was checked on."""
         for part in self.parts:
             if part.study.name == row["study"]:
                 claims = [claim for claim in part.study.claims if claim.id == row["id"]]
                 needs = {need for claim in claims for need in claim.needs}
-                return [p for p in part.pictures if needs & set(p.needs)]
+                drawn = [p for p in part.pictures if needs & set(p.needs)]
+                named = row["where"].split(",")[0].lower().replace(" ", "")
+                return [p for p in drawn if p.name == named] or drawn
         return []
 
     def counts(self) -> dict[str, int]:
@@ -85,7 +87,7 @@ def read_contents(folder: str | Path) -> Contents:
         )
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read: {error}.") from None
     good = isinstance(rows, list) and all(
         isinstance(row, dict) and all(isinstance(row.get(name), str) for name in _ROW)

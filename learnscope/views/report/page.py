@@ -115,17 +115,7 @@ def _experiment(defined: Defined) -> str:
     swept = f"<p>Over <code>{escape(defined.over)}</code></p>" if defined.over else ""
     checked = ""
     if defined.conditions is not None:
-        rows = "".join(
-            f"<tr><td>{escape(c.name)}</td><td>{escape(c.statement)}</td>"
-            f"<td>{c.left:.3g} {escape(c.relation)} {c.right:.3g}</td><td>{c.margin:.3g}</td>"
-            f"<td>{'yes' if c.holds else 'no'}</td></tr>"
-            for c in defined.conditions
-        )
-        checked = (
-            '<div class="wide"><table><thead><tr><th scope="col">condition</th>'
-            '<th scope="col">statement</th><th scope="col">here</th><th scope="col">margin</th>'
-            f'<th scope="col">holds</th></tr></thead><tbody>{rows}</tbody></table></div>'
-        )
+        checked = f'<div class="wide">{defined.conditions._repr_html_()}</div>'
     return (
         f"<details><summary>{escape(name)} ({defined.seeds} seeds)</summary>{swept}"
         f"<pre>{escape(defined.toml)}</pre>{checked}</details>"

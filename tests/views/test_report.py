@@ -1,0 +1,85 @@
+"""The report: from an output folder to a page and to parts of a paper; and what it refuses."""
+
+import json
+import re
+
+import pytest
+from PIL import Image
+
+from learnscope.studies import STUDIES
+from learnscope.views.output import Output
+from learnscope.views.report import ledger_table, page, read_contents, write_paper
+from learnscope.views.report.latex import escaped
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """As `learnscope verify pegr` leaves it, with one figure."""
+    study = STUDIES["pegr"]
+    rows = [entry.to_dict() for entry in study.ledger({})]
+    rows[0] |= {"verdict": "differs", "measured": "0.3 ± 0.1", "why": "a <b> & c"}
+    rows[1] |= {"verdict": "reproduced"}
+    (tmp_path / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "pegr").mkdir()
+    for kind in ("png", "pdf"):
+        Image.new("RGB", (40, 30), "red").save(tmp_path / "pegr" / f"figure1.{kind}")
+    return tmp_path
+
+
+def test_the_page_holds_all_of_it(folder):
+    contents = read_contents(folder)
+    text = page(contents)
+    assert text.count("<tr id=") == len(STUDIES["pegr"].claims)
+    assert "1 reproduced, 1 differs" in text
+    assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
+    assert 'src="data:image/png;base64,' in text
+    assert "@article{meng2023pegr" in text
+    assert "learnscope run pegr.figure1" in text
+    # Offline: nothing is fetched from elsewhere; and every link within the page has a target.
+    assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text)
+    targets = set(re.findall(r'id="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
+    assert all(alt for alt in re.findall(r'<img [^>]*alt="([^"]*)"', text))
+
+
+def test_a_claim_leads_to_its_own_figure(folder):
+    contents = read_contents(folder)
+    (row,) = [r for r in contents.rows if r["id"] == "losses.literal"]
+    assert [picture.name for picture in contents.pictures_of(row)] == ["figure1"]
+
+
+def test_parts_for_a_paper(folder, tmp_path):
+    out = tmp_path / "paper"
+    count = write_paper(read_contents(folder), Output(out))
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["pegr-figure1.pdf", "pegr-ledger.tex", "references.bib"]
+    assert count == 3
+
+
+def test_latex_is_escaped():
+    row = dict.fromkeys(("where", "statement", "reported", "measured", "why"), "5 % & x_1")
+    text = ledger_table("a_b", [row | {"verdict": "differs"}])
+    assert r"5 \% \& x\_1 & 5 \% \& x\_1" in text
+    assert escaped("{~^}\\") == r"\{\textasciitilde{}\textasciicircum{}\}\textbackslash{}"
+
+
+@pytest.mark.parametrize(
+    "written", ["", "{", "[1]", '[{"study": "pegr"}]', '{"a": 1}', "[" + "[" * 3000]
+)
+def test_a_damaged_ledger(folder, call, written):
+    (folder / "ledger.json").write_text(written, encoding="utf-8")
+    code, out, err = call("report", folder)
+    assert code == 2 and not out
+    assert "ledger.json" in err and len(err.strip().splitlines()) <= 2
+
+
+def test_no_ledger(call, tmp_path):
+    code, _, err = call("report", tmp_path / "nothing")
+    assert code == 2 and "learnscope verify" in err
+
+
+def test_the_command(folder, call):
+    code, *_ = call("report", folder, "--out", folder / "r.html", "--paper", folder / "p")
+    assert code == 0
+    assert (folder / "r.html").stat().st_size > 10_000
+    assert (folder / "p" / "references.bib").is_file()
