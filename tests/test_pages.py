@@ -39,9 +39,7 @@ def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
     return [(words, text) for language, words, text in found if language in languages]
 
 
-WITH_CODE = [
-    pytest.param(page, id=name_of(page)) for page in PAGES if blocks(page, "python", "py")
-]
+WITH_CODE = [pytest.param(page, id=name_of(page)) for page in PAGES if blocks(page, "python", "py")]
 
 
 @functools.cache
@@ -136,7 +134,6 @@ def test_skeletons_pass_the_conformance_battery(slot: str, quiet, monkeypatch):
             only = {**EXAMPLES_WITH["signs"], slot: {name: [part]}}
             monkeypatch.setitem(EXAMPLES_WITH, "signs", only)
             battery.test_probes("signs", compressed=True)
-
 
 
 def test_the_study_skeleton(quiet):

@@ -48,6 +48,7 @@ class Shown(griffe.Extension):
             for member in cls.members.values()
             if isinstance(member, griffe.Attribute)
             and member.annotation is not None
+            and "property" not in member.labels
             and "ClassVar" not in str(member.annotation)
             and "AbstractVar" not in str(member.annotation)
         ]
