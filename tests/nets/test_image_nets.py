@@ -123,11 +123,39 @@ def test_what_is_no_image(shape):
 
 def test_per_example_gradients_in_chunks(monkeypatch):
     data = ls.data.Images("digits", train=12, test=4)
-    net = ls.nets.LeNet5()
+    net = ls.nets.FullyConnected(width=40)
     rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
     problem = data.sample(KEY)
     state = eqx.filter_jit(rule.init)(net, problem, KEY)
     whole = eqx.filter_jit(rule.step)(state, problem, KEY).params
-    monkeypatch.setattr("learnscope.rules.per_example_penalty._GRADIENT_BYTES", 10**6)
+    monkeypatch.setattr("learnscope.rules.per_example_penalty._GRADIENT_BYTES", 50_000)
     parts = eqx.filter_jit(lambda *given: rule.step(*given))(state, problem, KEY).params
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), whole, parts)
+
+
+@pytest.mark.parametrize(
+    "net",
+    [ls.nets.FullyConnected(width=4), pytest.param(ls.nets.LeNet5(), marks=pytest.mark.slow)],
+)
+def test_the_penalty_is_the_gradient_of_squared_norms(float64, net):
+    """By differentiating every example's squared norm as it is written, one after the other."""
+    data = ls.data.Images("digits", train=3, test=2)
+    rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
+    problem = data.sample(KEY)
+    state = eqx.filter_jit(rule.init)(net, problem, KEY)
+
+    @jax.jit
+    def slope(params):
+        def objective(p):
+            def one(i):
+                own = lambda q: state.losses(q, problem.train.take(jnp.array([i]))).mean()  # noqa: E731
+                squares = jax.tree.map(lambda leaf: (leaf**2).sum(), jax.grad(own)(p))
+                return own(p) + 0.25 * sum(jax.tree.leaves(squares))
+
+            return sum(one(i) for i in range(3)) / 3
+
+        return jax.grad(objective)(params)
+
+    made = eqx.filter_jit(rule.step)(state, problem, KEY).params
+    wanted = jax.tree.map(lambda p, g: p - 0.1 * g, state.params, slope(state.params))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12), made, wanted)
