@@ -5,7 +5,7 @@ initial weights 0.1 wide, batches of 64, lambda = 0.1, closed after 25 epochs) a
 a pixel is. Two readings take it at its word, and a third asks for what section 5.1 predicts:
 
 - `mnist_unit`: pixels from 0 to 1. Noise of 5 is then sixteen times as wide as the pixels' own
-  spread (0.31); 60,000 images still show what a class looks like on average, 500 do not.
+  spread (0.31); 60,000 images still show what a class looks like on average, 1,000 do not.
 - `mnist_bytes`: pixels from 0 to 255. Noise of 15 is then hardly to be seen, but inputs are so
   large that rate and initial weights of this size do not fit them.
 - `mnist_working`: pixels from 0 to 1, noise as loud as the pixels and a few times louder, and the
@@ -58,7 +58,7 @@ SIZES = {
         "long": Size("digits", 64, 50, 6, 2, 2, 16),
     },
     "laptop": {
-        "literal": Size("mnist", 500, 500, 30, 2),
+        "literal": Size("mnist", 1000, 500, 120, 4),
         "working": Size("mnist", 1000, 1000, 600, 6),
         "long": Size("mnist", 1000, 1000, 1000, 5),
     },

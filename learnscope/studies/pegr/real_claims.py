@@ -6,9 +6,9 @@ from learnscope.lab.ledger import Claim
 from learnscope.studies.pegr import real_checks as checks
 
 _SETTINGS = {
-    "mnist_unit": "LeNet5, pixels 0 to 1, σp = 0, 5, 10, 15, λ = 0.1; laptop: 500 images of MNIST "
+    "mnist_unit": "LeNet5, pixels 0 to 1, σp = 0, 5, 10, 15, λ = 0.1; laptop: 1000 images of MNIST "
     "(60,000: `learnscope verify pegr --scale paper --data DIR`)",
-    "mnist_bytes": "LeNet5, pixels 0 to 255, σp = 0, 5, 10, 15, λ = 0.1; laptop: 500 images of "
+    "mnist_bytes": "LeNet5, pixels 0 to 255, σp = 0, 5, 10, 15, λ = 0.1; laptop: 1000 images of "
     "MNIST (60,000: `learnscope verify pegr --scale paper --data DIR`)",
     "mnist_working": "LeNet5, pixels 0 to 1, σp = 0, 1, 2, λ = 1/E‖x‖²; laptop: 1000 images of "
     "MNIST, 600 steps",
