@@ -5,7 +5,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 
 BIN := .venv/bin
-BENCHMARKS := $(filter-out benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
 
 # Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
@@ -14,7 +14,7 @@ TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format slow bench clean
+.PHONY: help run test lint format slow docs bench clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -36,6 +36,10 @@ format: .venv/.ready-dev ## apply the style
 
 slow: .venv/.ready-dev ## run the tests that run on request
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
+
+docs: .venv/.ready-docs ## build the documentation into site/; warnings are errors
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 bench: .venv/.ready-bench ## install the yardstick (PyTorch), then print every benchmark's ratios
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
@@ -60,6 +64,10 @@ clean: ## remove .venv, builds and caches; results stay
 
 .venv/.ready-dev: .venv/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch .venv/.ready-run $@
+
+.venv/.ready-docs: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch .venv/.ready-run $@
 
 .venv/.ready-bench: .venv/.created pyproject.toml

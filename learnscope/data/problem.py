@@ -1,7 +1,7 @@
 """Problems: one draw of a data model, with the hidden parts that probes need."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import equinox as eqx
 import jax
@@ -178,7 +178,12 @@ class AbstractData(AbstractPart):
     # examples also those of a target, those at the start, and what each view adds in a step.
     sets: ClassVar[int] = 1
 
-    dim: eqx.AbstractVar[Number]
+    if TYPE_CHECKING:  # a field, or what follows from others: type checkers know no such choice
+
+        @property
+        def dim(self) -> Number: ...
+    else:
+        dim: eqx.AbstractVar[Number]
 
     @property
     def labels(self) -> int | None:

@@ -127,7 +127,7 @@ class Experiment(AbstractPart):
         parts = [("data", self.data), ("net", self.net), ("rule", self.rule)]
         parts += [("probe", probe) for probe in self.probes]
         rows = [(slot, type(part).__name__, _told(part)) for slot, part in parts]
-        rows.append(("steps", self.steps, f"recorded every {self.record.every}"))
+        rows.append(("steps", str(self.steps), f"recorded every {self.record.every}"))
         try:
             definition = html_details("TOML", self.to_toml())
         except BadInput:  # it holds code

@@ -408,7 +408,7 @@ def test_probabilities_of_more_features():
         assert abs((winner == k).mean() - chances[k]) < 5 * math.sqrt(0.25 / 200_000)
 
 
-class Filters(ls.probes.AbstractProbe):
+class _Filters(ls.probes.AbstractProbe):
     """The first coordinates of two filters, and the head."""
 
     @property
@@ -432,7 +432,7 @@ def test_flow_rule_is_the_limit_of_descent():
 
     def last(rule, steps):
         record = ls.Record(every=steps)
-        experiment = ls.Experiment(data, net, rule, steps, (Filters(),), record)
+        experiment = ls.Experiment(data, net, rule, steps, (_Filters(),), record)
         found = ls.run(experiment, seeds=2, precision="float64", progress=False)
         names = ("first", "second", "upper", "lower")
         return np.stack([found[name].isel(step=-1) for name in names])

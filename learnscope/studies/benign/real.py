@@ -58,9 +58,9 @@ SIZES = {
 def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
     """Training on what is left of the images."""
     images = {"train": size.train, "test": size.test, "batch": size.batch}
-    data = Images(name=size.name, **images)  # type: ignore[call-arg]
+    data = Images(name=size.name, **images)
     return Experiment(
-        data=Pruned(images=data, by=by, apart=apart),  # type: ignore[call-arg]
+        data=Pruned(images=data, by=by, apart=apart),
         net=size.net,
         rule=GradientDescent(rate=size.rate, optimiser="adam"),
         steps=size.steps,

@@ -21,7 +21,7 @@ ENDS = ("high", "low")
 
 def _drawn(name: str, train: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Some training images and their labels, chosen as an experiment would choose them."""
-    data = Images(name=name, train=train)  # type: ignore[call-arg]
+    data = Images(name=name, train=train)
     index = np.asarray(data.chosen(jax.random.key(seed)))
     images, labels = data.source.train
     return images[index], labels[index]

@@ -177,13 +177,11 @@ def _minimum(data: xr.Dataset, labels: str) -> tuple[np.ndarray, str]:
 
 
 def teacher_size(data: xr.Dataset) -> Finding:
-    """Whether the curve's minimum is at the paper's width, or the next of the grid."""
+    """Whether the curve's minimum is at the width of the grid that is nearest to the paper's."""
     best, told = _minimum(data, "images")
     widths = data.width.values
-    place = int(np.abs(widths - FOUND).argmin())
-    near = widths[max(0, place - 1) : place + 2]
-    good = bool(np.isin(best, near).all())
-    return judged(told, good, "the minimum lies at another width")
+    nearest = widths[np.abs(widths - FOUND).argmin()]
+    return judged(told, bool((best == nearest).all()), "the minimum lies at another width")
 
 
 def same_minimum(data: xr.Dataset) -> Finding:

@@ -119,8 +119,10 @@ def curves(few: xr.Dataset, many: xr.Dataset) -> Drawing:
         right.set_ylabel("test loss over its least mean")
         right.legend()
         left.set_ylabel("test loss (nat)")
-        for axes in (left, right):
+        for axes, widths in ((left, few.width.values), (right, many.width.values)):
             axes.set_xscale("log")
+            axes.set_xticks(widths, [str(int(width)) for width in widths])
+            axes.minorticks_off()
             axes.set_xlabel("hidden neurons m")
         figure.suptitle(
             "Figure 26: loss against width, of teachers and of students on their labels"

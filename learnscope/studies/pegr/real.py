@@ -83,7 +83,7 @@ def working_weight(noise: float) -> float:
 def experiment(rule: AbstractRule, pixels: str, size: Size) -> Experiment:
     """Section 4.2 under some rule."""
     images = {"train": size.train, "test": size.test, "batch": size.batch, "pixels": pixels}
-    data = Images(name=size.name, **images)  # type: ignore[call-arg]
+    data = Images(name=size.name, **images)
     return Experiment(
         data=data,
         net=LeNet5(scale=SCALE),

@@ -1,0 +1,245 @@
+"""Every page of the documentation runs as it stands.
+
+A page's Python blocks are run in order in one namespace, in an empty folder. A block whose title
+says "needs data" may end with MissingData: its data sets are not here. Commands in other blocks
+must be ones that there are.
+"""
+
+import doctest
+import functools
+import importlib.util
+import itertools
+import re
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import pytest
+
+import learnscope as ls
+from tests.conformance import test_conformance as battery
+from tests.conformance.examples import EXAMPLES_WITH
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    """The words behind a fence's language and what is in it, for each fence of a language."""
+    found = FENCE.findall(page.read_text())
+    return [(words, text) for language, words, text in found if language in languages]
+
+
+WITH_CODE = [pytest.param(page, id=name_of(page)) for page in PAGES if blocks(page, "python", "py")]
+
+
+@functools.cache
+def run_page(page: Path) -> types.ModuleType:
+    """A module of the page's blocks, so that its classes can be pickled like those of a file. Once
+    a session: what a page computes takes seconds."""
+    module = types.ModuleType("page_" + re.sub(r"\W", "_", name_of(page)))
+    sys.modules[module.__name__] = module
+    text = page.read_text()
+    for words, code in blocks(page, "python", "py"):
+        above = text[: text.index(code)].count("\n")
+        compiled = compile("\n" * above + code, str(page), "exec")
+        try:
+            exec(compiled, module.__dict__)
+        except ls.MissingData:
+            if "needs data" not in words:
+                raise
+    return module
+
+
+@pytest.fixture
+def quiet(monkeypatch, tmp_path):
+    """An empty folder to work in, no windows, and a stand-in for a SLURM cluster."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", types.SimpleNamespace(SLURMCluster=slurm))
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+
+
+def slurm(**settings):
+    """What a SLURM cluster is to a run, in one process: the words must be those that it takes."""
+    from dask.distributed import LocalCluster
+
+    known = {"queue", "cores", "processes", "memory", "walltime", "job_script_prologue"}
+    assert set(settings) <= known
+    cluster = LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address="")
+    cluster.scale = lambda jobs: LocalCluster.scale(cluster, 1)  # type: ignore[method-assign]
+    return cluster
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_every_block_runs(page: Path, quiet):
+    run_page(page)
+
+
+def test_all_python_is_marked_as_such():
+    """Code in a fence without a language would not be run."""
+    for page in PAGES:
+        for language, _, text in FENCE.findall(page.read_text()):
+            named = language in ("python", "py", "toml")
+            assert named or "import learnscope" not in text, f"{name_of(page)}: {text[:60]}"
+
+
+# ---------------------------------------------------------------- skeletons pass the battery
+
+SKELETONS = {
+    "data": ("Brightness", {"dim": 30, "train": 4, "test": 3, "signal": 1.0, "noise": 0.5}),
+    "net": ("SoftplusNet", {"width": 2, "scale": 0.1}),
+    "rule": ("PullToStart", {"rate": 0.1, "weight": 0.2}),
+    "probes": ("Movement", {}),
+}
+
+
+@pytest.mark.parametrize("slot", SKELETONS)
+def test_skeletons_pass_the_conformance_battery(slot: str, quiet, monkeypatch):
+    """What a page says to copy is put through the checks that a part of the package must pass."""
+    page = ROOT / "docs" / "extending" / f"{slot.removesuffix('s')}.md"
+    module, (name, fields) = run_page(page), SKELETONS[slot]
+    assert doctest.testmod(module).failed == 0
+    kind = getattr(module, name)
+    part = kind(**fields)
+    monkeypatch.setitem(EXAMPLES_WITH["signs"][slot], name, [part])
+    battery.test_documented(slot, kind)
+    for check in (
+        battery.test_validated,
+        battery.test_storable,
+        battery.test_safe_to_copy_and_pickle,
+        battery.test_static_part_is_hashable,
+        battery.test_numbers_are_leaves_and_the_rest_is_static,
+    ):
+        check(slot, part)
+    battery.test_one_precision_throughout(slot, part, "float64")
+    match slot:
+        case "data":
+            battery.test_a_data_model(slot, part)
+        case "net":
+            battery.test_a_net(slot, part)
+        case "rule":
+            battery.test_a_rule(slot, part)
+        case "probes":
+            only = {**EXAMPLES_WITH["signs"], slot: {name: [part]}}
+            monkeypatch.setitem(EXAMPLES_WITH, "signs", only)
+            battery.test_probes("signs", compressed=True)
+
+
+def test_the_study_skeleton(quiet):
+    """A study hangs together: claims and figures name sweeps that there are, figures are drawn."""
+    module = run_page(ROOT / "docs" / "extending" / "study.md")
+    study, found = module.STUDY, module.found
+    sweeps = study.sweeps("smoke")
+    needed = {name for claim in study.claims for name in claim.needs}
+    needed |= {name for figure in study.figures.values() for name in figure.needs}
+    assert needed <= set(sweeps)
+    for scale in ls.studies.SCALES:
+        assert set(study.sweeps(scale)) == set(sweeps)
+    for figure in study.figures.values():
+        figure.draw(*(found[name] for name in figure.needs))
+    ledger = study.ledger(found)
+    assert len(ledger) == len(study.claims)
+    assert ledger.count("reproduced") >= 1
+
+
+# ------------------------------------------------------------------------ commands on pages
+
+
+def commands() -> list:
+    """Every command of a block that is not Python, without its comment."""
+    found = []
+    for page in PAGES:
+        for _, text in blocks(page, "", "bash", "sh", "console"):
+            for line in text.splitlines():
+                words = shlex.split(line.removeprefix("$ "), comments=True)
+                if words and words[0] in ("learnscope", "make", "python"):
+                    found.append((name_of(page), tuple(words)))
+    unique = dict.fromkeys(words for _, words in found)
+    return [pytest.param(words, id=" ".join(words)) for words in unique]
+
+
+@pytest.mark.parametrize("words", commands())
+def test_commands_are_ones_that_there_are(words: tuple[str, ...], call):
+    match words:
+        case ("make", *targets):
+            known = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+            assert all(target in known for target in targets if "=" not in target)
+        case ("python", file, *_) if not file.startswith("-"):
+            assert (ROOT / file).exists()
+        case ("learnscope", *rest):
+            code, _, errors = call(*rest, "--help")
+            assert code == 0, errors
+            for word in rest:
+                if word.startswith("examples/"):
+                    assert (ROOT / word).exists()
+            if rest[0] in ("run", "verify") and len(rest) > 1 and "=" not in rest[1]:
+                study, _, figure = rest[1].partition(".")
+                if not study.startswith("-"):
+                    known = ls.studies.get(study)
+                    assert not figure or known.figure(figure)
+
+
+# -------------------------------------------------------------------- the site and its parts
+
+
+def test_every_page_is_in_the_navigation():
+    told = (ROOT / "mkdocs.yml").read_text()
+    for page in (ROOT / "docs").glob("**/*.md"):
+        assert f" {page.relative_to(ROOT / 'docs').as_posix()}\n" in told, name_of(page)
+
+
+def test_pages_name_no_machine():
+    for page in PAGES:
+        assert not re.search(r"(?<![\w.~])/(home|tmp|work|opt|Users)/", page.read_text()), page
+
+
+def test_the_site_builds_without_warnings(tmp_path):
+    """`make docs`, elsewhere. Nothing is fetched when the site is built, nor when it is read."""
+    for module in ("mkdocs", "mkdocstrings", "material", "latex2mathml"):
+        pytest.importorskip(module)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for page in tmp_path.glob("**/*.html"):
+        text = page.read_text()
+        assert 'class="arithmatex"' not in text, f"{page.name} has a formula that is not MathML"
+        fetched = re.findall(r'(?:src|rel="stylesheet" href)="(https?://[^"]+)', text)
+        assert not fetched, f"{page.name} fetches {fetched}"
+
+
+# -------------------------------------------------------------------- the performance page
+
+
+def page_maker():
+    spec = importlib.util.spec_from_file_location("page", ROOT / "benchmarks" / "page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_benchmark_is_on_the_performance_page():
+    made, text = page_maker(), (ROOT / "docs" / "performance.md").read_text()
+    assert list(made.sections(text)) == [file.stem for file in made.benchmarks()]
+
+
+def test_a_benchmark_rewrites_its_own_section_only():
+    made, text = page_maker(), (ROOT / "docs" / "performance.md").read_text()
+    after = made.rewritten(text, "workers", "ratio: 1.93\n", "a machine of 2 cores")
+    before, now = made.sections(text), made.sections(after)
+    assert list(before) == list(now)
+    assert "ratio: 1.93" in now["workers"] and "a machine of 2 cores" in now["workers"]
+    assert all(before[name] == now[name] for name in before if name != "workers")
+    head = itertools.takewhile(lambda line: not line.startswith("<!-- "), text.splitlines())
+    assert after.startswith("\n".join(head))
