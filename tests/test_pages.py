@@ -81,7 +81,17 @@ def slurm(**settings):
     return cluster
 
 
-@pytest.mark.parametrize("page", WITH_CODE)
+# Their programs take longest to compile.
+_LONG = ("tutorials/pred_head.md", "tutorials/input_structure.md", "tutorials/meta_split.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow) if str(page).endswith(_LONG) else page
+        for page in WITH_CODE
+    ],
+)
 def test_every_block_runs(page: Path, quiet):
     run_page(page)
 

@@ -70,6 +70,17 @@ def some(cases: list) -> list:
     ]
 
 
+def shallow(cases: list) -> list:
+    """The same, deep networks on request."""
+    deep = ("LeNet5", "Conv4", "Conv6", "ResNet", "Projection")
+    return [
+        pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
+        if str(case.id).startswith(deep)
+        else case
+        for case in cases
+    ]
+
+
 def same(one: Any, other: Any) -> None:
     """Equal in structure, dtype and every bit."""
     assert jax.tree.structure(one) == jax.tree.structure(other)
@@ -285,7 +296,7 @@ def check_problem(problem: Problem, part: Any, compressed: bool) -> None:
         assert problem.frame.used == span, "`span` is what directions and training vectors take up"
 
 
-@pytest.mark.parametrize(("slot", "part"), of("net"))
+@pytest.mark.parametrize(("slot", "part"), shallow(of("net")))
 def test_a_net(slot: str, part: Any):
     for compressed in ways(experiment_with(slot, part)):
         problem, _ = setting(slot, part, compressed)
@@ -408,6 +419,8 @@ def digests() -> dict[str, str]:
     """A fingerprint, to the last bit, of one run for every kind."""
     found = {}
     for company, slot in itertools.product(EXAMPLES_WITH, ("data", "net", "rule")):
+        if slot == "net" and company in ("images", "views", "taught", "image_tasks"):
+            continue  # deep networks compile for long, and tests/data runs one in any company
         for name, parts in EXAMPLES_WITH[company].get(slot, {}).items():
             experiment = experiment_with(slot, parts[0])
             result = ls.run(experiment, seeds=[3, 1], progress=False)
