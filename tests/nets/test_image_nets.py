@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.nets.layers import max_pool, normalise, square_images
+from learnscope.data.square import square_images
+from learnscope.nets.layers import max_pool, normalise
 
 KEY = jax.random.key(0)
 NETS = {
