@@ -28,7 +28,9 @@ def called(net, params, x):
     return eqx.filter_jit(net)(params, x)
 
 
-@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "ResNet" else n for n in NETS]
+)
 def test_outputs(name):
     net, size = NETS[name]
     params = drawn(net)
@@ -80,7 +82,7 @@ def test_lenet_is_the_reference(float64):
 
 
 def test_batch_statistics_are_of_the_batch_and_can_be_fixed():
-    net = ls.nets.ResNet(filters=2)
+    net = ls.nets.Conv4(width=2)
     params = drawn(net, (8, 8, 1))
     x = jax.random.normal(KEY, (20, 64))
     own = called(net, params, x)
