@@ -22,7 +22,7 @@ help: ## say what can be made
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
-test: lint ## install for development, then lint, check types and run the tests
+test: lint .venv/.ready-browser ## install for development, then lint, check types and run the tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
 
 lint: .venv/.ready-dev ## check style and types
@@ -34,7 +34,7 @@ format: .venv/.ready-dev ## apply the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-slow: .venv/.ready-dev ## run the tests that run on request
+slow: .venv/.ready-dev .venv/.ready-browser ## run the tests that run on request
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
 
 docs: .venv/.ready-docs ## build the documentation into site/; warnings are errors
@@ -65,6 +65,16 @@ clean: ## remove .venv, builds and caches; results stay
 .venv/.ready-dev: .venv/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch .venv/.ready-run $@
+
+# Pages are tested in the system's Chromium. Where it is missing and may be installed, it is;
+# elsewhere those tests are skipped, and say so.
+.venv/.ready-browser: .venv/.created
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update -q && apt-get install -q -y --no-install-recommends chromium; } >/dev/null || \
+	  echo "Chromium could not be installed: tests of pages will be skipped." >&2; \
+	else echo "no Chromium: tests of pages will be skipped (Debian: apt-get install chromium)." >&2; fi
+	@touch $@
 
 .venv/.ready-docs: .venv/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
