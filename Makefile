@@ -69,7 +69,7 @@ clean: ## remove .venv, builds and caches; results stay
 # Pages are tested in the system's Chromium. Where it is missing and may be installed, it is;
 # elsewhere those tests are skipped, and say so.
 .venv/.ready-browser: .venv/.created
-	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	@if { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  { apt-get update -q && apt-get install -q -y --no-install-recommends chromium; } >/dev/null || \
 	  echo "Chromium could not be installed: tests of pages will be skipped." >&2; \
