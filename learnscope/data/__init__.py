@@ -14,6 +14,7 @@ from learnscope.data.frame import AbstractTurn, Basis, Frame, Reflections, chi, 
 from learnscope.data.fresh import FreshPatches
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
+from learnscope.data.grouped import Grouped
 from learnscope.data.image_data import Images
 from learnscope.data.image_tasks import ImageTasks
 from learnscope.data.images import (
@@ -45,6 +46,7 @@ from learnscope.data.stream import Stream, stream
 from learnscope.data.strong_weak import StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.teacher_mixture import TeacherMixture
+from learnscope.data.viewed import NoisyViews, Viewed
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "FreshPatches",
     "FullBatch",
     "GaussianParity",
+    "Grouped",
     "HalfMask",
     "Halves",
     "ImageInfo",
@@ -73,6 +76,7 @@ __all__ = [
     "MatrixFactors",
     "MatrixNoise",
     "MiniBatch",
+    "NoisyViews",
     "PatternLaw",
     "Patterns",
     "Problem",
@@ -85,6 +89,7 @@ __all__ = [
     "StrongWeak",
     "TaskFamily",
     "TeacherMixture",
+    "Viewed",
     "chi",
     "image_info",
     "image_shape",

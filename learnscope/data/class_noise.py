@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int, Key
 from learnscope.data import random
 from learnscope.data.factors import AbstractFactors, SpikeFactors
 from learnscope.data.frame import Frame, orthonormal
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
+from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples, told
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, number
 
@@ -53,7 +53,8 @@ class ClassNoise(AbstractData):
     | $b$ | `bulk` |
     | $\mathcal{K}$ | `prior`: the test labels' distribution, one number a class (none: equal) |
 
-    Training examples come class by class. `batch` is the mini-batch size (none: the full batch).
+    Training examples come class by class; two classes have the labels -1 and +1, more 0, 1, ...
+    `batch` is the mini-batch size (none: the full batch).
     `example` draws Gaussian noise only, like whatever is drawn in compressed coordinates.
 
     >>> import jax
@@ -89,8 +90,8 @@ class ClassNoise(AbstractData):
             )
 
     @property
-    def labels(self) -> int:
-        return self.classes
+    def labels(self) -> int | None:
+        return None if self.classes == 2 else self.classes
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -177,7 +178,8 @@ def class_problem(
         else:
             x = (feature[:, : len(sizes)], noise[:, :width])
         # Only training examples carry their noise apart: that of a test example is its patch.
-        return Samples(x=x, y=labels, vectors={"noise": noise} if hidden else {})
+        y = told(labels, len(sizes))
+        return Samples(x=x, y=y, vectors={"noise": noise} if hidden else {})
 
     return Problem(
         train=made(train, train_labels, span, True),
@@ -198,7 +200,8 @@ def class_example(
     noise = problem.factors.colour(zeta, labels)
     feature = _strengths(signal, labels) * problem.directions["features"][labels]
     x = jnp.stack([feature, noise], axis=1) if problem.frame.ambient else (feature, noise)
-    return Samples(x=x, y=labels).take(jnp.asarray(0))
+    y = told(labels, problem.directions["features"].shape[0])
+    return Samples(x=x, y=y).take(jnp.asarray(0))
 
 
 def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int[Array, " n"]:

@@ -13,7 +13,7 @@ from learnscope.data import random
 from learnscope.data.augment import AbstractAugment
 from learnscope.data.frame import Frame
 from learnscope.data.images import load_images
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
+from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples, told
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, number, slot
 
@@ -124,11 +124,10 @@ class Images(AbstractData):
     def _drawn(self, index: Int[Array, " n"], of: tuple[np.ndarray, np.ndarray]) -> Samples:
         images, labels = of
         shift, factor = self.source.scaling[self.pixels]
-        dtype = np.dtype(jnp.result_type(float))
         y = jnp.asarray(labels)[index]
         return Samples(
             rows_at(images, index, shift, factor),
-            jnp.where(y == 1, 1.0, -1.0).astype(dtype) if self.source.classes == 2 else y,
+            told(y, self.source.classes),
         )
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:

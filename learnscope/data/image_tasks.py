@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, UInt8
 
 from learnscope.data.frame import Frame
-from learnscope.data.problem import AbstractData, AbstractEpisodes, Problem, Samples
+from learnscope.data.problem import AbstractData, AbstractEpisodes, Problem, Samples, told
 from learnscope.data.task_pools import FEW_SHOT, RAINBOW, Pools, pools
 from learnscope.errors import BadInput
 from learnscope.part import choice, count, flag
@@ -45,8 +45,7 @@ class Episodes(AbstractEpisodes):
         for size in self.sizes:
             part = x[:, :, at : at + size].reshape(tasks * self.ways * size, dim)
             y = jnp.tile(jnp.repeat(jnp.arange(self.ways), size), tasks)
-            y = jnp.where(y == 1, 1.0, -1.0).astype(part.dtype) if self.ways == 2 else y
-            found.append(Samples(part, y, groups=tasks))
+            found.append(Samples(part, told(y, self.ways), groups=tasks))
             at += size
         return tuple(found)
 

@@ -90,8 +90,8 @@ class MatrixNoise(AbstractData):
         check_batch("MatrixNoise", self.batch, sum(self.sizes))
 
     @property
-    def labels(self) -> int:
-        return self.classes
+    def labels(self) -> int | None:
+        return None if self.classes == 2 else self.classes
 
     @property
     def classes(self) -> int:

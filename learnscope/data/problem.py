@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, Key, PyTree
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key, PyTree
 
 from learnscope.data import random
 from learnscope.data.columns import Columns
@@ -61,6 +62,16 @@ class Samples(eqx.Module):
 def _patches(x: Float[Array, "n *patch dim"]) -> list[Float[Array, "n dim"]]:
     """The patches of ambient inputs: one, or those along the second axis."""
     return [x] if x.ndim == 2 else [x[:, i] for i in range(x.shape[1])]
+
+
+def told(classes: Int[Array, " n"], count: int) -> Array:
+    """Labels as nets read them: -1 and +1 (one output) of two classes, else 0, 1, ... (one each).
+
+    >>> import jax.numpy as jnp
+    >>> told(jnp.array([0, 1]), 2).tolist(), told(jnp.array([0, 1]), 3).tolist()
+    ([-1.0, 1.0], [0, 1])
+    """
+    return jnp.where(classes == 1, 1.0, -1.0).astype(float) if count == 2 else classes
 
 
 class AbstractBatches(eqx.Module):

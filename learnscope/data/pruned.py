@@ -1,43 +1,38 @@
-"""Images of which the most (or least) influential are removed."""
+"""A data model of which the most (or least) influential training examples are removed."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Key
 
 from learnscope.data.frame import Frame
 from learnscope.data.image_data import Images
 from learnscope.data.influence import influence_scores
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.part import choice, flag
+from learnscope.part import choice, flag, slot
 
 ORDERS = ("high", "low", "random")
 
 
-def _images(given: Any) -> Any:
-    """Images, also as the table that a stored experiment has of them."""
-    if isinstance(given, Mapping) and given.get("kind", "Images") == "Images":
-        return Images(**{name: value for name, value in given.items() if name != "kind"})
-    return given
-
-
 class Pruned(AbstractData):
-    r"""Training images less those of the highest influence scores, of the lowest, or random ones.
+    r"""Training examples less those of the highest influence scores, of the lowest, or random ones.
 
     Xu, Chen (2025), *Rethinking Benign Overfitting in Two-Layer Neural Networks*, Figure 7. The
-    score of eq. (10) is that of `influence_scores` among the training images that the seed chose
-    (before any noise is added). A share of them is removed, and the test images stay as they are.
+    score of eq. (10) is that of `influence_scores` among the training examples that the seed chose
+    (of images before any noise is added). A share of them is removed, and the test examples stay as
+    they are.
 
     Scores of classes of different spread do not compare. With `apart` (the default) every class
-    therefore loses the same share, up to one image; without it all images are ranked together, as
-    the paper seems to do, and classes that vary much lose more than others.
+    therefore loses the same share, up to one example; without it all are ranked together, as the
+    paper seems to do, and classes that vary much lose more than others.
 
     | symbol | argument |
     |---|---|
+    | where examples come from | `data`: any data model with one set of training examples |
     | share removed | `removed` |
     | which of them | `by`: high, low, random |
 
@@ -49,64 +44,84 @@ class Pruned(AbstractData):
 
     papers: ClassVar = ("xu2025benign",)
 
-    images: Images = eqx.field(converter=_images)
+    data: AbstractData = slot(AbstractData)
     removed: float = eqx.field(static=True, default=0.0)
     by: str = choice(*ORDERS, default="high")
     apart: bool = flag(True)
 
     def __check_init__(self):
         super().__check_init__()
-        if not isinstance(self.images, Images):
-            raise BadInput(
-                f"Pruned.images = {self.images!r} is not allowed: it must be of the kind Images."
-            )
         share = self.removed
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
             raise BadInput(
-                f"Pruned.removed = {share!r} is not allowed: it must be a share of the images, at "
-                "least 0 and below 1."
+                f"Pruned.removed = {share!r} is not allowed: it must be a share of the examples, "
+                "at least 0 and below 1."
             )
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
-        return self.images.dim
+    def dim(self) -> Any:  # type: ignore[override]
+        return self.data.dim
 
     @property
     def labels(self) -> int | None:
-        return self.images.labels
+        return self.data.labels
 
     @property
     def compression(self) -> str:
-        return self.images.compression
+        return self.data.compression
 
     @property
     def span(self) -> int:
-        """How many images are kept: at least one."""
-        return max(1, self.images.span - round(self.removed * self.images.span))
+        """Of images, how many are kept; others have coordinates before any is removed."""
+        return self._kept(self.data.span) if isinstance(self.data, Images) else self.data.span
+
+    def _kept(self, size: int) -> int:
+        return max(1, size - round(self.removed * size))
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        whole = self.images.sample(key, frame)
-        draws = jax.random.uniform(jax.random.fold_in(key, 1), (self.images.span,))
-        source, by, apart, count = self.images.source.train, self.by, self.apart, self.span
+        whole = self.data.sample(key, frame)
+        if whole.validation is not None or self.data.sets > 1:
+            raise BadInput(
+                f"Pruned.data = {type(self.data).__name__} is not allowed: it must have one set of "
+                "training examples, not tasks or fresh ones every step."
+            )
+        size = whole.train.size
+        draws = jax.random.uniform(jax.random.fold_in(key, 1), (size,))
+        by, apart, count = self.by, self.apart, self._kept(size)
+        shape = jax.ShapeDtypeStruct((count,), np.dtype("int32"))
 
-        # Only numbers of images go out and in: the images themselves are there.
-        def fetch(index: Any, draws: Any) -> np.ndarray:
-            images, labels = (part[np.asarray(index)] for part in source)
-            scores = np.asarray(draws, float) if by == "random" else _scores(images, labels)
+        def choose(examples: Any, labels: Any, draws: Any) -> np.ndarray:
+            labels = np.asarray(labels)
+            scores = np.asarray(draws, float) if by == "random" else _scores(examples, labels)
             return kept(ranks_by_class(scores, labels) if apart else scores, count, by)
 
-        shape = jax.ShapeDtypeStruct((count,), np.dtype("int32"))
-        index = self.images.chosen(key)
-        stay = jax.pure_callback(fetch, shape, index, draws, vmap_method="sequential")
+        if isinstance(self.data, Images):
+            source, index = self.data.source.train, self.data.chosen(key)
+
+            # Only numbers of images go out and in: the images themselves are there.
+            def fetch(index: Any, draws: Any) -> np.ndarray:
+                images, labels = (part[np.asarray(index)] for part in source)
+                return choose(images, labels, draws)
+
+            stay = jax.pure_callback(fetch, shape, index, draws, vmap_method="sequential")
+        else:
+            x, y = _rows(whole.train), whole.train.y
+            stay = jax.pure_callback(choose, shape, x, y, draws, vmap_method="sequential")
         return eqx.tree_at(lambda problem: problem.train, whole, whole.train.take(stay))
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        return self.images.example(key, problem)
+        return self.data.example(key, problem)
 
 
-def _scores(images: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Those of eq. (10); images of classes too small to have any stand between the others."""
-    return np.nan_to_num(influence_scores(images, labels))
+def _rows(samples: Samples) -> Float[Array, "n number"]:
+    """Every example as one row. Scores see inner products alone: any coordinates will do."""
+    groups = jax.tree.leaves(samples.x)
+    return jnp.concatenate([leaf.reshape(samples.size, -1) for leaf in groups], axis=1)
+
+
+def _scores(examples: Any, labels: np.ndarray) -> np.ndarray:
+    """Those of eq. (10); examples of classes too small to have any stand between the others."""
+    return np.nan_to_num(influence_scores(np.asarray(examples), labels.astype(int)))
 
 
 def kept(ranks: np.ndarray, count: int, by: str) -> np.ndarray:

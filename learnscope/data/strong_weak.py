@@ -13,7 +13,7 @@ from learnscope.data import random
 from learnscope.data.class_noise import NOISES
 from learnscope.data.frame import Frame
 from learnscope.data.fresh import VIEWS, FreshPatches
-from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples
+from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples, told
 from learnscope.data.views import HalfMask, Halves, random_places
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, flag, number
@@ -49,6 +49,7 @@ class StrongWeak(AbstractData):
     Co-occurring features (Remark 3.2, 2): with `together`, each example has all features, each on
     $P_0$ patches of its own and with a sign of its own. `noise_law` names the law of a noise
     coordinate; only Gaussian noise can be compressed. `test` examples are held for probes.
+    Labels say which feature it is: -1 and +1 of two, else 0, 1, ...
 
     >>> import jax
     >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1,
@@ -111,6 +112,10 @@ class StrongWeak(AbstractData):
     def features(self) -> int:
         """L: how many features there are."""
         return len(self.strengths)
+
+    @property
+    def labels(self) -> int | None:
+        return None if self.features == 2 else self.features
 
     @property
     def taken(self) -> int:
@@ -195,7 +200,8 @@ class StrongWeak(AbstractData):
         draw = random.normal if not frame.ambient else NOISES[self.noise_law]
         noise = self.noise * draw(noise_key, shape) * noisy[..., None]
         x = jnp.concatenate([feature, noise], axis=-1)
-        return Samples(x if frame.ambient else (x,), which, {}, {"signs": signs})
+        y = told(which, self.features)
+        return Samples(x if frame.ambient else (x,), y, {}, {"signs": signs})
 
     def _placed(self, key: Key[Array, ""], size: int, first: bool) -> Bool[Array, "n patch"]:
         """Which patches carry the feature: the first ones of all, or of each half, of which the

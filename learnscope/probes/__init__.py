@@ -37,6 +37,7 @@ from learnscope.probes.patterns import (
 from learnscope.probes.preferred import PreferredImages
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
+from learnscope.probes.response import LearntResponse
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
 from learnscope.probes.strong_weak import (
     FeatureShares,
@@ -71,6 +72,7 @@ __all__ = [
     "GradientNorm",
     "HeadOffDiagonal",
     "KernelFit",
+    "LearntResponse",
     "LinearProbe",
     "LongTailAccuracy",
     "Loss",

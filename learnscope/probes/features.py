@@ -4,26 +4,29 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
-from learnscope.data import Problem, Samples, square_images
+from learnscope.data import Columns, Problem, Samples, square_images
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractImageNet, Projection, in_parts
-from learnscope.part import Number, count, number
+from learnscope.nets import AbstractImageNet, PatchEncoder, Projection, in_parts
+from learnscope.part import Number, count, flag, number
 from learnscope.probes.pairs import correlation_summary
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import State, correct
 
 
 def features_of(
-    probe: AbstractProbe, state: State, x: Float[Array, "n ..."]
+    probe: AbstractProbe, state: State, x: PyTree[Float[Array, "n ..."]]
 ) -> Float[Array, "n feature"]:
-    """What the last layer or the projection of a deep network reads, some examples at a time."""
+    """What the last layer or the projection of a deep network reads, some examples at a time; of a
+    `PatchEncoder`, which has no more layers, its outputs."""
     net = state.net
+    if isinstance(net, PatchEncoder):
+        return state(x)
     if not isinstance(net, AbstractImageNet | Projection):
         raise BadInput(
             f"the probe {type(probe).__name__} needs a deep network on images, such as "
-            f"Projection, not {type(net).__name__}."
+            f"Projection, or PatchEncoder, not {type(net).__name__}."
         )
     return in_parts(lambda part: net.features(state.params, square_images(part)), x)
 
@@ -52,10 +55,13 @@ class FeatureCorrelation(AbstractProbe):
 
 
 class LinearProbe(AbstractProbe):
-    """Test accuracy of a linear classifier on the features of a deep network, and of one on its
-    outputs: one-hot labels (below `classes`, or +1 and -1) regressed on the first `examples`
-    training images without augmentation, in closed form, with `ridge` added to the diagonal of the
-    correlations. What collapsed cannot tell classes apart."""
+    """Test accuracy of a linear classifier on the features of a network, and of one on its outputs:
+    one-hot labels (below `classes`, or +1 and -1) regressed on the first `examples` training
+    examples without augmentation, in closed form, with `ridge` added to the diagonal of the
+    correlations. What collapsed cannot tell classes apart.
+
+    With `halves` the classifier is fitted to the first half of the test examples and scored on the
+    other: for data models that keep no training examples, or where only features are judged."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
@@ -66,18 +72,22 @@ class LinearProbe(AbstractProbe):
     examples: int = count(2000)
     classes: int = count(100, low=2)
     ridge: Number = number(0.01, above=0)
+    halves: bool = flag(False)
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        train = problem.train
+        train, test = problem.train, problem.test
+        if self.halves:
+            whole, half = Columns.undone(test), test.size // 2
+            train, test = (whole.take(jnp.arange(half) + i * half) for i in (0, 1))
         if self.examples < train.size:
             train = train.take(jnp.arange(self.examples))
 
         def score(of) -> Array:
-            return self._score(of(train.x), of(problem.test.x), train, problem.test)
+            return self._score(of(train), of(test), train, test)
 
         return {
-            "probe_accuracy": score(lambda x: features_of(self, state, x)),
-            "output_probe_accuracy": score(lambda x: state(x).reshape(x.shape[0], -1)),
+            "probe_accuracy": score(lambda part: features_of(self, state, part.x)),
+            "output_probe_accuracy": score(lambda part: state(part.x).reshape(part.size, -1)),
         }
 
     def _score(self, seen: Array, unseen: Array, train: Samples, test: Samples) -> Array:

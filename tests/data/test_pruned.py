@@ -54,7 +54,7 @@ def test_what_is_wrong_is_said():
     for removed in (-0.1, 1.0, float("nan"), "half", True):
         with pytest.raises(ls.BadInput, match=r"Pruned\.removed = "):
             ls.data.Pruned(IMAGES, removed)
-    with pytest.raises(ls.BadInput, match=r"Pruned\.images = "):
+    with pytest.raises(ls.BadInput, match=r"Pruned\.data = "):
         ls.data.Pruned("digits")
 
 

@@ -8,7 +8,7 @@ from learnscope.part import Number, choice, count, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
-from learnscope.rules.meta.task import AbstractTask, Point, descend
+from learnscope.rules.meta.task import AbstractTask, Point, descend, penalised
 
 
 class Fomaml(AbstractMetaRule):
@@ -25,6 +25,10 @@ class Fomaml(AbstractMetaRule):
     | $\gamma$ | `inner_rate` |
     | $J$ | `inner_steps` |
     | tasks a step | `batch` (none: all) |
+    | $\lambda$ | `penalty` (none: without) |
+
+    With a `penalty` the outer loss of a task is that of `PerExamplePenalty`,
+    $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, at the adapted weights.
 
     >>> Fomaml(rate=0.1, inner_rate=2.0).split
     'train-validation'
@@ -37,10 +41,13 @@ class Fomaml(AbstractMetaRule):
     inner_steps: int = count(5, low=0)
     split: str = split_field()
     batch: int | None = batch_field()
+    penalty: Number | None = number(None, low=0, optional=True)
     loss: str = choice(*LOSSES, default="logistic")
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
         adapted = descend(task, self.inner_rate, self.inner_steps)
-        return jax.grad(task.outer_loss)(adapted.point)
+        if self.penalty is None:
+            return jax.grad(task.outer_loss)(adapted.point)
+        return penalised(task, adapted.point, self.penalty)

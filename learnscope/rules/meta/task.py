@@ -37,8 +37,12 @@ class AbstractTask(eqx.Module):
         """Mean loss of the examples that are adapted to."""
 
     @abstractmethod
+    def outer_losses(self, point: Point) -> Float[Array, " n"]:
+        """The loss of each of those that the adapted network is judged by."""
+
     def outer_loss(self, point: Point) -> Float[Array, ""]:
-        """Mean loss of those that the adapted network is judged by."""
+        """Their mean."""
+        return self.outer_losses(point).mean()
 
     @abstractmethod
     def outer_outputs(self, point: Point) -> tuple[Array, Array]:
@@ -74,8 +78,8 @@ class InWeights(AbstractTask):
     def inner_loss(self, point: Point) -> Float[Array, ""]:
         return loss_of(self.loss, self.net(point, self.inner[0]), self.inner[1]).mean()
 
-    def outer_loss(self, point: Point) -> Float[Array, ""]:
-        return loss_of(self.loss, *self.outer_outputs(point)).mean()
+    def outer_losses(self, point: Point) -> Float[Array, " n"]:
+        return loss_of(self.loss, *self.outer_outputs(point))
 
     def outer_outputs(self, point: Point) -> tuple[Array, Array]:
         return self.net(point, self.outer[0]), self.outer[1]
@@ -99,8 +103,8 @@ class InSight(AbstractTask):
     def inner_loss(self, point: Point) -> Float[Array, ""]:
         return loss_of(self.loss, *self._outputs(point, self.inner)).mean()
 
-    def outer_loss(self, point: Point) -> Float[Array, ""]:
-        return loss_of(self.loss, *self._outputs(point, self.outer)).mean()
+    def outer_losses(self, point: Point) -> Float[Array, " n"]:
+        return loss_of(self.loss, *self._outputs(point, self.outer))
 
     def outer_outputs(self, point: Point) -> tuple[Array, Array]:
         return self._outputs(point, self.outer)
@@ -145,3 +149,20 @@ def descend(
     for _ in range(steps):
         walk, _ = step(walk)
     return walk
+
+
+def penalised(task: AbstractTask, point: Point, weight: Array | float) -> Point:
+    r"""The gradient of $\frac1n \sum_i (\ell_i + \frac{\lambda}{2} \|\nabla \ell_i\|^2)$ over the
+    outer examples, as a move: with each one's own gradient $g_i$, the mean of $g_i + \lambda H_i g_i$
+    (`PerExamplePenalty`, as a task sees it)."""
+    count = jax.eval_shape(task.outer_losses, point).shape[0]
+
+    def own(chosen: Float[Array, " n"]) -> Point:
+        slope = jax.grad(lambda at: task.outer_losses(at) @ chosen)
+        along = slope(point)
+        _, bend = jax.jvp(slope, (point,), (task.shift(along),))
+        return jax.tree.map(lambda g, h: g + weight * h, along, bend)
+
+    dtype = jax.tree.leaves(point)[0].dtype
+    each = jax.vmap(own)(jnp.eye(count, dtype=dtype))
+    return jax.tree.map(lambda leaf: leaf.mean(0), each)

@@ -60,7 +60,7 @@ def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
     images = {"train": size.train, "test": size.test, "batch": size.batch}
     data = Images(name=size.name, **images)
     return Experiment(
-        data=Pruned(images=data, by=by, apart=apart),
+        data=Pruned(data=data, by=by, apart=apart),
         net=size.net,
         rule=GradientDescent(rate=size.rate, optimiser="adam"),
         steps=size.steps,

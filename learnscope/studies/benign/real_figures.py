@@ -106,7 +106,7 @@ def remaining(data: xr.Dataset, by: str) -> xr.DataArray:
 
 def _net_of(data: xr.Dataset) -> str:
     told = experiment_of(data, WHOLE).to_dict()
-    name = told["data"]["images"]["name"]
+    name = told["data"]["data"]["name"]
     filters = told["net"].get("filters")
     net = told["net"]["kind"] + (f"({filters})" if filters else "")
     return f"{net} on {_WORDS.get(name, name)}"

@@ -1,0 +1,84 @@
+"""Any data model with positive pairs."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Key, PyTree
+
+from learnscope.data import random
+from learnscope.data.frame import Frame
+from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.data.views import AbstractViews, Pair
+from learnscope.part import AbstractPart, Number, number, slot
+
+
+class NoisyViews(AbstractViews, AbstractPart):
+    r"""Two views $x + \epsilon$ and $x + \epsilon'$ with independent normal noise: the augmentation
+    that needs to know nothing of the inputs (and that theory uses on signal and noise: Huang et al.
+    2024, *On the Comparison between Multi-modal and Single-modal Contrastive Learning*).
+
+    | symbol | argument |
+    |---|---|
+    | standard deviation of a coordinate of $\epsilon$ | `noise` |
+
+    >>> import jax, jax.numpy as jnp
+    >>> one, other = NoisyViews(0.1)(jax.random.key(0), jnp.zeros((5, 2, 3)))
+    >>> one.shape, bool((one != other).all())
+    ((5, 2, 3), True)
+    """
+
+    noise: Number = number(above=0)
+
+    def __call__(self, key: Key[Array, ""], x: PyTree[Float[Array, "n ..."]]) -> Pair:
+        leaves, structure = jax.tree.flatten(x)
+
+        def view(key: Key[Array, ""]) -> PyTree:
+            keys = jax.random.split(key, len(leaves))
+            moved = [
+                leaf + self.noise * random.normal(own, leaf.shape)
+                for own, leaf in zip(keys, leaves, strict=True)
+            ]
+            return jax.tree.unflatten(structure, moved)
+
+        one, other = jax.random.split(key)
+        return view(one), view(other)
+
+
+class Viewed(AbstractData):
+    """A data model whose examples come in pairs of `views`, so that self-supervised rules can learn
+    from it; all else is that of `data`.
+
+    >>> import jax
+    >>> from learnscope.data import SignalNoise
+    >>> data = Viewed(SignalNoise(dim=9, train=4, test=3, signal=1, noise=1), NoisyViews(0.1))
+    >>> one, other = data.sample(jax.random.key(0)).pair(jax.random.key(1))
+    >>> one.shape
+    (4, 2, 9)
+    """
+
+    data: AbstractData = slot(AbstractData)
+    views: AbstractViews = slot(AbstractViews)
+
+    @property
+    def dim(self) -> Any:  # type: ignore[override]
+        return self.data.dim
+
+    @property
+    def labels(self) -> int | None:
+        return self.data.labels
+
+    @property
+    def compression(self) -> str:
+        return "none"  # a view has noise of its own every step
+
+    @property
+    def span(self) -> int:
+        return self.data.span
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        whole = self.data.sample(key, frame)
+        return eqx.tree_at(lambda p: p.views, whole, self.views, is_leaf=lambda x: x is None)
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        return self.data.example(key, problem)
