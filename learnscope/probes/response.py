@@ -24,9 +24,9 @@ class Shares(NamedTuple):
 class LearntResponse(AbstractProbe):
     r"""What the learnt part of the filters responds to on training examples, as shares.
 
-    The truth is the span of the data model's directions named `truth`; a patch is
-    $x = s + \xi$ with $s$ its projection onto it. The learnt part $v_j$ of filter $j$ is what is left
-    of it when the best multiple of its start is taken off. With $R_s$, $R_\xi$ the means of
+    The truth is the span of the data model's directions named `truth`; a patch is $x = s + \xi$
+    with $s$ its projection onto it. The learnt part $v_j$ of filter $j$ is what is left of it when
+    the best multiple of its start is taken off. With $R_s$, $R_\xi$ the means of
     $\sum_{j,p} \langle v_j, s_p \rangle^2$ and $\sum_{j,p} \langle v_j, \xi_p \rangle^2$ over
     training examples (of tasks: both halves) and $R_{fresh}$ the latter's over test examples,
 
@@ -53,7 +53,7 @@ class LearntResponse(AbstractProbe):
         along, size = (now * start).sum(1), (start**2).sum(1)
         learnt = now - (along / jnp.where(size > 0, size, 1.0))[:, None] * start
         least = (_MOVED * jnp.finfo(now.dtype).eps) ** 2 * (now**2).sum()
-        moved = (learnt**2).sum() > least
+        moved = ~((learnt**2).sum() <= least)  # a diverged run did
         after = _shares(learnt, truth, problem)
         before = _shares(start, truth, problem)
         return {

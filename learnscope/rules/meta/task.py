@@ -153,8 +153,8 @@ def descend(
 
 def penalised(task: AbstractTask, point: Point, weight: Array | float) -> Point:
     r"""The gradient of $\frac1n \sum_i (\ell_i + \frac{\lambda}{2} \|\nabla \ell_i\|^2)$ over the
-    outer examples, as a move: with each one's own gradient $g_i$, the mean of $g_i + \lambda H_i g_i$
-    (`PerExamplePenalty`, as a task sees it)."""
+    outer examples, as a move: the mean of $g_i + \lambda H_i g_i$, where $g_i$ is each one's own
+    gradient (`PerExamplePenalty`, as a task sees it)."""
     count = jax.eval_shape(task.outer_losses, point).shape[0]
 
     def own(chosen: Float[Array, " n"]) -> Point:
