@@ -282,6 +282,39 @@ def export(
 
 
 @app.command()
+def grid(
+    rule: Annotated[
+        list[str] | None, typer.Option("--rule", help="A row; may be repeated. Default: all.")
+    ] = None,
+    data: Annotated[
+        list[str] | None, typer.Option("--data", help="A column; may be repeated. Default: all.")
+    ] = None,
+    seeds: Seeds = None,
+    out: Out = "learnscope-out",
+    scale: Annotated[str, typer.Option("--scale", help="smoke or laptop.")] = "laptop",
+    store: Store = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run every rule on every data model, or say why a pair means nothing: a table, a figure.
+
+    Signal learnt, noise memorised and test accuracy of each pair, beside the untrained network of
+    the same seeds.
+    """
+    from learnscope.studies.grid import run_grid
+    from learnscope.views.grid import write_grid
+    from learnscope.views.output import Output
+
+    say = _say(quiet)
+    output = Output(out)
+    where = _where(store, workers, cluster)
+    found = run_grid(rule, data, seeds, scale, say=say, **where)
+    for line in write_grid(output, found):
+        say(line)
+
+
+@app.command()
 def report(
     folder: Annotated[
         str, typer.Argument(metavar="[FOLDER]", help="Output folder of `run` or `verify`.")

@@ -19,8 +19,9 @@ class Grouped(AbstractData):
     *Communication-Efficient Learning of Deep Networks from Decentralized Data*).
 
     Task k has the training examples k, k + K, k + 2K, ... of `data`, of which `validation` are held
-    for the outer loop; labels that come class by class are so in both halves alike. Fresh tasks are
-    test examples: as many to adapt to, and `queries` more each. What is left over is left out.
+    for the outer loop; classes that come one after the other are in both halves alike. Fresh tasks
+    are dealt from the test examples: as many to adapt to, and `queries` more each. What is left
+    over is left out.
 
     | symbol | argument |
     |---|---|
@@ -75,9 +76,12 @@ class Grouped(AbstractData):
                 f"Grouped.queries = {self.queries} is not allowed: {whole.test.size} test examples "
                 f"are too few for one task of {each} and as many queries."
             )
-        dealt = np.arange(each * self.tasks).reshape(each, self.tasks).T
-        held = np.diff(np.arange(each + 1) * self.validation // each) > 0
-        tests = np.arange(fresh * (each + self.queries)).reshape(fresh, -1)
+        dealt = _dealt(self.tasks, each)
+        held = _spread(self.validation, each)
+        tests = _dealt(fresh, each + self.queries)
+        asked = _spread(self.queries, each + self.queries)
+        support = tests[:, ~asked]
+        tests = np.hstack([support[:, ~held], support[:, held], tests[:, asked]])
         return Problem(
             train=_tasks(whole.train, dealt[:, ~held]),
             test=_tasks(whole.test, tests),
@@ -91,6 +95,20 @@ class Grouped(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         return self.data.example(key, problem)
+
+
+def _dealt(tasks: int, each: int) -> np.ndarray:
+    """Which examples every task has, in their order."""
+    return np.arange(tasks * each).reshape(each, tasks).T
+
+
+def _spread(some: int, count: int) -> np.ndarray:
+    """Marks `some` of `count` places, evenly.
+
+    >>> _spread(2, 6).tolist()
+    [False, False, True, False, False, True]
+    """
+    return np.diff(np.arange(count + 1) * some // count) > 0
 
 
 def _tasks(samples: Samples, index: np.ndarray) -> Samples:

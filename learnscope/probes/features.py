@@ -19,10 +19,12 @@ def features_of(
     probe: AbstractProbe, state: State, x: PyTree[Float[Array, "n ..."]]
 ) -> Float[Array, "n feature"]:
     """What the last layer or the projection of a deep network reads, some examples at a time; of a
-    `PatchEncoder`, which has no more layers, its outputs."""
+    `PatchEncoder`, which has no more layers, its outputs with positive and negative parts apart
+    (a feature of either sign is then there to be read)."""
     net = state.net
     if isinstance(net, PatchEncoder):
-        return state(x)
+        outputs = state(x)
+        return jnp.concatenate([jax.nn.relu(outputs), jax.nn.relu(-outputs)], axis=1)
     if not isinstance(net, AbstractImageNet | Projection):
         raise BadInput(
             f"the probe {type(probe).__name__} needs a deep network on images, such as "
@@ -60,8 +62,7 @@ class LinearProbe(AbstractProbe):
     examples without augmentation, in closed form, with `ridge` added to the diagonal of the
     correlations. What collapsed cannot tell classes apart.
 
-    With `halves` the classifier is fitted to the first half of the test examples and scored on the
-    other: for data models that keep no training examples, or where only features are judged."""
+    With `halves` the classifier is fitted to every other test example and scored on the rest: for data models that keep no training examples, or where only features are judged."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
@@ -78,7 +79,7 @@ class LinearProbe(AbstractProbe):
         train, test = problem.train, problem.test
         if self.halves:
             whole, half = Columns.undone(test), test.size // 2
-            train, test = (whole.take(jnp.arange(half) + i * half) for i in (0, 1))
+            train, test = (whole.take(2 * jnp.arange(half) + i) for i in (0, 1))
         if self.examples < train.size:
             train = train.take(jnp.arange(self.examples))
 

@@ -28,7 +28,8 @@ class LearntResponse(AbstractProbe):
     with $s$ its projection onto it. The learnt part $v_j$ of filter $j$ is what is left of it when
     the best multiple of its start is taken off. With $R_s$, $R_\xi$ the means of
     $\sum_{j,p} \langle v_j, s_p \rangle^2$ and $\sum_{j,p} \langle v_j, \xi_p \rangle^2$ over
-    training examples (of tasks: both halves) and $R_{fresh}$ the latter's over test examples,
+    training examples (of tasks: over the half whose noise has the larger response, since a rule may
+    learn from either) and $R_{fresh}$ the latter's over test examples,
 
     - signal learnt is $R_s / (R_s + R_\xi)$,
     - noise memorised is $\max(R_\xi - R_{fresh}, 0) / (R_s + R_\xi)$: the response to the noise of
@@ -70,17 +71,18 @@ def _shares(filters: Array, truth: Float[Array, "direction rank"], problem: Prob
     # Directions may be dependent: an orthonormal basis by singular vectors, without the null ones.
     _, sizes, rows = jnp.linalg.svd(truth, full_matrices=False)
     basis = jnp.where((sizes > 1e-5 * sizes.max())[:, None], rows, 0.0)
-    both = [_responses(filters, basis, samples) for samples in (problem.train, *held)]
-    count = sum(samples.size for samples in (problem.train, *held))
-    signal, noise = (sum(each[i] for each in both) / count for i in (0, 1))
-    fresh = _responses(filters, basis, problem.test)[1] / problem.test.size
+    each = [_responses(filters, basis, samples) for samples in (problem.train, *held)]
+    signals, noises = (jnp.stack(values) for values in zip(*each, strict=True))
+    at = jnp.argmax(noises)
+    signal, noise = signals[at], noises[at]
+    fresh = _responses(filters, basis, problem.test)[1]
     total = signal + noise
     scale = jnp.where(total > 0, total, 1.0)
     return Shares(signal / scale, jnp.maximum(noise - fresh, 0.0) / scale)
 
 
 def _responses(filters: Array, basis: Array, samples: Any) -> tuple[Array, Array]:
-    """Sums over examples, patches and filters of squared inner products with s and with xi."""
+    """Squared inner products with s and with xi, summed over patches and filters; the means."""
     signal, noise = jnp.zeros((), filters.dtype), jnp.zeros((), filters.dtype)
     for leaf in jax.tree.leaves(Columns.undone(samples.x)):
         rows = leaf.reshape(-1, leaf.shape[-1])
@@ -88,4 +90,4 @@ def _responses(filters: Array, basis: Array, samples: Any) -> tuple[Array, Array
         inside = (filters @ basis.T) @ (basis[:, :width] @ rows.T)
         whole = filters[:, :width] @ rows.T
         signal, noise = signal + (inside**2).sum(), noise + ((whole - inside) ** 2).sum()
-    return signal, noise
+    return signal / samples.size, noise / samples.size

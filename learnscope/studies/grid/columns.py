@@ -98,7 +98,7 @@ def _pruned(smoke: bool) -> Column:
 
 
 def _matrix_noise(smoke: bool) -> Column:
-    """Noise in half of the dimensions that both classes share and in a quarter of each one's own."""
+    """Noise in half of the dimensions is common to both classes, in a quarter each one's own."""
     dim, level = 42, 1.6
     kinds = np.repeat([0, 1, 2, 3], [2, 20, 10, 10])  # features, shared, own of each class
     factors = [np.diag(level * np.isin(kinds, (1, 2 + k)).astype(float)) for k in (0, 1)]

@@ -39,7 +39,7 @@ from learnscope.studies.grid.columns import Column
 NEEDS = ("labels", "readout", "tasks", "centroid", "pairs", "law")
 STEPS = {"labels": 1000, "readout": 500, "tasks": 300, "centroid": 1, "pairs": 500, "law": 500}
 WIDTH = 10
-INNER_STEPS = 5
+INNER_STEPS = 3
 HORIZON = 500.0  # of the flow: what as many steps of descent come to
 
 

@@ -1,0 +1,206 @@
+"""The cross-paper grid as a figure and as tables."""
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from learnscope.studies.drawing import style
+from learnscope.studies.grid import MEASURES
+from learnscope.views.output import Output
+
+_LOW = {"test_accuracy": 0.5}  # chance; shares begin at 0
+_COLOURS = {"signal_learnt": "Greens", "noise_memorised": "Oranges", "test_accuracy": "Blues"}
+_SURE = 1.96  # standard errors of a paired difference
+_MARK = "×"
+
+
+def grid_figure(found: xr.Dataset) -> Figure:
+    """A heat map a measure: means over seeds. Pairs that mean nothing are hatched, those without
+    a known truth (or with no example to memorise) are left white; in brackets stands what does not
+    differ from the untrained network of the same seeds."""
+    rows, columns = found.sizes["rule"], found.sizes["data"]
+    with style():
+        figure, panels = plt.subplots(
+            1, len(MEASURES), sharey=True,
+            figsize=(2.2 + len(MEASURES) * max(1.9, 0.36 * columns), 1.9 + 0.26 * rows),
+        )  # fmt: skip
+        for panel, measure in zip(panels, MEASURES, strict=True):
+            _panel(panel, found, measure)
+        panels[0].set_yticks(range(rows), list(found["rule"].values))
+        seeds = found.sizes["seed"]
+        figure.suptitle(
+            f"mean over {seeds} seed{'s' * (seeds > 1)}; in brackets: not told from the untrained "
+            f"network of the same seeds; hatched {_MARK}: the pair means nothing; white: no truth "
+            "is known, or no example is seen twice"
+        )
+    return figure
+
+
+def _panel(panel: Axes, found: xr.Dataset, measure: str) -> None:
+    means = found[measure].mean("seed").values
+    low = _LOW.get(measure, 0.0)
+    colours = plt.get_cmap(_COLOURS[measure]).with_extremes(bad="white")
+    panel.imshow(
+        np.ma.masked_invalid(means), cmap=colours, vmin=low, vmax=1 + 0.35 * (1 - low),
+        aspect="auto", interpolation="none",
+    )  # fmt: skip
+    panel.grid(False)
+    panel.set_title(MEASURES[measure])
+    panel.set_xticks(
+        range(found.sizes["data"]), list(found["data"].values), rotation=60, ha="right"
+    )
+    panel.set_xticks(np.arange(found.sizes["data"] + 1) - 0.5, minor=True)
+    panel.set_yticks(np.arange(found.sizes["rule"] + 1) - 0.5, minor=True)
+    panel.grid(True, which="minor", color="white", linewidth=1, alpha=1)
+    panel.tick_params(which="both", length=0)
+    for i, j in np.ndindex(means.shape):
+        cell = found.isel(rule=i, data=j)
+        if str(cell.reason.values):
+            look = {"facecolor": "0.88", "edgecolor": "0.6", "hatch": "////", "linewidth": 0}
+            panel.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **look))
+            continue
+        text = _short(cell, measure)
+        panel.text(j, i, text, ha="center", va="center", fontsize=6.5)
+
+
+def _short(cell: xr.Dataset, measure: str) -> str:
+    """A mean in two digits, in brackets if it is not told from the control."""
+    mean = float(cell[measure].mean("seed"))
+    if math.isnan(mean):
+        return "div." if int(cell.diverged) else ""
+    text = f"{mean:.2f}".removeprefix("0") if mean < 0.995 else "1"
+    return text if told_apart(cell, measure) else f"({text})"
+
+
+def told_apart(cell: xr.Dataset, measure: str) -> bool:
+    """Whether the 95 % interval of the paired difference to the untrained network leaves out 0.
+
+    One seed tells nothing apart, and seeds that all agree tell any difference.
+    """
+    gain = _gain(cell, measure)
+    if gain.size < 2:
+        return False
+    error = gain.std(ddof=1) / math.sqrt(gain.size)
+    return bool(abs(gain.mean()) > _SURE * error)
+
+
+def _gain(cell: xr.Dataset, measure: str) -> np.ndarray:
+    """Trained less untrained, of every seed that did not diverge."""
+    name = {"signal_learnt": "untrained_signal", "noise_memorised": "untrained_noise"}
+    both = cell[measure] - cell[name.get(measure, f"untrained_{measure}")]
+    return both.values[np.isfinite(both.values)]
+
+
+def reasons(found: xr.Dataset) -> dict[str, list[str]]:
+    """Pairs that mean nothing, as `rule on data`, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for rule in found["rule"].values:
+        for data in found["data"].values:
+            why = str(found.reason.sel(rule=rule, data=data).values)
+            if why:
+                by_reason.setdefault(why, []).append(f"{rule} on {data}")
+    return by_reason
+
+
+def _triple(cell: xr.Dataset) -> str:
+    if str(cell.reason.values):
+        return _MARK
+    return " / ".join(_short(cell, measure) or "–" for measure in MEASURES)
+
+
+def grid_markdown(found: xr.Dataset) -> str:
+    """One table, `signal learnt / noise memorised / test accuracy` a pair, and the reasons."""
+    names = [str(name) for name in found["data"].values]
+    lines = ["| signal / noise / accuracy | " + " | ".join(names) + " |"]
+    lines.append("|---" * (len(names) + 1) + "|")
+    for rule in found["rule"].values:
+        cells = [_triple(found.sel(rule=rule, data=name)) for name in names]
+        lines.append(f"| {rule} | " + " | ".join(cells) + " |")
+    told = [f"- {', '.join(pairs)}: {why}." for why, pairs in reasons(found).items()]
+    if told:
+        lines += ["", f"{_MARK}: the pair means nothing.", "", *told]
+    return "\n".join(lines) + "\n"
+
+
+def grid_text(found: xr.Dataset) -> str:
+    """The same for a terminal: a line a rule, percentages."""
+    names = [str(name) for name in found["data"].values]
+    rules = [str(name) for name in found["rule"].values]
+    wide = max(map(len, [*rules, "signal/noise/accuracy %"]))
+    widths = [max(11, len(name)) for name in names]
+
+    def number(cell: xr.Dataset, measure: str) -> str:
+        mean = float(cell[measure].mean("seed"))
+        return "-" if math.isnan(mean) else f"{100 * mean:.0f}"
+
+    def shown(cell: xr.Dataset) -> str:
+        if str(cell.reason.values):
+            return _MARK
+        return "/".join(number(cell, measure) for measure in MEASURES)
+
+    head = zip(names, widths, strict=True)
+    lines = [f"{'signal/noise/accuracy %':{wide}}  " + "  ".join(f"{n:>{w}}" for n, w in head)]
+    for rule in rules:
+        cells = zip([shown(found.sel(rule=rule, data=name)) for name in names], widths, strict=True)
+        lines.append(f"{rule:{wide}}  " + "  ".join(f"{text:>{w}}" for text, w in cells))
+    return "\n".join(lines)
+
+
+def grid_cells(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Every pair by itself, as plain data: means, controls, or the reason."""
+    cells = []
+    for rule in found["rule"].values:
+        for data in found["data"].values:
+            cell = found.sel(rule=rule, data=data)
+            told: dict[str, Any] = {"rule": str(rule), "data": str(data)}
+            if str(cell.reason.values):
+                cells.append(told | {"reason": str(cell.reason.values)})
+                continue
+            told |= {"net": str(cell.net.values), "judged": str(cell.judged.values)}
+            for measure in MEASURES:
+                values = cell[measure].values
+                finite = values[np.isfinite(values)]
+                gain = _gain(cell, measure)
+                some = finite.size > 0
+                told[measure] = float(finite.mean()) if some else None
+                told[f"{measure}_gain"] = float(gain.mean()) if some else None
+                told[f"{measure}_told_apart"] = told_apart(cell, measure) if some else None
+            cells.append(told | {"diverged": int(cell.diverged), "seeds": cell.sizes["seed"]})
+    return cells
+
+
+def write_grid(output: Output, found: xr.Dataset) -> list[str]:
+    """Figure, tables and dataset into a folder; what there is to say of it, in lines."""
+    paths = [
+        output.dataset("grid", found),
+        output.text("grid.md", grid_markdown(found)),
+        output.text("grid.json", grid_json(found)),
+        output.text("grid.csv", grid_csv(found)),
+        *output.figure("grid", grid_figure(found)),
+    ]
+    told = [f"{_MARK} {why}: {', '.join(pairs)}" for why, pairs in reasons(found).items()]
+    return [grid_text(found), *told, *(f"wrote {path}" for path in paths)]
+
+
+def grid_json(found: xr.Dataset) -> str:
+    return json.dumps(grid_cells(found), indent=1, allow_nan=False) + "\n"
+
+
+def grid_csv(found: xr.Dataset) -> str:
+    """A line a pair."""
+    cells = grid_cells(found)
+    names = list(dict.fromkeys(name for cell in cells for name in cell))
+    text = io.StringIO()
+    lines = csv.DictWriter(text, names, lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(cells)
+    return text.getvalue()
