@@ -1,5 +1,7 @@
 """Which rule fits which data model: an experiment for a pair, or why it would mean nothing."""
 
+import jax
+
 from learnscope.data import AbstractData, Grouped, StrongWeak, Viewed
 from learnscope.lab import Experiment, Record
 from learnscope.probes import (
@@ -10,7 +12,7 @@ from learnscope.probes import (
     TestAccuracy,
 )
 from learnscope.studies.grid.columns import Column
-from learnscope.studies.grid.rows import INNER_STEPS, Row
+from learnscope.studies.grid.rows import Row, inner
 
 SUPPORT = 2  # examples of each half of a task that is dealt out
 QUERIES = 4
@@ -27,8 +29,7 @@ def reason(row: Row, column: Column) -> str | None:
         return f"{rule} aligns two views, and of {data} {column.structureless}"
     if column.fresh and row.needs in ("tasks", "centroid"):
         return (
-            f"{rule} adapts to the examples of a task again and again, and {data} draws every "
-            "example once"
+            f"{rule} comes back to the examples of its tasks, and {data} draws every example once"
         )
     if column.fresh and row.kind.__name__ in ("TwoStep", "FrozenFeatures"):
         return f"{rule} begins with steps on the full batch, and {data} draws every example once"
@@ -62,8 +63,6 @@ def reached(row: Row, column: Column) -> AbstractData:
 
 def _training(data: AbstractData) -> int:
     """How many training examples there are."""
-    import jax
-
     return jax.eval_shape(lambda: data.sample(jax.random.key(0))).train.size
 
 
@@ -78,8 +77,5 @@ def accuracy(row: Row, column: Column) -> AbstractProbe:
     if row.needs in ("pairs", "law"):
         return LinearProbe(classes=2, halves=True)
     if row.needs in ("tasks", "centroid") and not column.regression:
-        rule = row.rule(column, smoke=False)
-        return AdaptedTest(
-            inner_rate=getattr(rule, "inner_rate", 2 / column.power), inner_steps=INNER_STEPS
-        )
+        return AdaptedTest(**inner(column, linear=row.needs == "centroid"))
     return TestAccuracy()

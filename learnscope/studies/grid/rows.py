@@ -37,10 +37,9 @@ from learnscope.studies.grid.columns import Column
 # What a rule learns from: labels, labels through a last layer of its own, tasks, tasks by linear
 # regression, pairs of views, or the law of such pairs.
 NEEDS = ("labels", "readout", "tasks", "centroid", "pairs", "law")
-STEPS = {"labels": 1000, "readout": 500, "tasks": 300, "centroid": 1, "pairs": 500, "law": 500}
+STEPS = {"labels": 1000, "readout": 500, "tasks": 200, "centroid": 1, "pairs": 500, "law": 500}
 WIDTH = 10
 INNER_STEPS = 3
-HORIZON = 500.0  # of the flow: what as many steps of descent come to
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +63,9 @@ class Row:
         if self.needs == "centroid" or (column.regression and self.needs != "readout"):
             return Linear(scale=0.1 / size)
         if column.patches and self.needs != "readout":
-            return PatchCNN(width=WIDTH, scale=0.1 / size, second_layer="sum")
+            return PatchCNN(
+                width=WIDTH, activation="huberised", scale=0.1 / size, second_layer="sum"
+            )
         second = (2 * WIDTH) ** -0.5
         return TwoLayer(width=WIDTH, activation="relu", scale=1 / size, second_scale=second)
 
@@ -85,13 +86,18 @@ def _penalty(column: Column, steps: int) -> dict[str, float]:
     return {"rate": _rate(column), "weight": 2.0 / column.power, "until": steps // 2}
 
 
-def _inner(column: Column) -> dict[str, float]:
-    """An inner step has the rate of an outer one."""
-    return {"inner_rate": _rate(column), "inner_steps": INNER_STEPS}
+def inner(column: Column, linear: bool = False) -> dict:
+    """How a net adapts: at the outer rate, but for PatchCNN, whose small start leaves adapting
+    without effect below 25 times that (`studies.meta_split`)."""
+    if linear or column.regression:
+        rate = 0.5 / column.power
+    else:
+        rate = (25 if column.patches else 1) * _rate(column)
+    return {"inner_rate": rate, "inner_steps": INNER_STEPS}
 
 
 def _meta(column: Column) -> dict:
-    return {"rate": _rate(column), **_inner(column), **_loss(column)}
+    return {"rate": _rate(column), **inner(column), **_loss(column)}
 
 
 def _two_steps(column: Column) -> dict:
@@ -130,11 +136,11 @@ ROWS: dict[str, Row] = {
         Imaml, "tasks", lambda c, n: Imaml(**_meta(c), weight=0.1 / _rate(c), solver_steps=3)
     ),
     "Reptile": Row(
-        Reptile, "tasks", lambda c, n: Reptile(rate=0.5, **_inner(c), **_loss(c))
+        Reptile, "tasks", lambda c, n: Reptile(rate=0.5, **inner(c), **_loss(c))
     ),
     "MetaProx": Row(
         MetaProx, "tasks",
-        lambda c, n: MetaProx(rate=0.5, weight=0.1 / _rate(c), **_inner(c), **_loss(c)),
+        lambda c, n: MetaProx(rate=0.5, weight=0.1 / _rate(c), **inner(c), **_loss(c)),
     ),
     "LinearCentroid": Row(
         LinearCentroid, "centroid", lambda c, n: LinearCentroid(weight=0.1 * c.power)
