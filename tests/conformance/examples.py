@@ -159,6 +159,7 @@ EXAMPLES_WITH: dict[str, Table] = {
             "TrainAccuracy": [ls.probes.TrainAccuracy()],
             "TestAccuracy": [ls.probes.TestAccuracy()],
             "GradientNorm": [ls.probes.GradientNorm()],
+            "LearntResponse": [ls.probes.LearntResponse("signal")],
             "SignalLearning": [ls.probes.SignalLearning()],
             "NoiseMemorisation": [ls.probes.NoiseMemorisation()],
             "Decomposition": [ls.probes.Decomposition()],
@@ -178,6 +179,7 @@ EXAMPLES_WITH: dict[str, Table] = {
                     factors=_shared_and_own(), train_per_class=2, test=12, signal=1.0
                 ),
             ],
+            "Pruned": [ls.data.Pruned(CLASSES["data"], removed=0.4)],
         },
         "net": {
             "PatchCNN": [
@@ -256,10 +258,17 @@ EXAMPLES_WITH: dict[str, Table] = {
                     task_signal=1.0, noise=0.1, test_tasks=2, queries=1, balanced=False,
                 ),
             ],
+            "Grouped": [
+                ls.data.Grouped(
+                    ls.data.SignalNoise(dim=30, train=13, test=17, signal=1.0, noise=0.5), tasks=3,
+                ),
+            ],
         },
         "net": {"PatchCNN": [TASKS["net"]], "Model": [ls.nets.Model(flat_mlp)]},
         "rule": {
-            "Fomaml": [TASKS["rule"], ls.rules.Fomaml(split="train-train", batch=2, **META)],
+            "Fomaml": [
+                TASKS["rule"], ls.rules.Fomaml(split="train-train", batch=2, penalty=0.1, **META),
+            ],
             "Maml": [ls.rules.Maml(**META, options={"momentum": 0.9})],
             "Reptile": [ls.rules.Reptile(**META)],
             "MetaProx": [ls.rules.MetaProx(**META, weight=0.3)],
@@ -384,6 +393,12 @@ EXAMPLES_WITH: dict[str, Table] = {
                     frequencies=[1, 3], noise_law="uniform", together=True, test=8,
                 ),
             ],
+            "Viewed": [
+                ls.data.Viewed(
+                    ls.data.SignalNoise(dim=30, train=4, test=6, signal=1.0, noise=0.5),
+                    ls.data.NoisyViews(0.2),
+                ),
+            ],
         },
         "net": {
             "PatchEncoder": [
@@ -408,6 +423,7 @@ EXAMPLES_WITH: dict[str, Table] = {
         },
         "probes": {
             "PairLoss": [ls.probes.PairLoss()],
+            "LinearProbe": [ls.probes.LinearProbe(classes=2, halves=True)],
             "HeadOffDiagonal": [ls.probes.HeadOffDiagonal()],
             "NeuronCorrelation": [ls.probes.NeuronCorrelation(bins=4)],
             "FeatureStrengths": [ls.probes.FeatureStrengths()],

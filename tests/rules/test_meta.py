@@ -22,6 +22,7 @@ KEY = jax.random.key(0)
 GAMMA, J, LAMBDA = 0.6, 2, 0.7
 RULES = {
     "Fomaml": ls.rules.Fomaml(rate=0.1, inner_rate=GAMMA, inner_steps=J),
+    "penalty": ls.rules.Fomaml(rate=0.1, inner_rate=GAMMA, inner_steps=J, penalty=LAMBDA),
     "Maml": ls.rules.Maml(rate=0.1, inner_rate=GAMMA, inner_steps=J),
     "Reptile": ls.rules.Reptile(rate=0.1, inner_rate=GAMMA, inner_steps=J),
     "MetaProx": ls.rules.MetaProx(rate=0.1, inner_rate=GAMMA, inner_steps=J, weight=LAMBDA),
@@ -37,6 +38,14 @@ def wanted(name, net, params, inner, outer):
 
     def loss(p, samples):
         return jnp.log1p(jnp.exp(-samples[1] * net(p, samples[0]))).mean()
+
+    def penalised(p, samples):
+        """L + (lambda/2) mean |grad l_i|^2, the gradients as they are."""
+        alone = [tuple(leaf[i : i + 1] for leaf in samples) for i in range(samples[1].shape[0])]
+        squares = [
+            sum(jnp.sum(g**2) for g in jax.tree.leaves(jax.grad(loss)(p, one))) for one in alone
+        ]
+        return loss(p, samples) + LAMBDA / 2 * sum(squares) / len(squares)
 
     def proximal(p, start):
         far = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), p, start)
@@ -54,6 +63,8 @@ def wanted(name, net, params, inner, outer):
         return jax.grad(lambda p: loss(p, outer))(params)
     if name == "Fomaml":
         return jax.grad(lambda p: loss(p, outer))(plain(params))
+    if name == "penalty":
+        return jax.grad(lambda p: penalised(p, outer))(plain(params))
     if name == "Maml":
         return jax.grad(lambda p: loss(plain(p), outer))(params)
     if name == "Reptile":
@@ -265,3 +276,19 @@ def test_coordinates_do_not_matter(name, float64):
     )
     np.testing.assert_allclose(ambient.loss, rotated.loss, rtol=1e-9)
     np.testing.assert_allclose(ambient.test_loss, rotated.test_loss, rtol=1e-9)
+
+
+def test_without_inner_steps_a_penalty_is_that_of_the_pooled_examples(float64):
+    """Fomaml with J = 0 and a penalty is PerExamplePenalty on all examples of all tasks."""
+    problem, net = drawn(), NETS["both layers"]
+    both = [jnp.concatenate(pair) for pair in zip(*((p.x, p.y) for p in (
+        problem.train, problem.validation)), strict=True)]  # fmt: skip
+    pooled = ls.data.Problem(Samples(*both), problem.test, problem.directions, problem.frame)
+    meta = ls.rules.Fomaml(rate=0.1, inner_rate=1, inner_steps=0, split="train-train", penalty=0.5)
+    plain = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
+
+    def step(rule, problem):
+        state = rule.init(net, problem, jax.random.key(1))
+        return rule.step(state, problem, jax.random.key(2)).params
+
+    close(quick(lambda p: step(meta, p))(problem), quick(lambda p: step(plain, p))(pooled))

@@ -40,14 +40,15 @@ class Column:
     """A data model of the grid.
 
     `power` is E |x|^2, summed over patches, from which rates follow. `truth` names the directions
-    that decide the labels (none: they are not known). `patches` says that an example is several
-    vectors, `tasks` that examples come in tasks, `fresh` that every step draws new ones.
-    `structureless` says why no two views share anything, if so.
+    that decide the labels (none: they are not known). `train` counts training examples (0: every
+    step draws new ones). `patches` says that an example is several vectors, `tasks` that examples
+    come in tasks, `structureless` why no two views share anything, if so.
     """
 
     data: AbstractData
     power: float
     truth: str | None
+    train: int = 20
     patches: bool = False
     tasks: bool = False
     regression: bool = False
@@ -110,12 +111,12 @@ def _matrix_noise(smoke: bool) -> Column:
 
 def _patterns(smoke: bool) -> Column:
     data = Patterns(dim=60, patterns=20, relevant=3, train=200, test=100 if smoke else 400)
-    return Column(data, 1.0, "relevant")
+    return Column(data, 1.0, "relevant", train=200)
 
 
 def _gaussian_parity(smoke: bool) -> Column:
     data = GaussianParity(dim=40, factors=2, train=200, test=100 if smoke else 400, noise=1.0)
-    return Column(data, 4.0, "axes")
+    return Column(data, 4.0, "axes", train=200)
 
 
 def _strong_weak(smoke: bool) -> Column:
@@ -124,7 +125,7 @@ def _strong_weak(smoke: bool) -> Column:
         dim=20, patches=16, feature_patches=4, strengths=(3.0, 2.0), noise=1.0,
         batch=32 if smoke else 128, test=200 if smoke else 800,
     )  # fmt: skip
-    return Column(data, 4 * (9 + 4) / 2 + 12 * 18, "features", patches=True)
+    return Column(data, 4 * (9 + 4) / 2 + 12 * 18, "features", train=0, patches=True)
 
 
 def _task_family(smoke: bool) -> Column:
@@ -144,7 +145,7 @@ def _linear_tasks(smoke: bool) -> Column:
         test_tasks=20 if smoke else 100,
     )  # fmt: skip
     why = "inputs are isotropic noise, so that what two views share says nothing of the labels"
-    return Column(data, 20.0, "centroid", tasks=True, regression=True, structureless=why)
+    return Column(data, 20.0, "centroid", 40, tasks=True, regression=True, structureless=why)
 
 
 def _digits() -> Images:
@@ -153,7 +154,7 @@ def _digits() -> Images:
 
 
 def _images(smoke: bool) -> Column:
-    return Column(_digits(), 30.0, None, views=Augment(crop=0.5, flip=0.0))
+    return Column(_digits(), 30.0, None, train=40, views=Augment(crop=0.5, flip=0.0))
 
 
 def _teacher_mixture(smoke: bool) -> Column:
@@ -161,7 +162,7 @@ def _teacher_mixture(smoke: bool) -> Column:
         _digits(), FullyConnected(width=8), teacher_steps=50 if smoke else 200,
         teacher_batch=20,
     )  # fmt: skip
-    return Column(data, 30.0, None, views=Augment(crop=0.5, flip=0.0))
+    return Column(data, 30.0, None, train=40, views=Augment(crop=0.5, flip=0.0))
 
 
 def _image_tasks(smoke: bool) -> Column:

@@ -1,7 +1,5 @@
 """Which rule fits which data model: an experiment for a pair, or why it would mean nothing."""
 
-import jax
-
 from learnscope.data import AbstractData, Grouped, StrongWeak, Viewed
 from learnscope.lab import Experiment, Record
 from learnscope.probes import (
@@ -55,15 +53,10 @@ def reached(row: Row, column: Column) -> AbstractData:
     data = column.data
     if row.needs in ("tasks", "centroid") and not column.tasks:
         size = 2 * SUPPORT
-        return Grouped(data, tasks=_training(data) // size, validation=SUPPORT, queries=QUERIES)
+        return Grouped(data, tasks=column.train // size, validation=SUPPORT, queries=QUERIES)
     if row.needs == "pairs" and not column.fresh:
         return Viewed(data, column.pairs)
     return data
-
-
-def _training(data: AbstractData) -> int:
-    """How many training examples there are."""
-    return jax.eval_shape(lambda: data.sample(jax.random.key(0))).train.size
 
 
 def probes(row: Row, column: Column) -> tuple[AbstractProbe, ...]:

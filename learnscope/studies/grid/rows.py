@@ -9,6 +9,7 @@ penalty is 2 / P, at which a step along an example's own gradient is undone to f
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from learnscope.nets import AbstractNet, Linear, PatchCNN, PatchEncoder, TwoLayer
 from learnscope.rules import (
@@ -78,15 +79,15 @@ def _rate(column: Column) -> float:
     return (0.5 if column.regression else 2.0) / column.power
 
 
-def _loss(column: Column) -> dict[str, str]:
+def _loss(column: Column) -> dict[str, Any]:
     return {"loss": "squared" if column.regression else "logistic"}
 
 
-def _penalty(column: Column, steps: int) -> dict[str, float]:
+def _penalty(column: Column, steps: int) -> dict[str, Any]:
     return {"rate": _rate(column), "weight": 2.0 / column.power, "until": steps // 2}
 
 
-def inner(column: Column, linear: bool = False) -> dict:
+def inner(column: Column, linear: bool = False) -> dict[str, Any]:
     """How a net adapts: at the outer rate, but for PatchCNN, whose small start leaves adapting
     without effect below 25 times that (`studies.meta_split`)."""
     if linear or column.regression:
@@ -96,11 +97,11 @@ def inner(column: Column, linear: bool = False) -> dict:
     return {"inner_rate": rate, "inner_steps": INNER_STEPS}
 
 
-def _meta(column: Column) -> dict:
+def _meta(column: Column) -> dict[str, Any]:
     return {"rate": _rate(column), **inner(column), **_loss(column)}
 
 
-def _two_steps(column: Column) -> dict:
+def _two_steps(column: Column) -> dict[str, Any]:
     """The first step finds features at any rate, the second keeps them at the size of a start."""
     each = {"first_rate": 1.0 / column.power, "second_rate": 20.0 / column.power}
     return each | {"rate": _rate(column), "weighted": not column.regression, **_loss(column)}

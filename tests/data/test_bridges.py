@@ -1,0 +1,109 @@
+"""Data models that bring others to rules: dealt out to tasks, in pairs, pruned, with signs."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+
+KEY = jax.random.key(5)
+SIGNAL = ls.data.SignalNoise(dim=9, train=14, test=21, signal=1.0, noise=1.0)
+CLASSES = ls.data.ClassNoise(dim=40, classes=2, train_per_class=10, test=30, signal=1.0)
+
+
+@eqx.filter_jit
+def draw(data):
+    return data.sample(KEY)
+
+
+def rows(*parts):
+    return [tuple(row) for part in parts for row in np.asarray(part.x).reshape(part.size, -1)]
+
+
+def test_every_example_is_dealt_to_one_task():
+    whole = draw(SIGNAL)
+    tasks = draw(ls.data.Grouped(SIGNAL, tasks=3, validation=1, queries=2))
+    assert (tasks.train.groups, tasks.validation.groups) == (3, 3)
+    assert (tasks.train.size, tasks.validation.size) == (9, 3)
+    dealt = rows(tasks.train, tasks.validation)
+    assert len(set(dealt)) == 12
+    assert set(dealt) == set(rows(whole.train)[:12])
+    # Fresh tasks: 4 to adapt to and 2 queries each, of the test examples alone.
+    assert (tasks.test.groups, tasks.test.size) == (3, 18)
+    assert set(rows(tasks.test)) == set(rows(whole.test)[:18])
+    # Labels and hidden vectors go along.
+    by_row = {row: i for i, row in enumerate(rows(whole.train))}
+    at = np.array([by_row[row] for row in rows(tasks.train)])
+    np.testing.assert_array_equal(tasks.train.y, np.asarray(whole.train.y)[at])
+    np.testing.assert_array_equal(
+        tasks.train.vectors["noise"], np.asarray(whole.train.vectors["noise"])[at]
+    )
+    # A task's own are those k, k + 3, ...: as cards are dealt.
+    first = {by_row[row] for row in rows(tasks.train)[:3] + rows(tasks.validation)[:1]}
+    assert first == {0, 3, 6, 9}
+
+
+def test_both_halves_of_a_task_have_both_classes():
+    tasks = draw(ls.data.Grouped(CLASSES, tasks=5))
+    for half in (tasks.train, tasks.validation):
+        assert (np.asarray(half.by_group().y).sum(1) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [({"tasks": 7}, "tasks"), ({"tasks": 3, "queries": 18}, "queries")],
+)
+def test_too_few_examples_for_tasks(fields, word):
+    with pytest.raises(ls.BadInput, match=rf"Grouped\.{word} = "):
+        ls.data.Grouped(SIGNAL, **fields).sample(KEY)
+
+
+@pytest.mark.parametrize("kind", [ls.data.Grouped, ls.data.Pruned])
+def test_tasks_and_fresh_examples_are_not_taken_apart(kind):
+    more = {"tasks": 2} if kind is ls.data.Grouped else {}
+    tasks = ls.data.LinearTasks(dim=6, tasks=3, samples=4, validation=2, spread=1, test_tasks=3)
+    fresh = ls.data.StrongWeak(9, 4, 2, strengths=(3, 2), noise=1, batch=4, test=8)
+    for data in (tasks, fresh):
+        with pytest.raises(ls.BadInput, match="it must have one set of"):
+            jax.eval_shape(lambda d=data: kind(d, **more).sample(KEY))
+
+
+def test_views_share_the_example_and_nothing_else():
+    viewed = draw(ls.data.Viewed(SIGNAL, ls.data.NoisyViews(0.5)))
+    many = [jnp.stack(pair) for pair in zip(*(viewed.pair(jax.random.key(i)) for i in range(60)),
+                                            strict=True)]  # fmt: skip
+    one, other = (np.asarray(view) - np.asarray(viewed.train.x)[None] for view in many)
+    assert one.shape == (60, 14, 2, 9)
+    assert np.std(one) == pytest.approx(0.5, rel=0.03)
+    assert np.std(other) == pytest.approx(0.5, rel=0.03)
+    # 15120 products of standard deviation 1/4: six standard errors.
+    assert abs((one * other).mean()) < 6 * 0.25 / one.size**0.5
+    np.testing.assert_array_equal(viewed.test.x, draw(SIGNAL).test.x)
+
+
+def test_two_classes_have_signs():
+    problem = draw(CLASSES)
+    assert CLASSES.labels is None
+    assert problem.train.y.tolist() == [-1.0] * 10 + [1.0] * 10
+    feature = np.asarray(problem.test.x[:, 0] @ problem.directions["features"].T)
+    np.testing.assert_array_equal(np.asarray(problem.test.y), 2 * feature.argmax(1) - 1)
+
+
+def test_pruning_any_examples_goes_by_their_influence_in_any_coordinates():
+    whole = draw(CLASSES)
+    flat = np.asarray(whole.train.x).reshape(20, -1)
+    scores = ls.tools.influence_scores(flat, np.repeat([0, 1], 10))
+    right = [set(np.argsort(scores[k : k + 10])[:7] + k) for k in (0, 10)]
+    kept = rows(draw(ls.data.Pruned(CLASSES, 0.3)).train)
+    assert {rows(whole.train).index(row) for row in kept} == set.union(*right)
+    experiment = ls.Experiment(
+        ls.data.Pruned(CLASSES, 0.3), ls.nets.PatchCNN(width=2, scale=0.1),
+        ls.rules.GradientDescent(rate=0.1), steps=3,
+    )  # fmt: skip
+    losses = [
+        ls.run(experiment, seeds=[2], coordinates=how, precision="float64", progress=False).loss
+        for how in ("ambient", "rotate")
+    ]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-10)
