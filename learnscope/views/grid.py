@@ -100,15 +100,22 @@ def _gain(cell: xr.Dataset, measure: str) -> np.ndarray:
     return both.values[np.isfinite(both.values)]
 
 
-def reasons(found: xr.Dataset) -> dict[str, list[str]]:
-    """Pairs that mean nothing, as `rule on data`, by reason."""
-    by_reason: dict[str, list[str]] = {}
-    for rule in found["rule"].values:
-        for data in found["data"].values:
+def reasons(found: xr.Dataset) -> dict[str, str]:
+    """Pairs that mean nothing, as `rules on data models`, by reason."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for rule in map(str, found["rule"].values):
+        for data in map(str, found["data"].values):
             why = str(found.reason.sel(rule=rule, data=data).values)
             if why:
-                by_reason.setdefault(why, []).append(f"{rule} on {data}")
-    return by_reason
+                by_reason.setdefault(why, {}).setdefault(rule, []).append(data)
+    told = {}
+    for why, by_rule in by_reason.items():
+        # Rules that have it with the same data models are named together.
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for rule, data in by_rule.items():
+            groups.setdefault(tuple(data), []).append(rule)
+        told[why] = "; ".join(f"{', '.join(r)} on {', '.join(d)}" for d, r in groups.items())
+    return told
 
 
 def _triple(cell: xr.Dataset) -> str:
@@ -125,7 +132,7 @@ def grid_markdown(found: xr.Dataset) -> str:
     for rule in found["rule"].values:
         cells = [_triple(found.sel(rule=rule, data=name)) for name in names]
         lines.append(f"| {rule} | " + " | ".join(cells) + " |")
-    told = [f"- {', '.join(pairs)}: {why}." for why, pairs in reasons(found).items()]
+    told = [f"- {pairs}: {why}." for why, pairs in reasons(found).items()]
     if told:
         lines += ["", f"{_MARK}: the pair means nothing.", "", *told]
     return "\n".join(lines) + "\n"
@@ -187,7 +194,7 @@ def write_grid(output: Output, found: xr.Dataset) -> list[str]:
         output.text("grid.csv", grid_csv(found)),
         *output.figure("grid", grid_figure(found)),
     ]
-    told = [f"{_MARK} {why}: {', '.join(pairs)}" for why, pairs in reasons(found).items()]
+    told = [f"{_MARK} {pairs}: {why}" for why, pairs in reasons(found).items()]
     return [grid_text(found), *told, *(f"wrote {path}" for path in paths)]
 
 

@@ -9,6 +9,7 @@ from learnscope.probes import (
     LinearProbe,
     TestAccuracy,
 )
+from learnscope.rules import FrozenFeatures, TwoStep
 from learnscope.studies.grid.columns import Column
 from learnscope.studies.grid.rows import Row, inner
 
@@ -18,19 +19,15 @@ QUERIES = 4
 
 def reason(row: Row, column: Column) -> str | None:
     """Why a pair means nothing, in a sentence; none if it means something."""
-    rule, data = row.kind.__name__, type(column.data).__name__
+    data = type(column.data).__name__
     if row.needs == "law" and not isinstance(column.data, StrongWeak):
-        return (
-            f"{rule} knows the law of its pairs in closed form, which there is for StrongWeak alone"
-        )
+        return "the law of pairs must be known in closed form, which it is for StrongWeak alone"
     if row.needs == "pairs" and column.structureless is not None:
-        return f"{rule} aligns two views, and of {data} {column.structureless}"
+        return f"of {data} {column.structureless}"
     if column.fresh and row.needs in ("tasks", "centroid"):
-        return (
-            f"{rule} comes back to the examples of its tasks, and {data} draws every example once"
-        )
-    if column.fresh and row.kind.__name__ in ("TwoStep", "FrozenFeatures"):
-        return f"{rule} begins with steps on the full batch, and {data} draws every example once"
+        return f"{data} draws every example once, and tasks have examples that a rule comes back to"
+    if column.fresh and issubclass(row.kind, TwoStep | FrozenFeatures):
+        return f"{data} draws every example once, and the first two steps are on the full batch"
     return None
 
 
