@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import textwrap
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,6 +13,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from scipy.special import stdtrit
 
 from learnscope.studies.drawing import style
 from learnscope.studies.grid import MEASURES
@@ -19,13 +21,12 @@ from learnscope.views.output import Output
 
 _LOW = {"test_accuracy": 0.5}  # chance; shares begin at 0
 _COLOURS = {"signal_learnt": "Greens", "noise_memorised": "Oranges", "test_accuracy": "Blues"}
-_SURE = 1.96  # standard errors of a paired difference
 _MARK = "×"
 
 
 def grid_figure(found: xr.Dataset) -> Figure:
     """A heat map a measure: means over seeds. Pairs that mean nothing are hatched, those without
-    a known truth (or with no example to memorise) are left white; in brackets stands what does not
+    a known truth (or with no example to memorise) have a dash; in brackets stands what does not
     differ from the untrained network of the same seeds."""
     rows, columns = found.sizes["rule"], found.sizes["data"]
     with style():
@@ -37,11 +38,14 @@ def grid_figure(found: xr.Dataset) -> Figure:
             _panel(panel, found, measure)
         panels[0].set_yticks(range(rows), list(found["rule"].values))
         seeds = found.sizes["seed"]
-        figure.suptitle(
-            f"mean over {seeds} seed{'s' * (seeds > 1)}; in brackets: not told from the untrained "
-            f"network of the same seeds; hatched {_MARK}: the pair means nothing; white: no truth "
-            "is known, or no example is seen twice"
+        words = (
+            "Signal and noise: shares of the learnt filters' response to training examples. "
+            f"Means over {seeds} seed{'s' * (seeds > 1)}. In brackets: not told from the untrained "
+            "network of the same seeds. Hatched: the pair means nothing. –: no truth is known, or "
+            "no example is seen twice."
         )
+        width = int(13 * figure.get_figwidth())
+        figure.supxlabel("\n".join(textwrap.wrap(words, width)), fontsize=8)
     return figure
 
 
@@ -54,10 +58,10 @@ def _panel(panel: Axes, found: xr.Dataset, measure: str) -> None:
         aspect="auto", interpolation="none",
     )  # fmt: skip
     panel.grid(False)
+    panel.spines[:].set_visible(False)
     panel.set_title(MEASURES[measure])
-    panel.set_xticks(
-        range(found.sizes["data"]), list(found["data"].values), rotation=60, ha="right"
-    )
+    names = list(found["data"].values)
+    panel.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     panel.set_xticks(np.arange(found.sizes["data"] + 1) - 0.5, minor=True)
     panel.set_yticks(np.arange(found.sizes["rule"] + 1) - 0.5, minor=True)
     panel.grid(True, which="minor", color="white", linewidth=1, alpha=1)
@@ -76,7 +80,7 @@ def _short(cell: xr.Dataset, measure: str) -> str:
     """A mean in two digits, in brackets if it is not told from the control."""
     mean = float(cell[measure].mean("seed"))
     if math.isnan(mean):
-        return "div." if int(cell.diverged) else ""
+        return "div." if int(cell.diverged) else "–"
     text = f"{mean:.2f}".removeprefix("0") if mean < 0.995 else "1"
     return text if told_apart(cell, measure) else f"({text})"
 
@@ -90,7 +94,7 @@ def told_apart(cell: xr.Dataset, measure: str) -> bool:
     if gain.size < 2:
         return False
     error = gain.std(ddof=1) / math.sqrt(gain.size)
-    return bool(abs(gain.mean()) > _SURE * error)
+    return bool(abs(gain.mean()) > stdtrit(gain.size - 1, 0.975) * error)
 
 
 def _gain(cell: xr.Dataset, measure: str) -> np.ndarray:
@@ -121,7 +125,7 @@ def reasons(found: xr.Dataset) -> dict[str, str]:
 def _triple(cell: xr.Dataset) -> str:
     if str(cell.reason.values):
         return _MARK
-    return " / ".join(_short(cell, measure) or "–" for measure in MEASURES)
+    return " / ".join(_short(cell, measure) for measure in MEASURES)
 
 
 def grid_markdown(found: xr.Dataset) -> str:

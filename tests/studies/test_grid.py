@@ -250,7 +250,8 @@ def test_tables_and_figure_of_a_grid_with_everything_in_it():
     figure = grid_figure(found)
     assert [panel.get_title() for panel in figure.axes] == list(grid.MEASURES.values())
     shown = [text.get_text() for text in figure.axes[2].texts]
-    assert sorted(text for text in shown if text) == [".90", "1", "div."]
+    assert sorted(shown) == [".90", "1", "div."]
+    assert sorted(text.get_text() for text in figure.axes[0].texts) == [".25", "div.", "–"]
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ from learnscope.studies.grid.rows import ROWS
 
 SCALES = ("smoke", "laptop")
 SEEDS = {"smoke": 2, "laptop": 5}
-# What is shown of every pair, and what is called what by the probes that measure it.
+# What is shown of every pair.
 MEASURES = {
-    "signal_learnt": "signal learnt (share of response)",
-    "noise_memorised": "noise memorised (share of response)",
+    "signal_learnt": "signal learnt",
+    "noise_memorised": "noise memorised",
     "test_accuracy": "test accuracy",
 }
 _ACCURACIES = {
