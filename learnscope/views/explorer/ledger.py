@@ -1,0 +1,11 @@
+"""PLACEHOLDER for the helper."""
+
+from dash import html
+
+
+def layout(site, search):
+    return html.Div("ledger")
+
+
+def register(app, site):
+    pass

@@ -1,0 +1,41 @@
+"""What the pages of one explorer share."""
+
+import dataclasses
+from pathlib import Path
+
+from dash import dcc, html
+
+from learnscope.lab.store import Folder
+from learnscope.views.explorer.training import Trainer
+
+PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """Who trains, where stored sweeps lie, and where `learnscope verify` wrote to."""
+
+    trainer: Trainer
+    store: Folder
+    out: Path
+
+
+def message(text: str) -> html.Div:
+    """What went wrong, in a sentence, told to screen readers as well."""
+    return html.Div(text, className="message", role="alert")
+
+
+def heading(text: str, about: str) -> html.Header:
+    """The head of a page."""
+    return html.Header([html.H1(text), html.P(about)])
+
+
+def labelled(text: str, control, **attributes) -> html.Label:
+    """A control inside its label, which names it without an identifier."""
+    return html.Label([html.Span(text), control], **attributes)
+
+
+def graph(id: str, **settings) -> dcc.Graph:
+    """A plot that fits its place."""
+    config = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
+    return dcc.Graph(id=id, config=config, **settings)
