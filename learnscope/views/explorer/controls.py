@@ -10,6 +10,7 @@ from learnscope.views.explorer.catalogue import SLOTS, exemplars, preset, preset
 from learnscope.views.explorer.state import MOST_SEEDS, SEEDS, State, settable, words
 
 _HIGHEST_DIM = 1e9
+_NARROW = 100  # a highest value below which a slider is even: shares, powers
 _RARE = ("classes", "power", "threshold")  # fields that few will move
 _DECADES = 2  # that a slider reaches on both sides of where it starts
 _WORDS = {"data": "Data", "net": "Net", "rule": "Rule"}
@@ -45,7 +46,7 @@ def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range
     if spec.kind == "count":
         low = math.log10(max(spec.low, 1))
         return Range("stops", low, min(math.log10(max(*ends, 1)) + 1, 6))
-    if math.isfinite(spec.low) and math.isfinite(spec.high):
+    if math.isfinite(spec.low) and spec.high <= _NARROW:
         return Range("linear", spec.low, spec.high, (spec.high - spec.low) / 100)
     if min(ends) > 0 and spec.low >= 0:
         low, high = math.log10(min(ends)) - _DECADES, math.log10(max(ends)) + _DECADES
