@@ -75,32 +75,42 @@ def _lines(values: xr.DataArray) -> tuple[Line, ...]:
             Line(f"{name} {', '.join(str(i + 1) for i in place)}", array[..., k])
             for k, place in enumerate(places)
         )
+    return (Line(f"{name}, largest", largest(array)),)
+
+
+def largest(array: np.ndarray) -> np.ndarray:
+    """The entry of largest size on the last axis, with its sign.
+
+    >>> largest(np.array([[1.0, -3.0, np.nan], [2.0, 0.0, 1.0]]))
+    array([-3.,  2.])
+    """
     sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    largest = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
-    return (Line(f"{name}, largest", largest),)
+    return np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
 
 
-def curves(data: xr.Dataset, times: dict[str, float], dark: bool = False) -> dict[str, Any]:
+def curves(
+    data: xr.Dataset, times: dict[str, float], dark: bool = False, columns: int = _COLUMNS
+) -> dict[str, Any]:
     """Every panel: the median over seeds, a band from 10 to 90 %, and the theory's times."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
-    rows = math.ceil(len(drawn) / _COLUMNS)
+    rows = math.ceil(len(drawn) / columns)
     traces: list[dict[str, Any]] = []
     layout = base_layout(dark) | {"height": _PANEL_HEIGHT * rows + 40, "annotations": [],
                                   "uirevision": "same", "meta": {"steps": steps.tolist()}}  # fmt: skip
     for i, panel in enumerate(drawn):
-        row, column = divmod(i, _COLUMNS)
+        row, column = divmod(i, columns)
         number = "" if i == 0 else str(i + 1)
-        left, bottom = column / _COLUMNS + 0.035, 1 - (row + 1) / rows + 0.2 / rows
-        right, top = (column + 1) / _COLUMNS - 0.015, 1 - row / rows - 0.13 / rows
+        left, bottom = column / columns + 0.035, 1 - (row + 1) / rows + 0.2 / rows
+        right, top = (column + 1) / columns - 0.015, 1 - row / rows - 0.13 / rows
         lowest, highest = math.inf, -math.inf
         for k, line in enumerate(panel.lines):
-            found = _summary(line.values)
+            found = quantiles(line.values)
             if found is not None:
                 lowest, highest = min(lowest, found.min()), max(highest, found.max())
-            traces += _traces(line, found, steps, COLOURS[k % len(COLOURS)], number)
+            traces += band(line, found, steps, COLOURS[k % len(COLOURS)], number)
         log = lowest > 0 and highest > _WIDE * lowest
-        last_row = i + _COLUMNS >= len(drawn)
+        last_row = i + columns >= len(drawn)
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": f"y{number}",
                                     "title": {"text": "step"} if last_row else None}  # fmt: skip
         layout[f"yaxis{number}"] = {"domain": [bottom, top], "anchor": f"x{number}",
@@ -117,7 +127,7 @@ def curves(data: xr.Dataset, times: dict[str, float], dark: bool = False) -> dic
     return {"data": traces, "layout": layout}
 
 
-def _summary(values: np.ndarray) -> np.ndarray | None:
+def quantiles(values: np.ndarray) -> np.ndarray | None:
     """Quantiles over the seeds that are finite (rows: 10, 50, 90 %), at steps where any is."""
     finite = np.isfinite(values)
     there = finite.any(0)
@@ -127,9 +137,10 @@ def _summary(values: np.ndarray) -> np.ndarray | None:
     return np.nanquantile(masked, [0.1, 0.5, 0.9], axis=0)
 
 
-def _traces(
+def band(
     line: Line, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
 ) -> list[dict[str, Any]]:
+    """A line's median and band, from its quantiles, in the panel of that number."""
     if found is None:
         found = np.full((3, 0), np.nan)
     at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]
