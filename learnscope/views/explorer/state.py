@@ -128,7 +128,10 @@ def words(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return ",".join(words(each) for each in value)
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        short = f"{value:.12g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
 
 
 def _value(text: str) -> Any:
