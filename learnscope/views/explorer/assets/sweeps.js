@@ -16,6 +16,10 @@ window.dash_clientside = window.dash_clientside || {};
     return Math.min(Math.max(Number(value) || 0, 0), size - 1);
   }
 
+  function within(edges, value) {
+    return edges.findIndex((edge, k) => edge <= value && value < edges[k + 1]);
+  }
+
   function tell(id, text) {
     const place = document.getElementById(id);
     if (place) place.textContent = text;
@@ -28,8 +32,8 @@ window.dash_clientside = window.dash_clientside || {};
       if (!shown || shown.id !== facts.id) shown = { id: facts.id, x: facts.x, y: facts.y };
       if (from === "sweep-map") {
         if (!click || !click.points.length) return Array(8).fill(none()).concat([rows.map(none)]);
-        const point = click.points[0], place = point.pointIndex !== undefined ? point.pointIndex : point.pointNumber;
-        if (Array.isArray(place)) [j, i] = place;
+        const point = click.points[0], meta = document.querySelector("#sweep-map .js-plotly-plot").layout.meta;
+        if (meta.y) [i, j] = [within(meta.x, point.x), within(meta.y, point.y)];
         else i = point.customdata;
       } else if (x === y) {
         if (from && from.name === "y") x = shown.x === y ? shown.y : shown.x;
