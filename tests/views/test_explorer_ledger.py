@@ -1,4 +1,4 @@
-"""The ledger page: every claim with what was measured, its filters, figures and live experiments."""
+"""The ledger page: every claim with what was measured, filters, figures and live ones."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_figures_by_name_only(explorer):
                  "../secret.png", "%2e%2e/secret.png", "./secret.png", "none/figure1.png",
                  "pegr/figure2.png", "pegr/%2fetc%2fpasswd", "pegr/figure1.pdf"):  # fmt: skip
         code, content = answer(explorer, "/figure/" + path)
-        assert b"secret" != content and b"PNG" not in content, path
+        assert content != b"secret" and b"PNG" not in content, path
         # The page itself answers to what is no figure's address.
         assert code in (400, 404) or b"DashRenderer" in content, path
     assert answer(explorer, "/ledger/live/none.json")[0] == 400

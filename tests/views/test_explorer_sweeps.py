@@ -161,7 +161,7 @@ def test_too_large_a_selection_is_told(explorer, monkeypatch):
 
 @pytest.mark.parametrize("name", ["../store", "/etc", "539ae7e6-4d95576b", "..", "a" * 5000])
 def test_only_what_the_folder_lists_is_opened(explorer, name):
-    with pytest.raises(ls.BadInput, match="there is no sweep|characters"):
+    with pytest.raises(ls.BadInput, match="there is no sweep"):
         Opened.of(Folder(explorer.store), name)
 
 

@@ -1,10 +1,8 @@
 """The report: from an output folder to a page and to parts of a paper; and what it refuses."""
 
-import json
 import re
 
 import pytest
-from PIL import Image
 
 from learnscope.studies import STUDIES
 from learnscope.views.output import Output

@@ -8,7 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 from learnscope.errors import BadInput, unknown
 from learnscope.studies import STUDIES, get
 from learnscope.views.explorer.ledger_rows import ALL_VERDICTS, contents, live_addresses, table
-from learnscope.views.explorer.site import Site, heading, labelled, message
+from learnscope.views.explorer.site import Site, heading, labelled, message, named
 from learnscope.views.explorer.state import fields
 from learnscope.views.report.contents import pictures
 
@@ -47,13 +47,13 @@ def layout(site: Site, search: str) -> html.Div:
                     labelled("Study", study),
                     labelled("Verdict", verdict),
                     labelled("Text", text),
-                    html.Output("", id="ledger-shown", **{"aria-live": "polite"}),
+                    html.Output("", id="ledger-shown", role="status"),
                 ],
                 className="filters",
                 role="search",
             ),
             html.Div(id="ledger-table", className="scroll"),
-            html.Dialog(id="ledger-figure", **{"aria-label": "Figure"}),
+            html.Dialog(id="ledger-figure", **named("Figure")),
             dcc.Store("ledger-rows", data=table(shown)),
         ]
     )

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from dash import dcc, html
 
@@ -37,7 +38,12 @@ def labelled(text: str, control, **attributes) -> html.Label:
     return html.Label([html.Span(text), control], **attributes)
 
 
+def named(text: str) -> dict[str, Any]:
+    """What screen readers call a region."""
+    return {"aria-label": text}
+
+
 def graph(id: str, **settings) -> dcc.Graph:
     """A plot that fits its place."""
-    config = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
+    config: Any = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
     return dcc.Graph(id=id, config=config, **settings)

@@ -6,6 +6,7 @@ from typing import Any
 from dash import html
 
 from learnscope.errors import BadInput
+from learnscope.studies.phase import label
 from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.state import MOST_SEEDS, nearest
 from learnscope.views.explorer.sweep_plots import texts_of
@@ -15,8 +16,8 @@ from learnscope.views.explorer.sweep_state import Chosen
 def cell_words(opened: Opened, chosen: Chosen, runs: int, too_large: list[str]) -> list[Any]:
     """Which cell it is, how many of its runs are there, and where it can be run live."""
     places = chosen.position
-    told = [f"{opened.data[dim].attrs.get('field', dim)} = {texts_of(opened.data, dim)[i]}"
-            for dim, i in sorted(places.items(), key=lambda p: opened.dims.index(p[0]))]  # fmt: skip
+    told = [f"{label(opened.data, dim)} = {texts_of(opened.data, dim)[places[dim]]}"
+            for dim in opened.dims if dim in places]  # fmt: skip
     title = f"The cell at {', '.join(told)}" if told else "All runs"
     total = int(opened.finished.isel(places).size)
     words = f"{runs} of {total} runs are there" if runs else "not run yet"

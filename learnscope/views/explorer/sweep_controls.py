@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from dash import dcc, html
 
+from learnscope.studies.phase import label
 from learnscope.views.explorer.reading import Opened
+from learnscope.views.explorer.site import named
 from learnscope.views.explorer.sweep_plots import texts_of
 from learnscope.views.explorer.sweep_state import LARGEST, MEAN, NONE, Chosen
 
@@ -19,7 +21,7 @@ def controls(opened: Opened, chosen: Chosen) -> html.Div:
     names = {name: str(opened.data[name].attrs.get("long_name", name)) for name in opened.variables}
     variables = [{"label": text if text == name else f"{name}: {text}", "value": name}
                  for name, text in names.items()]  # fmt: skip
-    fields = {dim: str(opened.data[dim].attrs.get("field", dim)) for dim in dims}
+    fields = {dim: label(opened.data, dim) for dim in dims}
     axes = [{"label": text, "value": dim} for dim, text in fields.items()]
     nothing = {"label": "nothing: a curve over x", "value": NONE}
     rows = [
@@ -41,9 +43,9 @@ def controls(opened: Opened, chosen: Chosen) -> html.Div:
         dim = (chosen.x, chosen.y)[place]
         size = 1 if dim is None else opened.finished.sizes[dim]
         sliders.append(_slider(name, f"cell, {name[-1]}", size, chosen.cell[place], dim is None))
-    group = {"role": "group", "aria-label": "What the map shows"}
     return html.Div([html.Div(rows, className="choices"), html.Div(sliders, className="sliders")],
-                    className="sweep-controls", **group)  # fmt: skip
+                    className="sweep-controls", role="group",
+                    **named("What the map shows"))  # fmt: skip
 
 
 def facts(opened: Opened, chosen: Chosen) -> dict[str, Any]:

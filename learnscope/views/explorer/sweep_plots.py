@@ -215,4 +215,6 @@ def _numbers(values: np.ndarray) -> list[Any]:
     """Plain numbers, none where there is none, which is how JSON knows it."""
     found = np.asarray(values, float)
     rounded = np.char.mod("%.6g", found.ravel()).astype(float).reshape(found.shape)
-    return np.where(np.isfinite(rounded), rounded.astype(object), None).tolist()
+    listed = rounded.astype(object)
+    listed[~np.isfinite(rounded)] = None
+    return listed.tolist()

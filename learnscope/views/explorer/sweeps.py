@@ -3,9 +3,7 @@
 from typing import Any
 
 import numpy as np
-from dash import (
-    ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update,
-)  # fmt: skip
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from learnscope.errors import BadInput
 from learnscope.views.explorer.listing import listing, share
