@@ -197,7 +197,7 @@ def test_a_click_shows_the_runs_of_a_cell(page, explorer):
     before = tree(explorer.store)
     visit(page, explorer, f"?id={explorer.plane}")
     assert drawn_curves(page) == "The cell at data.signal = 0.5, data.dim = 50"
-    assert "theory, constant 1" in page.text_content("#sweep-map .legend")
+    assert "theory, constant 1" in page.text_content("#sweep-map svg .legend")
     # The last dim and the second lowest signal, in a plot of 3 x 4 cells.
     plot = page.locator("#sweep-map .nsewdrag").first
     size = plot.bounding_box()

@@ -4,6 +4,7 @@ watched. Only parts named here can be run from a page: none of them holds code o
 import dataclasses
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 from learnscope import data, nets, probes, rules
 from learnscope.errors import unknown
@@ -32,7 +33,7 @@ class Preset:
 
 
 def _pegr() -> Preset:
-    penalty = {"rate": pegr.RATE, "weight": 0.02, "until": pegr.CLOSING}
+    penalty: dict[str, Any] = {"rate": pegr.RATE, "weight": 0.02, "until": pegr.CLOSING}
     rule = rules.PerExamplePenalty(**penalty)
     others = (rules.GradientDescent(rate=pegr.RATE), rules.FullPenalty(**penalty))
     title = "Gradient penalties: signal against noise"
@@ -41,7 +42,7 @@ def _pegr() -> Preset:
 
 def _kou() -> Preset:
     chosen = kou.experiment()
-    penalty = {"rate": 0.1, "weight": 0.02}
+    penalty: dict[str, Any] = {"rate": 0.1, "weight": 0.02}
     others = (rules.PerExamplePenalty(**penalty), rules.FullPenalty(**penalty))
     return Preset("kou", "Benign overfitting of a ReLU CNN", chosen, (chosen.rule, *others))
 
@@ -50,7 +51,7 @@ def _benign() -> Preset:
     # A fifth of the width, at the rate that goes with it: a second of work rather than ten.
     chosen = benign.experiment(train_per_class=20, test=500, steps=100).replace("net.width", 20)
     chosen = chosen.replace("rule.rate", benign.RATE * 20)
-    penalty = {"rate": benign.RATE * 20, "weight": 0.001}
+    penalty: dict[str, Any] = {"rate": benign.RATE * 20, "weight": 0.001}
     others = (rules.PerExamplePenalty(**penalty), rules.FullPenalty(**penalty))
     title = "Benign overfitting: noise of a class's own"
     return Preset("benign", title, chosen, (chosen.rule, *others))
@@ -96,7 +97,11 @@ def _meta_split() -> Preset:
     chosen = meta_split.theorem(
         meta_split.method("train-validation"), (probes.TestLoss(),), steps=400, every=1
     )
-    meta = {"rate": meta_split.RATE, "inner_rate": meta_split.INNER_RATE, "inner_steps": 2}
+    meta: dict[str, Any] = {
+        "rate": meta_split.RATE,
+        "inner_rate": meta_split.INNER_RATE,
+        "inner_steps": 2,
+    }
     others = (
         rules.Maml(**meta), rules.Reptile(**meta), rules.MetaProx(**meta, weight=0.1),
         rules.Imaml(**meta, weight=1.0), rules.Pooled(rate=meta_split.RATE),

@@ -7,15 +7,14 @@ import numpy as np
 import xarray as xr
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from learnscope import theory
 from learnscope.errors import BadInput
-from learnscope.lab import Experiment
 from learnscope.views.explorer import export
 from learnscope.views.explorer.catalogue import DEFAULT, presets
 from learnscope.views.explorer.controls import controls
 from learnscope.views.explorer.plots import curves
-from learnscope.views.explorer.site import Site, graph, heading, message
+from learnscope.views.explorer.site import Site, graph, heading, message, named
 from learnscope.views.explorer.state import State as Shown
+from learnscope.views.explorer.told import tell
 from learnscope.views.explorer.weights import pictures
 
 _ABOUT = (
@@ -41,6 +40,7 @@ def layout(site: Site, search: str) -> html.Div:
         [
             heading("Live", _ABOUT),
             html.Div(trouble, id="trouble"),
+            html.Div(id="refusal", role="alert"),
             html.Div(
                 [
                     html.Aside(
@@ -49,12 +49,12 @@ def layout(site: Site, search: str) -> html.Div:
                             html.Div(controls(shown), id="controls"),
                             _exports(),
                         ],
-                        **{"aria-label": "Settings"},
+                        **named("Settings"),
                     ),
                     html.Section(
                         [
                             html.P("", id="status", role="status"),
-                            graph("curves", figure=_empty()),
+                            html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over"),
                             _player(at, last),
                             html.Div(
                                 [
@@ -107,8 +107,9 @@ def _exports() -> html.Div:
 
 
 def _empty() -> dict[str, Any]:
-    return {"data": [], "layout": {"xaxis": {"visible": False}, "yaxis": {"visible": False},
-                                   "height": 300}}  # fmt: skip
+    clear = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "height": 300}
+    hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+    return {"data": [], "layout": clear | hidden}
 
 
 def register(app: Dash, site: Site) -> None:
@@ -142,33 +143,25 @@ def register(app: Dash, site: Site) -> None:
             only = [f"{slot}={kind}" for slot, kind in picked.items()]
             return controls(Shown.parse("&".join([f"preset={start}", *only])))
 
-    @app.callback(
-        Output("curves", "figure"),
-        Output("theory", "children"),
-        Output("status", "children"),
-        Output("trouble", "children"),
-        Output("answered", "data"),
-        Input("asked", "data"),
-        prevent_initial_call=True,
-    )
-    def answer(asked: dict[str, Any]):
+    @app.callback(Output("answered", "data"), Input("asked", "data"), prevent_initial_call=True)
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        """All that `assets/live.js` draws, in one piece: that is fastest."""
         begun = time.perf_counter()
-        done = {"id": asked["id"], "query": asked["query"], "good": False}
+        done = {"id": asked["id"], "query": asked["query"]}
         try:
             shown = Shown.parse(asked["query"])
             data = site.trainer.run(shown)
         except BadInput as error:
-            return no_update, no_update, "", message(str(error)), done
-        experiment = shown.experiment
-        times, beside = _theory(experiment)
-        figure = curves(data, times, bool(asked.get("dark")))
-        words = _status(data, shown, time.perf_counter() - begun)
-        trouble = no_update if asked.get("first") else None
-        return figure, beside, words, trouble, done | {"good": True}
+            return done | {"refusal": str(error)}
+        told = tell(shown.experiment)
+        figure, legends = curves(data, told.times, bool(asked.get("dark")))
+        words = _status(data, shown, told.times, time.perf_counter() - begun)
+        return done | {"figure": figure, "legends": legends, "theory": told.tables,
+                       "status": words}  # fmt: skip
 
     @app.callback(Output("frames", "data"), Input("answered", "data"), prevent_initial_call=True)
     def picture(answered: dict[str, Any]):
-        if not answered["good"]:
+        if "refusal" in answered:
             return no_update
         try:
             return pictures(Shown.parse(answered["query"]), site.trainer)
@@ -188,36 +181,37 @@ def _register_client(app: Dash) -> None:
         Output({"type": "field", "path": MATCH}, "value"),
         Input({"type": "slider", "path": MATCH}, "value"),
         Input({"type": "field", "path": MATCH}, "value"),
-        State({"type": "scale", "path": MATCH}, "data"),
+        State({"type": "slider", "path": MATCH}, "id"),
+        State("defaults", "data"),
         prevent_initial_call=True,
     )
     client(
         "ask",
         Output("asked", "data"),
+        Input({"type": "slider", "path": ALL}, "value"),
         Input({"type": "field", "path": ALL}, "value"),
         Input("answered", "data"),
+        State({"type": "slider", "path": ALL}, "id"),
         State({"type": "field", "path": ALL}, "id"),
         State("defaults", "data"),
         State("asked", "data"),
     )
     client(
-        "look",
-        Output("weights", "figure"),
-        Output("weights-text", "children"),
-        Output("at-text", "children"),
-        Input("at", "value"),
-        Input("frames", "data"),
-        Input("curves", "figure"),
-        State("asked", "data"),
-    )
-    client(
-        "range",
+        "draw",
         Output("at", "max"),
         Output("at", "value"),
-        Input("curves", "figure"),
+        Input("answered", "data"),
         Input("tick", "n_intervals"),
         State("at", "value"),
         State("at", "max"),
+        prevent_initial_call=True,
+    )
+    client(
+        "look",
+        Output("weights", "figure"),
+        Output("at-text", "children"),
+        Input("at", "value"),
+        Input("frames", "data"),
         prevent_initial_call=True,
     )
     client(
@@ -228,58 +222,15 @@ def _register_client(app: Dash) -> None:
         State("tick", "disabled"),
         prevent_initial_call=True,
     )
-    client(
-        "links",
-        *[Output(f"export-{kind}", "href") for kind in export.KINDS],
-        Input("asked", "data"),
-        prevent_initial_call=True,
-    )
     client("address", Output("copy", "content"), Input("copy", "n_clicks"))
 
 
-def _theory(experiment: Experiment) -> tuple[dict[str, float], list[Any]]:
-    """The theory's times within the run, and its tables; nothing if no theory is about it."""
-    try:
-        prediction = theory.predict(experiment)
-    except BadInput:
-        kinds = " x ".join(type(p).__name__ for p in (experiment.data, experiment.net,
-                                                      experiment.rule))  # fmt: skip
-        return {}, [html.H2("Theory"), html.P(f"No theory here is about {kinds}.")]
-    times = {
-        name.replace("_", " "): float(value)
-        for name, value in prediction.items()
-        if ("time" in name or "stage" in name or name.startswith("T"))
-        and isinstance(value, int | float)
-        and 0 < value < experiment.steps
-    }
-    rows = [(name.replace("_", " "), _number(value), prediction.meanings.get(name, ""))
-            for name, value in prediction.items()]  # fmt: skip
-    found = [html.H2("What theory predicts"), _table(("", "value", "meaning"), rows)]
-    try:
-        checked = theory.conditions(experiment)
-    except BadInput:
-        return times, found
-    rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", _number(c.margin),
-             "holds" if c.holds else "fails") for c in checked]  # fmt: skip
-    held = sum(c.holds for c in checked)
-    title = f"Its conditions: {held} of {len(checked)} hold"
-    return times, [*found, html.H2(title), _table(("condition", "here", "margin", ""), rows)]
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> html.Div:
-    head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
-    body = html.Tbody([html.Tr([html.Td(cell, className=cell if cell in ("holds", "fails") else "")
-                                for cell in row]) for row in rows])  # fmt: skip
-    return html.Div(html.Table([head, body]), className="scroll")
-
-
-def _status(data: xr.Dataset, shown: Shown, seconds: float) -> str:
+def _status(data: xr.Dataset, shown: Shown, times: dict[str, float], seconds: float) -> str:
     diverged = int(np.isfinite(data.diverged_at.values).sum())
     seeds = f"{shown.seeds} seed{'s' * (shown.seeds != 1)}"
     told = f"{seeds}, {shown.experiment.steps} steps, {data.attrs['coordinates_used']}"
     told += f" coordinates: {1000 * seconds:.0f} ms."
+    if times:
+        dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
+        told += f" Dashed: {dashed}."
     return told + (f" {diverged} of {seeds} diverged." if diverged else "")

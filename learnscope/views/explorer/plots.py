@@ -26,8 +26,12 @@ _TOGETHER = (
 # Histograms and matrices, which a curve does not tell.
 _LEFT_OUT = {"diverged_at", "noise_gram", "correlation", "correlation_share", "cosine_share",
              "head", "population_correlation"}  # fmt: skip
-_COLUMNS, _PANEL_HEIGHT = 3, 250
+_MOST_COLUMNS = 3
+# Pixels of a panel: its title, a line of its legend, a gap, the plot, and what
+# stands below it.
+_TITLE, _LEGEND, _GAP, _PLOT, _BELOW, _MARGIN = 22, 18, 8, 190, 56, 14
 _MOST_COMPONENTS = 6  # of a variable, to be drawn one by one
+_BAND = (0.1, 0.5, 0.9)
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
@@ -89,20 +93,20 @@ def largest(array: np.ndarray) -> np.ndarray:
 
 
 def curves(
-    data: xr.Dataset, times: dict[str, float], dark: bool = False, columns: int = _COLUMNS
-) -> dict[str, Any]:
-    """Every panel: the median over seeds, a band from 10 to 90 %, and the theory's times."""
+    data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Every panel, at most so many beside each other: the median over seeds, a band from 10 to 90 %,
+    and the theory's times; and the panels' titles and legends, to be laid over it (Plotly's own
+    take longer to draw than curves)."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
-    rows = math.ceil(len(drawn) / columns)
     traces: list[dict[str, Any]] = []
-    layout = base_layout(dark) | {"height": _PANEL_HEIGHT * rows + 40, "annotations": [],
-                                  "uirevision": "same", "meta": {"steps": steps.tolist()}}  # fmt: skip
-    for i, panel in enumerate(drawn):
-        row, column = divmod(i, columns)
+    layout = base_layout(dark) | {"uirevision": "same", "hovermode": "x", "showlegend": False}
+    layout["meta"] = {"steps": steps.tolist()}
+    places, layout["height"] = _places([len(p.lines) for p in drawn], most)
+    titles = []
+    for i, (panel, place) in enumerate(zip(drawn, places, strict=True)):
         number = "" if i == 0 else str(i + 1)
-        left, bottom = column / columns + 0.035, 1 - (row + 1) / rows + 0.2 / rows
-        right, top = (column + 1) / columns - 0.015, 1 - row / rows - 0.13 / rows
         lowest, highest = math.inf, -math.inf
         for k, line in enumerate(panel.lines):
             found = quantiles(line.values)
@@ -110,21 +114,53 @@ def curves(
                 lowest, highest = min(lowest, found.min()), max(highest, found.max())
             traces += band(line, found, steps, COLOURS[k % len(COLOURS)], number)
         log = lowest > 0 and highest > _WIDE * lowest
-        last_row = i + columns >= len(drawn)
-        layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": f"y{number}",
-                                    "title": {"text": "step"} if last_row else None}  # fmt: skip
-        layout[f"yaxis{number}"] = {"domain": [bottom, top], "anchor": f"x{number}",
+        layout[f"xaxis{number}"] = {"domain": place.across, "anchor": f"y{number}",
+                                    "title": {"text": "step", "standoff": 4}}  # fmt: skip
+        layout[f"yaxis{number}"] = {"domain": place.up, "anchor": f"x{number}",
                                     "type": "log" if log else "linear",
-                                    "exponentformat": "power"}  # fmt: skip
-        if log:
-            layout[f"yaxis{number}"] |= {"dtick": 1 if highest < 1e6 * lowest else None}
-        layout["annotations"].append(_title(panel.title, (left + right) / 2, top))
-        layout[f"legend{number}"] = {
-            "x": left, "y": top, "xanchor": "left", "yanchor": "top", "font": {"size": 10},
-            "bgcolor": "rgba(20,20,20,.6)" if dark else "rgba(255,255,255,.65)",
-        }  # fmt: skip
+                                    "exponentformat": "power", "nticks": 6}  # fmt: skip
+        titles.append(_title(panel, place))
     layout["shapes"] = _marks(times, steps, len(drawn), dark)
-    return {"data": traces, "layout": layout}
+    return {"data": traces, "layout": layout}, titles
+
+
+def _title(panel: Panel, place: "_Place") -> dict[str, Any]:
+    """A panel's title, and what each colour stands for."""
+    names = [line.name for line in panel.lines]
+    keys = [] if names == [panel.title] else [
+        {"name": name, "colour": COLOURS[k % len(COLOURS)]} for k, name in enumerate(names)
+    ]  # fmt: skip
+    left, right = place.across
+    return {"title": panel.title, "keys": keys, "left": f"{100 * left:.2f}%",
+            "top": f"{place.top:.0f}px", "width": f"{100 * (right - left):.2f}%"}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where a panel's plot is, in shares of the figure, and where its title, in pixels."""
+
+    across: tuple[float, float]
+    up: tuple[float, float]
+    top: float
+
+
+def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
+    """A place a panel, legends above plots where nothing is covered; and the figure's height."""
+    columns = min(most, 2 if len(lines) in (2, 4) else len(lines))
+    rows = [lines[i : i + columns] for i in range(0, len(lines), columns)]
+    above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
+    total = sum(above) + (_PLOT + _BELOW) * len(rows)
+    found, top = [], 0.0
+    for row, height in zip(rows, above, strict=True):
+        plot = top + height
+        for column in range(len(row)):
+            found.append(_Place(
+                (column / columns + 0.04, (column + 1) / columns - 0.015),
+                (1 - (plot + _PLOT) / total, 1 - plot / total),
+                top + _MARGIN / 2,
+            ))  # fmt: skip
+        top = plot + _PLOT + _BELOW
+    return found, total + _MARGIN
 
 
 def quantiles(values: np.ndarray) -> np.ndarray | None:
@@ -133,8 +169,10 @@ def quantiles(values: np.ndarray) -> np.ndarray | None:
     there = finite.any(0)
     if not there.any():
         return None
-    masked = np.where(finite, values, np.nan)[:, there]
-    return np.nanquantile(masked, [0.1, 0.5, 0.9], axis=0)
+    kept = values[:, there]
+    if finite.all():
+        return np.quantile(kept, _BAND, axis=0)
+    return np.nanquantile(np.where(finite[:, there], kept, np.nan), _BAND, axis=0)
 
 
 def band(
@@ -144,14 +182,14 @@ def band(
     if found is None:
         found = np.full((3, 0), np.nan)
     at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]
-    where = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
+    where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
     low, middle, high = found
-    shared = where | {"type": "scatter", "mode": "lines", "legendgroup": line.name}
+    shared = where | {"type": "scatter", "mode": "lines"}
     band = shared | {
         "x": np.concatenate([at, at[::-1]]).tolist(),
         "y": _rounded(np.concatenate([low, high[::-1]])),
         "fill": "toself", "fillcolor": _faint(colour), "line": {"width": 0},
-        "hoverinfo": "skip", "showlegend": False,
+        "hoverinfo": "skip",
     }  # fmt: skip
     median = shared | {
         "x": at.tolist(), "y": _rounded(middle), "name": line.name,
@@ -169,11 +207,6 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.2)"
 
 
-def _title(text: str, x: float, y: float) -> dict[str, Any]:
-    return {"text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "center",
-            "yanchor": "bottom", "showarrow": False, "font": {"size": 13}}  # fmt: skip
-
-
 def _marks(
     times: dict[str, float], steps: np.ndarray, count: int, dark: bool
 ) -> list[dict[str, Any]]:
@@ -188,12 +221,9 @@ def _marks(
         last = float(steps[-1])
         found.append(where | {"x0": last, "x1": last, "name": "now",
                               "line": {"color": colour, "width": 1}})  # fmt: skip
-        for name, time in times.items():
-            found.append(where | {
-                "x0": time, "x1": time, "line": {"color": colour, "width": 1, "dash": "dash"},
-                "label": {"text": name if i == 0 else "", "font": {"size": 9, "color": colour},
-                          "textangle": -90, "textposition": "start"},
-            })  # fmt: skip
+        found += [where | {"x0": time, "x1": time,
+                           "line": {"color": colour, "width": 1, "dash": "dash"}}
+                  for time in times.values()]  # fmt: skip
     return found
 
 
@@ -204,7 +234,6 @@ def base_layout(dark: bool) -> dict[str, Any]:
     return {
         "font": {"color": text, "size": 12, "family": "system-ui, sans-serif"},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"l": 30, "r": 10, "t": 30, "b": 40},
+        "margin": {"l": 8, "r": 8, "t": _MARGIN, "b": 0},
         "template": {"layout": {"xaxis": axis, "yaxis": axis}},
-        "hovermode": "x",
     }  # fmt: skip

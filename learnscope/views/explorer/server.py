@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import flask
+import matplotlib
 from dash import Dash, Input, Output, State, dcc, html
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, make_server
@@ -15,7 +16,7 @@ from werkzeug.serving import BaseWSGIServer, make_server
 from learnscope.errors import BadInput
 from learnscope.lab.store import Folder
 from learnscope.views.explorer import export, ledger, live, sweeps
-from learnscope.views.explorer.site import PAGES, Site, message
+from learnscope.views.explorer.site import PAGES, Site, message, named
 from learnscope.views.explorer.training import Trainer
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -59,6 +60,7 @@ def serve(
     say: Callable[[str], object] = print,
 ) -> None:
     """Serve the explorer until interrupted; `port` 0 takes any that is free."""
+    matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
     server = bind(create(store, out, hosts), host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"
@@ -97,7 +99,7 @@ def _frame() -> html.Div:
         [
             dcc.Location(id="location", refresh="callback-nav"),
             html.A("Skip to the content", href="#page", className="skip"),
-            html.Nav([html.Strong("learnscope"), *links], **{"aria-label": "Pages"}),
+            html.Nav([html.Strong("learnscope"), *links], **named("Pages")),
             html.Main(id="page", tabIndex=-1),
         ]
     )

@@ -45,5 +45,5 @@ def named(text: str) -> dict[str, Any]:
 
 def graph(id: str, **settings) -> dcc.Graph:
     """A plot that fits its place."""
-    config: Any = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
+    config: Any = {"displayModeBar": False, "responsive": True}
     return dcc.Graph(id=id, config=config, **settings)

@@ -42,3 +42,19 @@ def _live(opened: Opened, chosen: Chosen) -> Any:
     seeds = min(opened.finished.sizes["seed"], MOST_SEEDS)
     query = dataclasses.replace(state, seeds=seeds).query()
     return html.A("Run it live", href="/?" + query, id="cell-live")
+
+
+def legends(titles: list[dict[str, Any]]) -> list[html.Div]:
+    """The titles and legends of `plots.curves`, laid over it."""
+    return [
+        html.Div(
+            [
+                html.B(panel["title"]),
+                *(html.Span([html.I(style={"background": key["colour"]}), key["name"]])
+                  for key in panel["keys"]),
+            ],
+            className="legend",
+            style={name: panel[name] for name in ("left", "top", "width")},
+        )
+        for panel in titles
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.site import Site, graph, heading, message
 from learnscope.views.explorer.state import fields
-from learnscope.views.explorer.sweep_cell import cell_words
+from learnscope.views.explorer.sweep_cell import cell_words, legends
 from learnscope.views.explorer.sweep_controls import controls, facts
 from learnscope.views.explorer.sweep_plots import Counted, picture, text_of
 from learnscope.views.explorer.sweep_state import Chosen
@@ -62,13 +62,14 @@ def _section(site: Site, search: str, newest: str | None) -> list[Any]:
         html.P("", id="sweep-status", role="status"),
         html.Div(graph("sweep-map", figure=_empty()), hidden=not has_map),
         html.Div(id="sweep-cell", role="status"),
-        graph("sweep-curves", figure=_empty()),
+        html.Div([graph("sweep-curves", figure=_empty()), html.Div(id="sweep-legends")],
+                 className="over"),
         dcc.Store("sweep-facts", data=facts(opened, chosen)),
         dcc.Store("sweep-asked"),
         dcc.Store("cell-asked"),
         dcc.Store("sweep-landed", data=there),
         dcc.Interval("sweep-poll", interval=_POLL_MS, disabled=there == opened.finished.size),
-    ]
+    ]  # fmt: skip
 
 
 def _definition(opened: Opened) -> html.Div:
@@ -134,6 +135,7 @@ def register(app: Dash, site: Site) -> None:
     @app.callback(
         Output("sweep-curves", "figure"),
         Output("sweep-cell", "children"),
+        Output("sweep-legends", "children"),
         Input("cell-asked", "data"),
         Input("sweep-landed", "data"),
         prevent_initial_call=True,
@@ -145,12 +147,12 @@ def register(app: Dash, site: Site) -> None:
             opened, chosen = _asked(site, asked["query"])
             data, too_large = opened.trajectories(chosen.position)
         except BadInput as error:
-            return _empty(), message(str(error))
+            return _empty(), message(str(error)), None
         words = cell_words(opened, chosen, data.sizes["seed"], too_large)
         if not data.sizes["seed"]:
-            return _empty(), words
+            return _empty(), words, None
         columns = 1 if float(asked.get("width", 1000)) < _NARROW else 3
-        figure = curves(data, {}, bool(asked.get("dark")), columns)
+        figure, titles = curves(data, {}, bool(asked.get("dark")), columns)
         step = int(data.step[chosen.step])
         for shape in figure["layout"]["shapes"]:
             if shape.get("name") == "now":
@@ -158,7 +160,7 @@ def register(app: Dash, site: Site) -> None:
         if data.sizes["step"] == 1:  # no line has one point only
             for trace in figure["data"]:
                 trace["mode"] = "markers" if "name" in trace else "lines"
-        return figure, words
+        return figure, words, legends(titles)
 
     @app.callback(
         Output("sweep-landed", "data"),

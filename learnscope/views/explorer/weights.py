@@ -1,5 +1,6 @@
 """The weights' picture at every recorded step: a map of the filters' directions, or the head."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def maps_of(cosines: np.ndarray) -> np.ndarray:
     found = vectors[:, :, :-3:-1] * lengths[:, None, :]
     if found.shape[-1] < 2:  # a single filter
         found = np.pad(found, ((0, 0), (0, 0), (0, 2 - found.shape[-1])))
-    for before, now in zip(found[:-1], found[1:], strict=True):
+    for before, now in itertools.pairwise(found):
         left, _, right = np.linalg.svd(now.T @ before)
         now[:] = now @ left @ right
     return found
