@@ -79,32 +79,40 @@ def _lines(values: xr.DataArray) -> tuple[Line, ...]:
             Line(f"{name} {', '.join(str(i + 1) for i in place)}", array[..., k])
             for k, place in enumerate(places)
         )
+    return (Line(f"{name}, largest", largest(array)),)
+
+
+def largest(array: np.ndarray) -> np.ndarray:
+    """The entry of largest size on the last axis, with its sign.
+
+    >>> largest(np.array([[1.0, -3.0, np.nan], [2.0, 0.0, 1.0]]))
+    array([-3.,  2.])
+    """
     sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    largest = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
-    return (Line(f"{name}, largest", largest),)
+    return np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
 
 
 def curves(
-    data: xr.Dataset, times: dict[str, float], dark: bool = False
+    data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Every panel: the median over seeds, a band from 10 to 90 %, and the theory's times; and the
-    panels' titles and legends, to be laid over it (Plotly's own take longer to draw than curves).
-    """
+    """Every panel, at most so many beside each other: the median over seeds, a band from 10 to 90 %,
+    and the theory's times; and the panels' titles and legends, to be laid over it (Plotly's own
+    take longer to draw than curves)."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
     traces: list[dict[str, Any]] = []
     layout = base_layout(dark) | {"uirevision": "same", "hovermode": "x", "showlegend": False}
     layout["meta"] = {"steps": steps.tolist()}
-    places, layout["height"] = _places([len(panel.lines) for panel in drawn])
+    places, layout["height"] = _places([len(p.lines) for p in drawn], most)
     titles = []
     for i, (panel, place) in enumerate(zip(drawn, places, strict=True)):
         number = "" if i == 0 else str(i + 1)
         lowest, highest = math.inf, -math.inf
         for k, line in enumerate(panel.lines):
-            found = _summary(line.values)
+            found = quantiles(line.values)
             if found is not None:
                 lowest, highest = min(lowest, found.min()), max(highest, found.max())
-            traces += _traces(line, found, steps, COLOURS[k % len(COLOURS)], number)
+            traces += band(line, found, steps, COLOURS[k % len(COLOURS)], number)
         log = lowest > 0 and highest > _WIDE * lowest
         layout[f"xaxis{number}"] = {"domain": place.across, "anchor": f"y{number}",
                                     "title": {"text": "step", "standoff": 4}}  # fmt: skip
@@ -136,9 +144,9 @@ class _Place:
     top: float
 
 
-def _places(lines: list[int]) -> tuple[list[_Place], int]:
+def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
     """A place a panel, legends above plots where nothing is covered; and the figure's height."""
-    columns = 2 if len(lines) in (2, 4) else min(_MOST_COLUMNS, len(lines))
+    columns = min(most, 2 if len(lines) in (2, 4) else len(lines))
     rows = [lines[i : i + columns] for i in range(0, len(lines), columns)]
     above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
     total = sum(above) + (_PLOT + _BELOW) * len(rows)
@@ -155,7 +163,7 @@ def _places(lines: list[int]) -> tuple[list[_Place], int]:
     return found, total + _MARGIN
 
 
-def _summary(values: np.ndarray) -> np.ndarray | None:
+def quantiles(values: np.ndarray) -> np.ndarray | None:
     """Quantiles over the seeds that are finite (rows: 10, 50, 90 %), at steps where any is."""
     finite = np.isfinite(values)
     there = finite.any(0)
@@ -167,9 +175,10 @@ def _summary(values: np.ndarray) -> np.ndarray | None:
     return np.nanquantile(np.where(finite[:, there], kept, np.nan), _BAND, axis=0)
 
 
-def _traces(
+def band(
     line: Line, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
 ) -> list[dict[str, Any]]:
+    """A line's median and band, from its quantiles, in the panel of that number."""
     if found is None:
         found = np.full((3, 0), np.nan)
     at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]

@@ -14,11 +14,13 @@ PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """Who trains, where stored sweeps lie, and where `learnscope verify` wrote to."""
+    """Who trains, where stored sweeps lie, and where `learnscope verify` wrote to. `whole` holds
+    sweeps that were found to have all their runs, which need not be counted again."""
 
     trainer: Trainer
     store: Folder
     out: Path
+    whole: set[tuple[str, str]] = dataclasses.field(default_factory=set)
 
 
 def message(text: str) -> html.Div:

@@ -48,10 +48,10 @@ class State:
     @staticmethod
     def parse(text: str) -> "State":
         """The state that an address tells: a preset, and what differs from it."""
-        given = _fields(text)
+        given = fields(text)
         start = given.pop("preset", DEFAULT)
         base = preset(start).experiment
-        seeds = _whole("seeds", given.pop("seeds", str(SEEDS)), 1, MOST_SEEDS)
+        seeds = whole("seeds", given.pop("seeds", str(SEEDS)), 1, MOST_SEEDS)
         step = given.pop("step", None)
         parts = {slot: getattr(base, slot) for slot in SLOTS}
         for slot in SLOTS:
@@ -72,7 +72,7 @@ class State:
             else:
                 table[slot][name] = _value(words)
         experiment = watched(Experiment.from_dict(table))
-        shown = None if step is None else _whole("step", step, 0, experiment.steps)
+        shown = None if step is None else whole("step", step, 0, experiment.steps)
         return State(start, experiment, seeds, shown)
 
     def query(self) -> str:
@@ -128,7 +128,10 @@ def words(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return ",".join(words(each) for each in value)
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        short = f"{value:.12g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
 
 
 def _value(text: str) -> Any:
@@ -137,20 +140,22 @@ def _value(text: str) -> Any:
     return parse_value(text)
 
 
-def _fields(text: str) -> dict[str, str]:
+def fields(text: str) -> dict[str, str]:
+    """The names and values of an address, each name once."""
     if len(text) > _LONGEST:
         raise BadInput(f"the address has {len(text)} characters; at most {_LONGEST} are allowed.")
     try:
         pairs = parse_qsl(text.lstrip("?"), keep_blank_values=True, strict_parsing=bool(text))
     except ValueError:
-        raise BadInput("the address must have the form ?preset=NAME&field=value.") from None
+        raise BadInput("the address must have the form ?name=value&name=value.") from None
     repeated = [name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1]
     if repeated:
         raise BadInput(f"the address names {repeated[0]} more than once.")
     return dict(pairs)
 
 
-def _whole(name: str, text: str, low: int, high: int) -> int:
+def whole(name: str, text: str, low: int, high: int) -> int:
+    """A whole number of an address, within its range."""
     value = parse_value(text)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise BadInput(
