@@ -174,6 +174,10 @@ class Stored:
         """The labelled arrays; a value is read when it is asked for. Runs not there are NaN."""
         finished = self.finished()
         self.check_whole(finished)
+        return self.opened(finished)
+
+    def opened(self, finished: np.ndarray) -> xr.Dataset:
+        """`dataset` without a look at every file, for who looks again and again."""
         with self.readable():
             data = xr.open_zarr(self.folder.zarr(self.name, True), chunks=None, consolidated=False)
         attributes = {key: v for key, v in self.attributes.items() if key != "manifest"}
