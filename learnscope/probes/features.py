@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from learnscope.data import Columns, Problem, Samples, square_images
@@ -62,7 +63,7 @@ class LinearProbe(AbstractProbe):
     examples without augmentation, in closed form, with `ridge` added to the diagonal of the
     correlations. What collapsed cannot tell classes apart.
 
-    With `halves` the classifier is fitted to every other test example and scored on the rest: for
+    With `halves` the classifier is fitted to a half of the test examples and scored on the other: for
     data models that keep no training examples, or where features alone are judged."""
 
     papers: ClassVar = ("wen2022mechanism",)
@@ -79,8 +80,9 @@ class LinearProbe(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         train, test = problem.train, problem.test
         if self.halves:
-            whole, half = Columns.undone(test), test.size // 2
-            train, test = (whole.take(2 * jnp.arange(half) + i) for i in (0, 1))
+            # Shuffled, once and for all: classes or tasks may come in any order.
+            whole, order = Columns.undone(test), np.random.default_rng(0).permutation(test.size)
+            train, test = (whole.take(jnp.asarray(half)) for half in np.array_split(order, 2))
         if self.examples < train.size:
             train = train.take(jnp.arange(self.examples))
 

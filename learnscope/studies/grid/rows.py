@@ -3,7 +3,7 @@
 Nothing is tuned cell by cell. With P = E |x|^2 of a data model (`Column.power`), rates are a
 constant over P, one for each net and kind of rule, so that a first step moves outputs alike
 everywhere; rules on pairs normalise outputs themselves and have one rate. The weight of a gradient
-penalty is 2 / P, at which a step along an example's own gradient is undone to first order
+penalty is 2 / P, twice that at which the growth of an example's own noise stops
 (`studies.pegr`), and it is closed after half of the steps.
 """
 
@@ -35,9 +35,8 @@ from learnscope.rules import (
 )
 from learnscope.studies.grid.columns import Column
 
-# What a rule learns from: labels, labels through a last layer of its own, tasks, tasks by linear
-# regression, pairs of views, or the law of such pairs.
-NEEDS = ("labels", "readout", "tasks", "centroid", "pairs", "law")
+# Steps by what a rule learns from: labels, labels through a last layer of its own, tasks, tasks by
+# linear regression, pairs of views, or the law of such pairs.
 STEPS = {"labels": 1000, "readout": 500, "tasks": 200, "centroid": 1, "pairs": 500, "law": 500}
 WIDTH = 10
 INNER_STEPS = 3
