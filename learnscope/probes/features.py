@@ -63,8 +63,8 @@ class LinearProbe(AbstractProbe):
     examples without augmentation, in closed form, with `ridge` added to the diagonal of the
     correlations. What collapsed cannot tell classes apart.
 
-    With `halves` the classifier is fitted to a half of the test examples and scored on the other: for
-    data models that keep no training examples, or where features alone are judged."""
+    With `halves` the classifier is fitted to a half of the test examples and scored on the other:
+    for data models that keep no training examples, or where features alone are judged."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
