@@ -128,7 +128,7 @@ ROWS: dict[str, Row] = {
     ),
     "Pooled": Row(Pooled, "tasks", lambda c, n: Pooled(rate=_rate(c), **_loss(c))),
     "Fomaml": Row(Fomaml, "tasks", lambda c, n: Fomaml(**_meta(c))),
-    "Fomaml, penalty": Row(
+    "Fomaml + penalty": Row(
         Fomaml, "tasks", lambda c, n: Fomaml(**_meta(c), penalty=2.0 / c.power)
     ),
     "Maml": Row(Maml, "tasks", lambda c, n: Maml(**_meta(c))),
