@@ -82,7 +82,8 @@ def slurm(**settings):
 
 
 # Their programs take longest to compile.
-_LONG = ("tutorials/pred_head.md", "tutorials/input_structure.md", "tutorials/meta_split.md")
+_LONG = ("tutorials/pred_head.md", "tutorials/input_structure.md", "tutorials/meta_split.md",
+         "docs/grid.md")  # fmt: skip
 
 
 @pytest.mark.parametrize(
