@@ -64,4 +64,4 @@ def test_it_is_stored_with_its_images():
         data=data, net=ls.nets.LeNet5(), rule=ls.rules.GradientDescent(rate=0.1), steps=3
     )
     assert ls.Experiment.from_toml(experiment.to_toml()) == experiment
-    assert experiment.replace("data.images.train", 100).data.images.train == 100
+    assert experiment.replace("data.data.train", 100).data.data.train == 100
