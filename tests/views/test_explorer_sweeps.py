@@ -155,8 +155,12 @@ def test_too_large_a_selection_is_told(explorer, monkeypatch):
     with pytest.raises(ls.BadInput, match="too much for a page"):
         sweep.read("rho_bar", {"step": 0})
     sweep.read("rho_bar", {"step": 0, "filter": 0, "sample": 0})
-    monkeypatch.setattr(reading, "_MOST_READ", 500)
-    assert "rho_bar" in sweep.trajectories({"signal": 0, "dim": 0})[1]
+    # 2 seeds x 3 steps x 4 bytes for each component
+    found, too_large = sweep.trajectories({"signal": 0, "dim": 0})
+    assert list(found) == ["loss", "test_accuracy", "gamma"] and "rho_bar" in too_large
+    monkeypatch.setattr(reading, "_MOST_READ", 50)
+    with pytest.raises(ls.BadInput, match="too much for a page"):
+        sweep.read("loss", {"step": 0})
 
 
 @pytest.mark.parametrize("name", ["../store", "/etc", "539ae7e6-4d95576b", "..", "a" * 5000])

@@ -46,11 +46,20 @@ class Side:
     def layout(self) -> dict[str, Any]:
         ends = np.log10(self.edges[[0, -1]]) if self.kind == "log" else self.edges[[0, -1]]
         few = slice(None, None, -(-len(self.at) // _MOST_TICKS))
-        texts = self.texts if self.kind == "place" else [f"{value:.3g}" for value in self.at]
-        return {"title": {"text": self.title}, "range": ends.tolist(),
+        texts = self.texts if self.kind == "place" else [short(value) for value in self.at]
+        return {"title": {"text": self.title, "standoff": 10}, "range": ends.tolist(),
                 "type": "log" if self.kind == "log" else "linear", "showgrid": False,
                 "zeroline": False, "automargin": True,
                 "tickvals": self.at[few].tolist(), "ticktext": texts[few]}  # fmt: skip
+
+
+def short(value: float) -> str:
+    """A number in few characters.
+
+    >>> short(0.79291), short(1339.0), short(1e9)
+    ('0.793', '1339', '1e+09')
+    """
+    return f"{value:.4g}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def texts_of(data: xr.Dataset, dim: str) -> list[str]:
@@ -190,7 +199,7 @@ def _curve(
     log = low > 0 and high > _WIDE * low
     layout = base_layout(dark) | {
         "xaxis": side.layout() | {"showgrid": True}, "height": _HEIGHT, "hovermode": "closest",
-        "yaxis": {"title": {"text": text}, "type": "log" if log else "linear",
+        "yaxis": {"title": {"text": text, "standoff": 10}, "type": "log" if log else "linear",
                   "automargin": True, "exponentformat": "power"},
         "showlegend": False, "shapes": [here],
         "meta": {"x": side.at.tolist(), "y": None},

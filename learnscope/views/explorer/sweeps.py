@@ -251,6 +251,7 @@ def _status(opened: Opened, chosen: Chosen, counted: Counted | None) -> str:
         cells = "cell is" if counted.blank == 1 else "cells are"
         told += f" {counted.blank} of {counted.cells} {cells} blank: not run yet."
     if counted.infinite:
-        runs = "run has" if counted.infinite == 1 else "runs have"
-        told += f" {counted.infinite} {runs} no finite value."
+        runs = "run" if counted.infinite == 1 else "runs"
+        without = "did not diverge" if chosen.of == "diverged_at" else "without a finite value"
+        told += f" {counted.infinite} {runs} {without}."
     return told[:1].upper() + told[1:]
