@@ -20,7 +20,7 @@ _LIMIT_MS, _LIMIT_RATIO = 250, 1.2
 # In the page: set the slider as a hand does, and wait until Plotly has drawn the answer.
 _MOVE = """([value, path]) => new Promise((done, failed) => {
   setTimeout(() => failed(new Error("no new curve within 20 s")), 20000);
-  const bar = document.getElementById(JSON.stringify({path: path, type: "slider"}));
+  const bar = document.getElementById("slider-" + path);
   const plot = document.getElementById("curves");
   const shown = () => JSON.stringify(plot.data.map((line) => line.y[line.y.length >> 1]));
   const before = shown(), begun = performance.now();
@@ -30,7 +30,7 @@ _MOVE = """([value, path]) => new Promise((done, failed) => {
     requestAnimationFrame(() => done(performance.now() - begun));
   };
   plot.on("plotly_afterplot", drawn);
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(bar, value);
+  bar.value = value;
   bar.dispatchEvent(new Event("input", {bubbles: true}));
 })"""
 

@@ -4,6 +4,8 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy as np
+
 from learnscope.errors import BadInput
 from learnscope.part import AbstractPart
 
@@ -22,10 +24,12 @@ def source(value: Any, indent: int = 0, where: str = "experiment") -> str:
         given = [
             (f.name, getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if not _is(getattr(value, f.name), f.default)
+            if not _is(getattr(value, f.name), f)
         ]
         name = _name(type(value))
         return _wrapped(f"{name}(", [(f"{n}=", v) for n, v in given], ")", indent, where)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, dict):
         return _wrapped("{", [(f"{key!r}: ", v) for key, v in value.items()], "}", indent, where)
     if isinstance(value, list | tuple):
@@ -47,8 +51,12 @@ def _wrapped(start: str, items: list[tuple[str, Any]], end: str, indent: int, wh
     return "\n".join([start, *lines, " " * indent + end])
 
 
-def _is(value: Any, default: Any) -> bool:
-    return default is not dataclasses.MISSING and type(value) is type(default) and value == default
+def _is(value: Any, field: dataclasses.Field) -> bool:
+    """Whether a field has its default."""
+    default = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    return type(value) is type(default) and bool(value == default)
 
 
 def _name(kind: type) -> str:

@@ -1,202 +1,282 @@
-// The live page's own work: sliders and boxes in step, one request at a time, the step looked at.
+// The live page: builds the controls, asks one question at a time, draws the answers.
 window.dash_clientside = window.dash_clientside || {};
 (function () {
-  const none = () => window.dash_clientside.no_update;
-  const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
-  const PATIENCE = 30000; // ms after which a request is taken for lost
-  let sentAt = 0, waitingFor = null;
-
-  function shown(value, scale) {
-    if (scale === "linear") return String(Number(Number(value).toPrecision(4)));
-    let number = Math.pow(10, value);
-    if (scale === "stops") {
-      const power = Math.pow(10, Math.floor(value + 1e-9));
-      const stop = [1, 2, 5, 10].reduce((a, b) =>
-        Math.abs(Math.log10(b * power) - value) < Math.abs(Math.log10(a * power) - value) ? b : a);
-      return String(Math.round(stop * power));
-    }
-    number = Number(number.toPrecision(3));
-    return String(scale === "whole" ? Math.round(number) : number);
-  }
-
-  function position(text, scale, low, high) {
-    let value = Number(text);
-    if (!isFinite(value) || (scale !== "linear" && value <= 0)) return none();
-    value = scale === "linear" ? value : Math.log10(value);
-    return Math.min(Math.max(value, low), high);
-  }
-
-  // What the boxes hold, or will as soon as they have followed their sliders.
-  const sliders = {}; // path: the position that was last seen
-  function held(bars, barIds, values, ids, scales) {
-    const moved = {};
-    barIds.forEach((id, i) => {
-      const at = Number(bars[i]);
-      if (id.path in sliders && sliders[id.path] !== at) moved[id.path] = shown(at, scales[id.path].scale);
-      sliders[id.path] = at;
-    });
-    const from = window.dash_clientside.callback_context.triggered_id;
-    const led = from && from.type === "slider";
-    return ids.map((id, i) => (led && id.path in moved ? moved[id.path] : values[i]));
-  }
-
-  function query(ids, values, defaults) {
-    const words = ["preset=" + encodeURIComponent(defaults.preset)];
-    for (const slot of Object.keys(defaults.kinds))
-      if (defaults.kinds[slot] !== defaults.own[slot]) words.push(slot + "=" + defaults.kinds[slot]);
-    ids.forEach((id, i) => {
-      const value = String(values[i]).trim();
-      if (value !== defaults.values[id.path])
-        words.push(id.path + "=" + encodeURIComponent(value).replaceAll("%2C", ","));
-    });
-    return words.join("&");
-  }
-
-  function address(asked, step) {
-    return "?" + asked + (step === null ? "" : "&step=" + step);
-  }
-
-  let asking = "", step = null, steps = [];
+  const EXPORTS = ["py", "toml", "pdf", "nc"], COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
+  const FRAME = 120, PAUSE = 150, SLOW = 400; // ms: of playing, before weights are asked for, until a wait is told
   const at = (id) => document.getElementById(id);
+  const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
 
-  function made(tag, words, name) {
-    const element = document.createElement(tag);
-    if (typeof words === "string") element.textContent = words;
-    else element.append(...words);
-    if (name) element.className = name;
+  let spec, fields, shownQuery, busy, steps, place, frames, playing, later, visit = 0;
+
+  function made(tag, words, properties) {
+    const element = Object.assign(document.createElement(tag), properties || {});
+    element.append(...(Array.isArray(words) ? words : [words]));
     return element;
   }
 
-  function table(told) {
-    const row = (cells, tag) => made("tr", cells.map((c) => made(tag, c, c === "holds" || c === "fails" ? c : "")));
-    if (!told.rows.length) return [made("h2", told.title), made("p", told.names[0])];
-    const rows = [made("thead", [row(told.names, "th")]), made("tbody", told.rows.map((r) => row(r, "td")))];
-    return [made("h2", told.title), made("div", [made("table", rows)], "scroll")];
+  // ---- controls -------------------------------------------------------------------------------
+
+  // The text that a slider's position stands for.
+  function text(position, range) {
+    if (range.scale === "linear") return String(Number(Number(position).toPrecision(4)));
+    if (range.scale === "stops") {
+      const power = Math.pow(10, Math.floor(position + 1e-9));
+      const apart = (m) => Math.abs(Math.log10(m * power) - position);
+      return String(Math.round([1, 2, 5, 10].reduce((a, b) => (apart(b) < apart(a) ? b : a)) * power));
+    }
+    const number = Number(Math.pow(10, position).toPrecision(3));
+    return String(range.scale === "whole" ? Math.round(number) : number);
+  }
+
+  function position(words, range) {
+    const value = Number(words);
+    if (!isFinite(value) || (range.scale !== "linear" && value <= 0)) return range.low;
+    return Math.min(Math.max(range.scale === "linear" ? value : Math.log10(value), range.low), range.high);
+  }
+
+  function select(options, chosen, id, changed) {
+    const menu = made("select", options.map((o) => made("option", o.title || o, { value: o.name || o })), { id: id });
+    menu.value = chosen;
+    menu.addEventListener("change", () => changed(menu.value));
+    return menu;
+  }
+
+  function control(field) {
+    fields.push(field);
+    const id = "field-" + field.path;
+    if (field.options) {
+      const menu = select(field.options, field.value, id, (value) => { field.value = value; ask(); });
+      return made("div", made("label", [field.name, menu]), { className: "field" });
+    }
+    const box = made("input", [], { type: "text", id: id, value: field.value, spellcheck: false, autocomplete: "off" });
+    const range = field.range;
+    if (!range) {
+      box.addEventListener("change", () => { field.value = box.value.trim(); ask(); });
+      return made("div", made("label", [field.name, box]), { className: "field" });
+    }
+    const bar = made("input", [], { type: "range", id: "slider-" + field.path, min: range.low, max: range.high, step: range.step });
+    const tell = () => bar.setAttribute("aria-valuetext", field.value);
+    bar.value = position(field.value, range);
+    tell();
+    bar.addEventListener("input", () => { field.value = box.value = text(bar.value, range); tell(); ask(); });
+    box.addEventListener("change", () => { field.value = box.value.trim(); bar.value = position(field.value, range); tell(); ask(); });
+    const exact = made("label", [field.name + ", value", box], { className: "exact" });
+    return made("div", [made("label", [field.name, bar]), exact], { className: "field" });
+  }
+
+  function group(part) {
+    const picker = select(part.kinds, part.kind, "kind-" + part.slot, (kind) => pick(part.slot, kind));
+    const label = made("label", [made("span", part.title), picker], { className: "slot" });
+    const rare = part.fields.filter((f) => f.rare), often = part.fields.filter((f) => !f.rare);
+    const more = rare.length ? [made("details", [made("summary", "more"), ...rare.map(control)])] : [];
+    return made("section", [label, ...often.map(control), ...more], { className: "part" });
+  }
+
+  function build(given) {
+    const focused = document.activeElement && document.activeElement.id;
+    spec = given;
+    fields = [];
+    const start = select(spec.presets, spec.preset, "preset", (name) => rebuild("preset=" + name));
+    const label = made("label", [made("span", "Start from"), start], { className: "slot" });
+    const run = made("section", spec.run.map(control), { className: "part" });
+    at("controls").replaceChildren(label, ...spec.groups.map(group), run);
+    if (focused && at(focused)) at(focused).focus();
+  }
+
+  function query() {
+    const words = ["preset=" + encodeURIComponent(spec.preset)];
+    for (const part of spec.groups) if (part.kind !== part.own) words.push(part.slot + "=" + part.kind);
+    for (const field of fields)
+      if (field.value !== field.first) words.push(field.path + "=" + encodeURIComponent(field.value).replaceAll("%2C", ","));
+    return words.join("&");
+  }
+
+  // Another kind of part: what the other parts hold stays, unless it does not go with it.
+  async function pick(slot, kind) {
+    const kept = query().split("&").filter((word) => !word.startsWith(slot + "=") && !word.startsWith(slot + "."));
+    const kinds = spec.groups.map((part) => part.slot + "=" + (part.slot === slot ? kind : part.kind));
+    const other = kept.filter((word) => !kinds.some((k) => word.startsWith(k.split("=")[0] + "=")));
+    await rebuild([...other, ...kinds].join("&"), ["preset=" + spec.preset, ...kinds].join("&"));
+  }
+
+  async function rebuild(wanted, otherwise) {
+    let answer = await fetch("live/controls?" + wanted);
+    if (!answer.ok && otherwise) answer = await fetch("live/controls?" + otherwise);
+    if (!answer.ok) return refuse(await answer.text());
+    build(await answer.json());
+    ask();
+  }
+
+  // ---- questions ------------------------------------------------------------------------------
+
+  function refuse(words) {
+    at("refusal").textContent = words;
+    at("refusal").className = words ? "message" : "";
+  }
+
+  function remember() {
+    const last = !steps.length || place === steps.length - 1;
+    window.history.replaceState(window.history.state, "", "?" + shownQuery + (last ? "" : "&step=" + steps[place]));
+  }
+
+  // Ask for what the controls hold; while an answer is awaited, only as soon as it is there.
+  async function ask(first) {
+    const wanted = query(), mine = visit;
+    if (busy || wanted === shownQuery) return;
+    busy = true;
+    clearTimeout(later);
+    if (!first) at("trouble").hidden = true;
+    const slow = setTimeout(() => { at("status").textContent =
+      "Training … (other shapes or rules are compiled first, which takes seconds)"; }, SLOW);
+    try {
+      const answer = await fetch("live/answer?" + wanted, { headers: { "X-Dark": dark() ? "yes" : "no" } });
+      const found = answer.ok ? await answer.json() : null;
+      if (mine !== visit || !at("curves")) return;
+      shownQuery = wanted;
+      if (found) await draw(found);
+      else { refuse(await answer.text()); at("status").textContent = ""; }
+      if (!first) remember();
+      for (const kind of EXPORTS) at("export-" + kind).href = "export/live." + kind + "?" + wanted;
+      if (found) later = setTimeout(() => askWeights(wanted, mine), PAUSE);
+    } catch (error) {
+      if (mine === visit && at("refusal")) refuse("The explorer does not answer: is it still running?");
+      shownQuery = wanted;
+    } finally {
+      clearTimeout(slow);
+      if (mine === visit) {
+        busy = false;
+        if (at("curves")) ask();
+      }
+    }
+  }
+
+  async function askWeights(wanted, mine) {
+    const answer = await fetch("live/weights?" + wanted).catch(() => null);
+    if (!answer || mine !== visit || wanted !== shownQuery || !at("weights")) return;
+    frames = answer.ok ? await answer.json() : { kind: "none", why: await answer.text() };
+    look();
+  }
+
+  // ---- answers --------------------------------------------------------------------------------
+
+  async function plotly() {
+    while (!window.Plotly) await new Promise((done) => setTimeout(done, 20));
+    return window.Plotly;
+  }
+
+  async function draw(found) {
+    refuse("");
+    at("status").textContent = found.status;
+    const before = steps.length - 1;
+    steps = found.figure.layout.meta.steps;
+    place = place === null || place >= before ? steps.length - 1 : Math.min(place, steps.length - 1);
+    at("at").max = steps.length - 1;
+    for (const shape of found.figure.layout.shapes) if (shape.name === "now") shape.x0 = shape.x1 = steps[place];
+    await (await plotly()).react(at("curves"), found.figure.data, found.figure.layout, { displayModeBar: false, responsive: true });
+    at("legends").replaceChildren(...found.legends.map(legend));
+    at("theory").replaceChildren(...found.theory.flatMap(table));
+    told();
   }
 
   function legend(panel) {
     const keys = panel.keys.map((key) => {
-      const line = made("i", "");
+      const line = made("i", []);
       line.style.background = key.colour;
       return made("span", [line, key.name]);
     });
-    const box = made("div", [made("b", panel.title), ...keys], "legend");
+    const box = made("div", [made("b", panel.title), ...keys], { className: "legend" });
     Object.assign(box.style, { left: panel.left, top: panel.top, width: panel.width });
     return box;
   }
 
-  // Plotly comes with the weights' plot, perhaps after the first answer.
-  function plot(figure, tries) {
-    if (window.Plotly) Plotly.react(at("curves"), figure.data, figure.layout, { displayModeBar: false, responsive: true });
-    else if (tries) setTimeout(() => plot(figure, tries - 1), 100);
+  function table(found) {
+    const cell = (words, tag) => made(tag, words, words === "holds" || words === "fails" ? { className: words } : {});
+    const row = (cells, tag) => made("tr", cells.map((words) => cell(words, tag)));
+    if (!found.rows.length) return [made("h2", found.title), made("p", found.names[0])];
+    const rows = [made("thead", row(found.names, "th")), made("tbody", found.rows.map((r) => row(r, "td")))];
+    return [made("h2", found.title), made("div", made("table", rows), { className: "scroll" })];
   }
 
-  function mark(now) {
-    const shapes = (at("curves").layout || {}).shapes || [], change = {};
+  // ---- the step looked at ---------------------------------------------------------------------
+
+  function told() {
+    at("at").value = place;
+    at("at-text").textContent = "step " + steps[place];
+  }
+
+  async function look() {
+    if (!steps.length) return;
+    told();
+    remember();
+    const shapes = at("curves").layout.shapes, change = {};
     shapes.forEach((shape, i) => {
-      if (shape.name === "now" && shape.x0 !== now) change[`shapes[${i}].x0`] = change[`shapes[${i}].x1`] = now;
+      if (shape.name === "now" && shape.x0 !== steps[place]) change[`shapes[${i}].x0`] = change[`shapes[${i}].x1`] = steps[place];
     });
-    if (Object.keys(change).length) Plotly.relayout(at("curves"), change);
+    if (Object.keys(change).length) window.Plotly.relayout(at("curves"), change);
+    if (frames) {
+      const figure = weights();
+      (await plotly()).react(at("weights"), figure.data, figure.layout, { displayModeBar: false, responsive: true });
+    }
   }
 
-  window.dash_clientside.learnscope = {
-    // A slider and its box hold the same value; whichever moved leads.
-    sync: function (bar, text, id, defaults) {
-      const from = window.dash_clientside.callback_context.triggered_id;
-      const scale = defaults.scales[id.path];
-      if (from && from.type === "slider") return [none(), shown(bar, scale.scale)];
-      return [position(text, scale.scale, scale.low, scale.high), none()];
-    },
+  function play() {
+    clearInterval(playing);
+    playing = playing ? null : setInterval(() => {
+      if (!at("curves")) return play();
+      if (steps.length) { place = place >= steps.length - 1 ? 0 : place + 1; look(); }
+    }, FRAME);
+    if (at("play")) at("play").textContent = playing ? "Pause" : "Play";
+  }
 
-    // Ask for what the controls hold, unless an answer is awaited: then as soon as it is there.
-    ask: function (bars, boxes, answered, barIds, ids, defaults, asked) {
-      if (!defaults || !ids.length) return none();
-      const wanted = query(ids, held(bars, barIds, boxes, ids, defaults.scales), defaults);
-      const waiting = asked && (!answered || answered.id !== asked.id);
-      if (waiting && Date.now() - sentAt < PATIENCE) return none();
-      if (asked && asked.query === wanted) return none();
-      sentAt = Date.now();
-      asking = wanted;
-      if (asked) {
-        step = null;
-        window.history.replaceState(null, "", address(asking, step));
-        at("trouble").hidden = true;
-      } else step = new URLSearchParams(window.location.search).get("step");
-      for (const kind of ["py", "toml", "pdf", "nc"]) at("export-" + kind).href = `export/live.${kind}?${wanted}`;
-      const id = sentAt + Math.random();
-      setTimeout(() => waitingFor === id && (at("status").textContent =
-        "Training … (other shapes or rules are compiled first, which takes seconds)"), 400);
-      waitingFor = id;
-      return { id: id, query: wanted, dark: dark() };
-    },
-
-    // What was answered; the step slider reaches as far as the curves, and playing moves it on.
-    draw: function (answered, ticks, place, max) {
-      if (window.dash_clientside.callback_context.triggered_id === "tick")
-        return [none(), Number(place) >= steps.length - 1 ? 0 : Number(place) + 1];
-      waitingFor = null;
-      at("refusal").textContent = answered.refusal || "";
-      at("refusal").className = answered.refusal ? "message" : "";
-      at("status").textContent = answered.status || "";
-      if (answered.refusal) return [none(), none()];
-      steps = answered.figure.layout.meta.steps;
-      const last = steps.length - 1, kept = Number(place) >= Number(max) || Number(place) > last ? last : Number(place);
-      for (const shape of answered.figure.layout.shapes)
-        if (shape.name === "now") shape.x0 = shape.x1 = steps[kept];
-      plot(answered.figure, 100);
-      at("legends").replaceChildren(...answered.legends.map(legend));
-      at("theory").replaceChildren(...answered.theory.flatMap(table));
-      return [last === Number(max) ? none() : last, kept === Number(place) ? none() : kept];
-    },
-
-    play: (clicks, stopped) => [!stopped, stopped ? "Pause" : "Play"],
-
-    // The curves' line at the step that is looked at, and the weights' picture there.
-    look: function (value, frames) {
-      if (!steps.length) return [none(), ""];
-      const place = Math.min(Number(value), steps.length - 1), now = steps[place];
-      mark(now);
-      const moved = place === steps.length - 1 ? null : String(now);
-      if (moved !== step) {
-        step = moved;
-        window.history.replaceState(null, "", address(asking, step));
-      }
-      const text = getComputedStyle(document.body).color;
-      return [frames ? weights(frames, place, text) : none(), "step " + now];
-    },
-
-    address: () => window.location.href,
-  };
-
-  function weights(frames, place, colour) {
-    const look = {
-      font: { color: colour, size: 12 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 45, r: 10, t: 10, b: 40 }, height: 340, uirevision: "same",
+  function weights() {
+    const layout = {
+      font: { color: getComputedStyle(document.body).color, size: 12 }, paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 50, r: 10, t: 10, b: 45 }, height: 340, uirevision: "same",
     };
-    at("weights-text").textContent = frames.why || "";
-    if (frames.kind === "none") return { data: [], layout: look };
+    const note = (words) => { at("weights-text").textContent = words; };
+    if (frames.kind === "none") { note(frames.why); return { data: [], layout: layout }; }
     const values = frames.values[Math.min(place, frames.values.length - 1)];
     if (frames.kind === "head") {
-      const most = Math.max(1e-9, ...frames.values.flat(2).map(Math.abs));
-      const n = values.map((_, i) => i + 1);
-      const map = { type: "heatmap", x: n, y: n, z: values, zmin: -most, zmax: most, colorscale: "RdBu",
-        colorbar: { title: { text: "entry" } } };
-      look.xaxis = { title: { text: "to neuron" }, dtick: 1 };
-      look.yaxis = { title: { text: "from neuron" }, dtick: 1, autorange: "reversed" };
-      at("weights-text").textContent = "The head's off-diagonal, first seed.";
-      return { data: [map], layout: look };
+      note("The head's off-diagonal, first seed.");
+      const most = Math.max(1e-9, ...frames.values.flat(2).map(Math.abs)), n = values.map((_, i) => i + 1);
+      layout.xaxis = { title: { text: "to neuron" }, dtick: 1 };
+      layout.yaxis = { title: { text: "from neuron" }, dtick: 1, autorange: "reversed" };
+      return { data: [{ type: "heatmap", x: n, y: n, z: values, zmin: -most, zmax: most, colorscale: "RdBu",
+        colorbar: { title: { text: "entry" } } }], layout: layout };
     }
-    const colours = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
-    const each = frames.of / frames.outputs;
-    const points = { type: "scatter", mode: "markers", x: values.map((v) => v[0]), y: values.map((v) => v[1]),
-      text: frames.filters.map((f) => "filter " + (f + 1)), hoverinfo: "text",
-      marker: { size: 9, opacity: 0.75, color: frames.filters.map((f) => colours[Math.floor(f / each) % 6]) } };
-    const axis = { range: [-1.3, 1.3], zeroline: false, gridcolor: "rgba(128,128,128,.3)" };
-    look.xaxis = { ...axis, title: { text: "first axis" } };
-    look.yaxis = { ...axis, title: { text: "second axis" }, scaleanchor: "x" };
     const some = frames.filters.length < frames.of ? `${frames.filters.length} of ${frames.of}` : frames.of;
-    const outputs = frames.outputs > 1 ? ", a colour an output" : "";
-    at("weights-text").textContent = `Directions of ${some} filters, first seed, by classical scaling${outputs}.`;
-    return { data: [points], layout: look };
+    note(`Directions of ${some} filters, first seed, by classical scaling${frames.outputs > 1 ? ", a colour an output" : ""}.`);
+    const axis = { range: [-1.3, 1.3], zeroline: false, gridcolor: "rgba(128,128,128,.3)" };
+    layout.xaxis = { ...axis, title: { text: "first axis" } };
+    layout.yaxis = { ...axis, title: { text: "second axis" }, scaleanchor: "x" };
+    const each = frames.of / frames.outputs;
+    return { data: [{ type: "scatter", mode: "markers", x: values.map((v) => v[0]), y: values.map((v) => v[1]),
+      text: frames.filters.map((f) => "filter " + (f + 1)), hoverinfo: "text",
+      marker: { size: 9, opacity: 0.75, color: frames.filters.map((f) => COLOURS[Math.floor(f / each) % 6]) } }], layout: layout };
   }
+
+  // ---- the page is there ----------------------------------------------------------------------
+
+  window.dash_clientside.learnscope = {
+    live: function (start) {
+      visit += 1;
+      clearInterval(playing);
+      [shownQuery, busy, steps, frames, playing] = [null, false, [], null, null];
+      place = null;
+      build(start);
+      at("play").addEventListener("click", play);
+      const bar = made("input", [], { type: "range", id: "at", min: 0, max: 1, step: 1, value: 1 });
+      bar.addEventListener("input", () => { if (steps.length) { place = Number(bar.value); look(); } });
+      at("at-label").replaceChildren("step", bar);
+      at("copy").addEventListener("click", () => navigator.clipboard.writeText(window.location.href)
+        .then(() => { at("copy").textContent = "Copied"; setTimeout(() => { if (at("copy")) at("copy").textContent = "Copy link"; }, 1500); }));
+      const wanted = start.step;
+      ask(true).then(() => {
+        if (wanted === null || !steps.length) return;
+        place = steps.findIndex((step) => step >= wanted);
+        look();
+      });
+      return window.dash_clientside.no_update;
+    },
+  };
 })();
