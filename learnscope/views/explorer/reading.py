@@ -137,6 +137,10 @@ class Opened:
 
     def experiment(self, at: Mapping[str, int]) -> Experiment:
         """The experiment at positions of axes; an error if it holds code, or cannot be told."""
+        with self.stored.readable():
+            return self._experiment(at)
+
+    def _experiment(self, at: Mapping[str, int]) -> Experiment:
         experiment = Experiment.from_toml(self.data.attrs["experiment"])
         listed = list(json.loads(self.data.attrs["over"]))
         changes: list[tuple[str, Any]] = []
