@@ -14,7 +14,8 @@ from learnscope.lab.store import Folder
 from learnscope.views.explorer import reading
 from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.state import State, fields
-from learnscope.views.explorer.sweep_plots import Side, picture
+from learnscope.views.explorer.sweep_plots import picture
+from learnscope.views.explorer.sweep_side import Side
 from learnscope.views.explorer.sweep_state import Chosen
 from tests.lab.stored import tree
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly

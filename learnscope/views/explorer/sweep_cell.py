@@ -9,7 +9,7 @@ from learnscope.errors import BadInput
 from learnscope.studies.phase import label
 from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.state import MOST_SEEDS, nearest
-from learnscope.views.explorer.sweep_plots import texts_of
+from learnscope.views.explorer.sweep_side import texts_of
 from learnscope.views.explorer.sweep_state import Chosen
 
 
