@@ -27,9 +27,12 @@ def opened(explorer, name):
 
 def shown(explorer, name, query=""):
     """The picture of an address, its counts, and all that is stored."""
-    sweep = opened(explorer, name)
-    chosen = Chosen.parse(fields(query), sweep)
-    return *picture(sweep, chosen, dark=False), ls.load(name, explorer.store).load()
+    return *drawn_from(explorer.store, name, query), ls.load(name, explorer.store).load()
+
+
+def drawn_from(store, name, query):
+    sweep = Opened.of(Folder(store), name)
+    return picture(sweep, Chosen.parse(fields(query), sweep), dark=False)
 
 
 def heat(figure):
@@ -106,6 +109,33 @@ def test_the_theory_is_that_of_the_plane(explorer):
     assert len(figure["data"]) == 1
 
 
+def test_the_theory_is_told_for_single_values_only(tmp_path):
+    over = {"data.noise": [0.5, 2.0], "data.signal": [1.0, 2.0], "data.dim": [50, 100]}
+    name = partly(tmp_path, over, leave=0).name
+    for place, noise in enumerate([0.5, 2.0]):
+        figure, _ = drawn_from(tmp_path, name, f"at.noise={place + 1}")
+        line = figure["data"][-1]
+        expected = (np.array(line["x"]) / 6) ** 0.25 * noise
+        np.testing.assert_allclose(line["y"], expected, rtol=1e-5)
+    for query in ("at.noise=mean", "x=seed&y=signal"):
+        assert len(drawn_from(tmp_path, name, query)[0]["data"]) == 1
+
+
+def test_runs_that_are_not_wholly_there_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_BLOCK_RUNS", 2)
+    results = partly(tmp_path, {"data.noise": [0.1, 0.2], "rule.rate": [0.1, 0.2]}, 3, seeds=4)
+    box = results.plan.boxes[-3]  # the second half of a cell's seeds
+    assert box.shape == (1, 1, 2)
+    results._arrays["loss"][box.region] = drawn(results.plan, box)["loss"]  # without its mark
+    figure, counted = drawn_from(tmp_path, results.name, "of=loss")
+    assert (counted.blank, counted.infinite) == (1, 0)
+    data = ls.load(results.name, tmp_path).loss.isel(step=-1)
+    assert np.isnan(heat(figure)[1, 1])
+    half = float(data.isel(noise=1, rate=0, seed=[0, 1]).mean())
+    np.testing.assert_allclose(heat(figure)[1, 0], half, rtol=1e-5)
+    assert "mean of 2 of 4 runs" in figure["data"][0]["text"][1][0]
+
+
 def test_axes_by_their_values():
     data = xr.Dataset(coords={"signal": [1.0, 10.0, 100.0], "noise": [3.0, 1.0, 2.0]})
     side = Side.of(data, "signal")
@@ -159,7 +189,10 @@ def test_too_large_a_selection_is_told(explorer, monkeypatch):
     # 2 seeds x 3 steps x 4 bytes for each component
     found, too_large = sweep.trajectories({"signal": 0, "dim": 0})
     assert list(found) == ["loss", "test_accuracy", "gamma"] and "rho_bar" in too_large
-    monkeypatch.setattr(reading, "_MOST_READ", 50)
+    # A box is read as a whole, here of one rule.
+    sweep = opened(explorer, explorer.parts)
+    monkeypatch.setattr(reading, "_MOST_READ", sweep.data.loss.nbytes // 2)
+    sweep.read("loss", {"step": 0, "rule": 1})
     with pytest.raises(ls.BadInput, match="too much for a page"):
         sweep.read("loss", {"step": 0})
 
