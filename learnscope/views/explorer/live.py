@@ -4,7 +4,9 @@ Dash lays the page out; from then on `assets/live.js` asks three questions of th
 the answers with Plotly itself: Dash's own callbacks would take longer than the training does.
 """
 
+import functools
 import time
+from collections.abc import Callable
 
 import flask
 import numpy as np
@@ -25,6 +27,7 @@ _ABOUT = (
     "Move a slider: the experiment is trained anew, in as few coordinates as it takes. Lines are "
     "medians over seeds, bands hold 10 to 90 %; dashed lines are the theory's times."
 )
+_PAGE = "X-Page"  # a header of the page's own questions: its colours, light or dark
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
 
 
@@ -84,24 +87,42 @@ def register(app: Dash, site: Site) -> None:
     )
 
     @app.server.route("/live/controls")
+    @_refusing
     def shown_controls() -> flask.Response:
         return flask.jsonify(controls(_asked()))
 
     @app.server.route("/live/answer")
+    @_refusing
     def answer() -> flask.Response:
         begun = time.perf_counter()
         state = _asked()
         data = site.trainer.run(state)
         told = tell(state.experiment)
-        figure, legends = curves(data, told.times, flask.request.headers.get("X-Dark") == "yes")
+        figure, legends = curves(data, told.times, flask.request.headers.get(_PAGE) == "dark")
         status = _status(data, state, told.times, time.perf_counter() - begun)
         return flask.jsonify(
             {"figure": figure, "legends": legends, "theory": told.tables, "status": status}
         )
 
     @app.server.route("/live/weights")
+    @_refusing
     def weights() -> flask.Response:
         return flask.jsonify(pictures(_asked(), site.trainer))
+
+
+def _refusing(answer: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
+    """To the page itself a refusal is an answer like any other: browsers log others as errors."""
+
+    @functools.wraps(answer)
+    def answered() -> flask.Response:
+        try:
+            return answer()
+        except BadInput as error:
+            if _PAGE not in flask.request.headers:
+                raise
+            return flask.jsonify({"refusal": str(error)})
+
+    return answered
 
 
 def _asked() -> State:

@@ -95,9 +95,9 @@ def largest(array: np.ndarray) -> np.ndarray:
 def curves(
     data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Every panel (at most so many in a row): the median over seeds, a band from 10 to 90 %, and
-    the theory's times; and the panels' titles and legends, to be laid over it (Plotly's own take
-    longer to draw than curves)."""
+    """Every panel, at most so many beside each other: the median over seeds, a band from 10 to
+    90 %, and the theory's times; and the panels' titles and legends, to be laid over it (Plotly's
+    own take longer to draw than curves)."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
     traces: list[dict[str, Any]] = []

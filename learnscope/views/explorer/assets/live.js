@@ -4,7 +4,13 @@ window.dash_clientside = window.dash_clientside || {};
   const EXPORTS = ["py", "toml", "pdf", "nc"], COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
   const FRAME = 120, PAUSE = 150, SLOW = 400; // ms: of playing, before weights are asked for, until a wait is told
   const at = (id) => document.getElementById(id);
-  const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
+
+  // What the server answers, which may be a refusal.
+  async function answer(question, query) {
+    const colours = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const found = await fetch(`live/${question}?${query}`, { headers: { "X-Page": colours } });
+    return found.ok ? found.json() : { refusal: await found.text() };
+  }
 
   let spec, fields, shownQuery, busy, steps, place, frames, playing, later, visit = 0;
 
@@ -100,10 +106,10 @@ window.dash_clientside = window.dash_clientside || {};
   }
 
   async function rebuild(wanted, otherwise) {
-    let answer = await fetch("live/controls?" + wanted);
-    if (!answer.ok && otherwise) answer = await fetch("live/controls?" + otherwise);
-    if (!answer.ok) return refuse(await answer.text());
-    build(await answer.json());
+    let found = await answer("controls", wanted);
+    if (found.refusal && otherwise) found = await answer("controls", otherwise);
+    if (found.refusal) return refuse(found.refusal);
+    build(found);
     ask();
   }
 
@@ -129,15 +135,16 @@ window.dash_clientside = window.dash_clientside || {};
     const slow = setTimeout(() => { at("status").textContent =
       "Training … (other shapes or rules are compiled first, which takes seconds)"; }, SLOW);
     try {
-      const answer = await fetch("live/answer?" + wanted, { headers: { "X-Dark": dark() ? "yes" : "no" } });
-      const found = answer.ok ? await answer.json() : null;
+      const found = await answer("answer", wanted);
+      clearTimeout(slow);
       if (mine !== visit || !at("curves")) return;
       shownQuery = wanted;
-      if (found) await draw(found);
-      else { refuse(await answer.text()); at("status").textContent = ""; }
+      refuse(found.refusal || "");
+      at("status").textContent = found.status || "";
+      if (!found.refusal) await draw(found);
       if (!first) remember();
       for (const kind of EXPORTS) at("export-" + kind).href = "export/live." + kind + "?" + wanted;
-      if (found) later = setTimeout(() => askWeights(wanted, mine), PAUSE);
+      if (!found.refusal) later = setTimeout(() => askWeights(wanted, mine), PAUSE);
     } catch (error) {
       if (mine === visit && at("refusal")) refuse("The explorer does not answer: is it still running?");
       shownQuery = wanted;
@@ -151,9 +158,9 @@ window.dash_clientside = window.dash_clientside || {};
   }
 
   async function askWeights(wanted, mine) {
-    const answer = await fetch("live/weights?" + wanted).catch(() => null);
-    if (!answer || mine !== visit || wanted !== shownQuery || !at("weights")) return;
-    frames = answer.ok ? await answer.json() : { kind: "none", why: await answer.text() };
+    const found = await answer("weights", wanted).catch(() => null);
+    if (!found || mine !== visit || wanted !== shownQuery || !at("weights")) return;
+    frames = found.refusal ? { kind: "none", why: found.refusal } : found;
     look();
   }
 
@@ -165,8 +172,6 @@ window.dash_clientside = window.dash_clientside || {};
   }
 
   async function draw(found) {
-    refuse("");
-    at("status").textContent = found.status;
     const before = steps.length - 1;
     steps = found.figure.layout.meta.steps;
     place = place === null || place >= before ? steps.length - 1 : Math.min(place, steps.length - 1);
