@@ -71,8 +71,8 @@ def test_live_experiments_are_the_studies_own():
     sweeps = STUDIES["kou"].sweeps("laptop")
     found = live_addresses("kou")
     assert set(found) <= set(sweeps)
-    state = State.parse(found["theorem"].removeprefix("/?"))
-    expected = sweeps["theorem"].arms[0].experiment
+    state = State.parse(found["diagram"].removeprefix("/?"))
+    expected = sweeps["diagram"].arms[0].experiment
     for slot in ("data", "net", "rule", "steps"):
         assert getattr(state.experiment, slot) == getattr(expected, slot)
     assert "map" not in live_addresses("benign")  # nothing is trained there

@@ -9,7 +9,7 @@ from learnscope.errors import BadInput
 from learnscope.studies.phase import label
 from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.state import MOST_SEEDS, nearest
-from learnscope.views.explorer.sweep_plots import texts_of
+from learnscope.views.explorer.sweep_side import texts_of
 from learnscope.views.explorer.sweep_state import Chosen
 
 
@@ -35,7 +35,7 @@ def _live(opened: Opened, chosen: Chosen) -> Any:
         return f"Choose a value of {', '.join(averaged)} to run it live."
     try:
         state = nearest(opened.experiment(chosen.position))
-    except (BadInput, KeyError, ValueError):  # it holds code, or was stored by another version
+    except BadInput:  # it holds code, or was stored by another version
         state = None
     if state is None:
         return "It cannot be run on the live page."
