@@ -274,9 +274,7 @@ def test_a_link_restores_what_was_seen(page, explorer):
 def test_bad_links_are_told(page, explorer):
     for query, words in (
         ("?id=../../etc", "there is no sweep"),
-        ("?nonsense", "the address must have the form"),
-        (f"?id={explorer.plane}&of=nothing", "unknown variable"),
-        (f"?id={explorer.plane}&cell=99,99", "cell, dim = 99"),
+        (f"?id={explorer.plane}&of=nothing&cell=99,99", "unknown variable"),
     ):
         page.goto(explorer.address + "/sweeps" + query)
         page.wait_for_selector(".message")
