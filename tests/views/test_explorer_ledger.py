@@ -10,8 +10,8 @@ import pytest
 import learnscope as ls
 from learnscope.studies import STUDIES
 from learnscope.views.explorer.ledger import _parse
-from learnscope.views.explorer.ledger_rows import contents, live_addresses, table
-from learnscope.views.explorer.state import State
+from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
+from learnscope.views.explorer.live.state import State
 from tests.views.conftest import write_output
 
 CLAIMS = sum(len(study.claims) for study in STUDIES.values())

@@ -11,12 +11,12 @@ import xarray as xr
 import learnscope as ls
 from learnscope.lab import engine
 from learnscope.lab.store import Folder
-from learnscope.views.explorer import reading
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.state import State, fields
-from learnscope.views.explorer.sweep_plots import picture
-from learnscope.views.explorer.sweep_side import Side
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.live.state import State, fields
+from learnscope.views.explorer.sweeps import reading
+from learnscope.views.explorer.sweeps.plots import picture
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.side import Side
+from learnscope.views.explorer.sweeps.state import Chosen
 from tests.lab.stored import tree
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
 

@@ -15,9 +15,12 @@ from werkzeug.serving import BaseWSGIServer, make_server
 
 from learnscope.errors import BadInput
 from learnscope.lab.store import Folder
-from learnscope.views.explorer import export, ledger, live, sweeps
+from learnscope.views.explorer.ledger import page as ledger
+from learnscope.views.explorer.live import export
+from learnscope.views.explorer.live import page as live
+from learnscope.views.explorer.live.training import Trainer
 from learnscope.views.explorer.site import PAGES, Site, message, named
-from learnscope.views.explorer.training import Trainer
+from learnscope.views.explorer.sweeps import page as sweeps
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}

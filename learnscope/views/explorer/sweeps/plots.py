@@ -10,9 +10,9 @@ from learnscope.errors import BadInput
 from learnscope.studies.drawing import COLOURS
 from learnscope.studies.phase import theory_line
 from learnscope.views.explorer.plots import Line, band, base_layout, quantiles
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.sweep_side import Side
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.side import Side
+from learnscope.views.explorer.sweeps.state import Chosen
 
 _MOST_CELLS = 250_000
 _WIDE = 1e3  # a range of values beyond which colours are logarithmic

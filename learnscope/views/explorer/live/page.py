@@ -14,14 +14,14 @@ import xarray as xr
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput
-from learnscope.views.explorer import export
-from learnscope.views.explorer.catalogue import DEFAULT
-from learnscope.views.explorer.controls import controls
+from learnscope.views.explorer.live import export
+from learnscope.views.explorer.live.catalogue import DEFAULT
+from learnscope.views.explorer.live.controls import controls
+from learnscope.views.explorer.live.state import State
+from learnscope.views.explorer.live.told import tell
+from learnscope.views.explorer.live.weights import pictures
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, graph, heading, message, named
-from learnscope.views.explorer.state import State
-from learnscope.views.explorer.told import tell
-from learnscope.views.explorer.weights import pictures
 
 _ABOUT = (
     "Move a slider: the experiment is trained anew, in as few coordinates as it takes. Lines are "

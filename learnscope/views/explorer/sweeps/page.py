@@ -5,15 +5,15 @@ from typing import Any
 from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 
 from learnscope.errors import BadInput
-from learnscope.views.explorer.listing import listing, share
+from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.plots import curves
-from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.site import Site, heading, message
-from learnscope.views.explorer.state import fields
-from learnscope.views.explorer.sweep_cell import cell_words, legends
-from learnscope.views.explorer.sweep_plots import picture
-from learnscope.views.explorer.sweep_section import empty, section, status
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.sweeps.cell import cell_words, legends
+from learnscope.views.explorer.sweeps.listing import listing, share
+from learnscope.views.explorer.sweeps.plots import picture
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.section import empty, section, status
+from learnscope.views.explorer.sweeps.state import Chosen
 
 _ABOUT = (
     "Choose a sweep: a map of anything recorded over any two of its axes, with the theory's "

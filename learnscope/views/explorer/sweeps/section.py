@@ -6,13 +6,13 @@ import numpy as np
 from dash import dcc, html
 
 from learnscope.errors import BadInput
-from learnscope.views.explorer.listing import share
-from learnscope.views.explorer.reading import Opened
+from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.site import Site, graph, message
-from learnscope.views.explorer.state import fields
-from learnscope.views.explorer.sweep_controls import controls, facts
-from learnscope.views.explorer.sweep_plots import Counted, text_of
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.sweeps.controls import controls, facts
+from learnscope.views.explorer.sweeps.listing import share
+from learnscope.views.explorer.sweeps.plots import Counted, text_of
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.state import Chosen
 
 _POLL_MS = 2000
 

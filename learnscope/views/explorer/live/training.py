@@ -15,8 +15,8 @@ from learnscope.lab.engine import run_size
 from learnscope.lab.plan import Plan
 from learnscope.lab.progress import duration
 from learnscope.part import allowed_kind
-from learnscope.views.explorer.catalogue import SLOTS
-from learnscope.views.explorer.state import State, settable
+from learnscope.views.explorer.live.catalogue import SLOTS
+from learnscope.views.explorer.live.state import State, settable
 
 MOST_SECONDS = 20.0
 _MOST_COUNT = 10**6  # of anything that sizes an array, before any array is thought of
