@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.studies import STUDIES
-from learnscope.views.explorer.ledger import _parse
+from learnscope.views.explorer.ledger.page import _parse
 from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
 from learnscope.views.explorer.live.state import State
 from tests.views.conftest import write_output
