@@ -41,7 +41,7 @@ docs: .venv/.ready-docs ## build the documentation into site/; warnings are erro
 	$(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-bench: .venv/.ready-bench ## install the yardstick (PyTorch), then print every benchmark's ratios
+bench: .venv/.ready-bench .venv/.ready-browser ## install the yardstick (PyTorch), then print every benchmark's ratios
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 clean: ## remove .venv, builds and caches; results stay
