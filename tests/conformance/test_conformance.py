@@ -101,7 +101,7 @@ def copied(tree: Any) -> Any:
 
 
 def at_hand(tree: Any) -> Any:
-    """The same in NumPy, where taking a part of an array compiles nothing; keys stay as they are."""
+    """The same in NumPy, where taking a part of an array compiles nothing; keys stay keys."""
     is_key = lambda leaf: jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)  # noqa: E731
     return jax.tree.map(lambda leaf: leaf if is_key(leaf) else np.asarray(leaf), tree)
 
