@@ -43,7 +43,7 @@ slow: .venv/.ready-dev .venv/.ready-browser ## run the tests that run on request
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
 
 docs: .venv/.ready-docs ## build the documentation into site/; warnings are errors
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
 bench: .venv/.ready-bench .venv/.ready-browser ## install the yardstick (PyTorch), then print every benchmark's ratios

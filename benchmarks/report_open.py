@@ -128,7 +128,7 @@ def main() -> None:
     experiments = sum(len(part.experiments) for part in contents.parts)
     print(
         f"{len(contents.rows)} claims, {figures} figures, {experiments} experiments: "
-        f"written in {wrote:.0f} s, {size / 1e6:.1f} MB; "
+        f"{size / 1e6:.1f} MB, written in {wrote:.0f} s\n"
         f"loaded in {loaded:.2f} s, first figure painted after {painted:.2f} s"
     )
     print(f"ratio, size / limit of 15 MB: {size / MOST_BYTES:.2f} (below 1 wanted)")
