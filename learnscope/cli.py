@@ -313,6 +313,35 @@ def report(
 
 
 @app.command()
+def explore(
+    port: Annotated[
+        int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)
+    ] = 8050,
+    host: Annotated[
+        str, typer.Option("--host", help="Another than this lets other machines in.")
+    ] = "127.0.0.1",
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
+    store: Store = RESULTS,
+    out: Out = "learnscope-out",
+) -> None:
+    """Open the explorer: move a slider and watch, look into stored sweeps, go through the ledger.
+
+    It is a web page of this machine, which no other can reach unless --host lets it.
+    """
+    from learnscope.errors import BadInput
+
+    try:
+        from learnscope.views.explorer import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("dash", "flask", "plotly", "werkzeug"):
+            raise
+        raise BadInput(
+            "the explorer needs Dash, which is not installed: pip install 'learnscope[explorer]'."
+        ) from None
+    serve(port, host, not no_browser, store, out, typer.echo)
+
+
+@app.command()
 def influence(
     file: Annotated[
         str | None,

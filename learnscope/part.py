@@ -20,10 +20,11 @@ from jaxtyping import Array
 from learnscope.errors import BadInput, unknown
 
 Number = float | Array
+_LARGEST = 2**1000  # an integer beyond which there is no float to compare it with
 
 
 @dataclasses.dataclass(frozen=True)
-class _Allowed:
+class Allowed:
     """What a field accepts, and the words for it."""
 
     kind: str
@@ -62,6 +63,8 @@ class _Allowed:
         if self.kind == "flag":
             return isinstance(value, bool)
         if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if isinstance(value, int) and abs(value) > _LARGEST:
             return False
         if not math.isfinite(value):
             return self.infinite and value == math.inf
@@ -127,7 +130,7 @@ def number(
     `shape` marks a number that sizes arrays in ambient coordinates (the dimension): there it is
     static, and each value compiles anew. With `each`, a list of numbers is allowed as well.
     """
-    allowed = _Allowed(
+    allowed = Allowed(
         "number",
         low=low if above is None else above,
         high=high if below is None else below,
@@ -156,7 +159,7 @@ def count(
 
     With `each`, a list of them is allowed as well.
     """
-    allowed = _Allowed("count", low=low, high=high, whole=True, optional=optional, each=each)
+    allowed = Allowed("count", low=low, high=high, whole=True, optional=optional, each=each)
     convert = _each(_plain_whole) if each else _plain_whole
     return eqx.field(
         converter=convert, static=True, metadata={"allowed": allowed}, **_default(default)
@@ -165,13 +168,13 @@ def count(
 
 def choice(*names: str, default: Any = dataclasses.MISSING) -> Any:
     """One of a few names: static."""
-    allowed = _Allowed("choice", names=names)
+    allowed = Allowed("choice", names=names)
     return eqx.field(static=True, metadata={"allowed": allowed}, **_default(default))
 
 
 def flag(default: Any = dataclasses.MISSING) -> Any:
     """Yes or no: static."""
-    return eqx.field(static=True, metadata={"allowed": _Allowed("flag")}, **_default(default))
+    return eqx.field(static=True, metadata={"allowed": Allowed("flag")}, **_default(default))
 
 
 def slot(base: type, default: Any = dataclasses.MISSING) -> Any:
@@ -238,19 +241,23 @@ def require_field(part: AbstractPart, name: str) -> None:
         raise unknown(f"field of {type(part).__name__}", name, names)
 
 
-def allowed_kind(part: AbstractPart, name: str) -> str:
-    """What a field is: number, shape, count, choice, flag, or other."""
+def allowed(part: AbstractPart, name: str) -> Allowed | None:
+    """What a field accepts; None for one that checks itself."""
     require_field(part, name)
     field = next(f for f in dataclasses.fields(part) if f.name == name)
-    allowed = field.metadata.get("allowed")
-    return "other" if allowed is None else "shape" if allowed.shape else allowed.kind
+    return field.metadata.get("allowed")
+
+
+def allowed_kind(part: AbstractPart, name: str) -> str:
+    """What a field is: number, shape, count, choice, flag, or other."""
+    found = allowed(part, name)
+    return "other" if found is None else "shape" if found.shape else found.kind
 
 
 def is_whole(part: AbstractPart, name: str) -> bool:
     """Whether a field takes whole numbers only."""
-    field = next(f for f in dataclasses.fields(part) if f.name == name)
-    allowed = field.metadata.get("allowed")
-    return allowed is not None and allowed.whole
+    found = allowed(part, name)
+    return found is not None and found.whole
 
 
 def kinds(base: type) -> dict[str, type]:

@@ -10,6 +10,7 @@ XLA depends on the width of a batch, so a run's bits do not depend on how a swee
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import threading
 from collections.abc import Callable, Mapping
@@ -257,6 +258,25 @@ class Size:
 
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     """The size of one run, without computing it."""
+    fixed = _traced(experiment, np.dtype(precision), coordinates == "compressed")
+    leaves, structure = jax.tree.flatten(fixed)
+    # Values of traced numbers size nothing; ambient dimensions are not traced.
+    sizing = tuple(leaf for leaf in leaves if not isinstance(leaf, np.ndarray))
+    room = _room(experiment, coordinates)
+    return _size_of(_Sized((structure, sizing, room, coordinates, precision), experiment))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sized:
+    """An experiment as far as its size depends on it: tracing takes as long as a short run."""
+
+    key: tuple
+    experiment: Experiment = dataclasses.field(compare=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _size_of(sized: _Sized) -> Size:
+    experiment, (*_, coordinates, precision) = sized.experiment, sized.key
     problem, carry, values = _shapes(experiment, coordinates, precision)
     recorded = _bytes(values) * len(recorded_steps(experiment))
     # The problem and its draw, the state with working copies of it, and the records.

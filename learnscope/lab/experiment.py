@@ -12,6 +12,7 @@ import tomli_w
 from learnscope.data import AbstractData
 from learnscope.errors import BadInput
 from learnscope.lab import serial
+from learnscope.lab.source import source
 from learnscope.markup import html_details, html_table
 from learnscope.nets import AbstractNet
 from learnscope.papers import PAPERS
@@ -122,6 +123,10 @@ class Experiment(AbstractPart):
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:
             raise BadInput(f"not a valid JSON text: {error}.") from None
+
+    def to_python(self) -> str:
+        """The expression that makes it, with `learnscope` imported as `ls`."""
+        return source(self)
 
     def _repr_html_(self) -> str:
         parts = [("data", self.data), ("net", self.net), ("rule", self.rule)]

@@ -181,14 +181,15 @@ def parse_changes(words: Iterable[str]) -> dict[str, list[Any]]:
         if path in changes:
             raise BadInput(f"'{path}' is changed twice.")
         pieces = re.split(r",(?![^\[]*\])", text)  # at commas outside brackets
-        changes[path] = [_value(piece.strip()) for piece in pieces]
+        changes[path] = [parse_value(piece.strip()) for piece in pieces]
     return changes
 
 
-def _value(text: str) -> Any:
+def parse_value(text: str) -> Any:
+    """A word of the command line or an address as a number, true or false, a list, or itself."""
     words = {"true": True, "false": False}
     if text.startswith("[") and text.endswith("]"):
-        return [_value(piece.strip()) for piece in text[1:-1].split(",")]
+        return [parse_value(piece.strip()) for piece in text[1:-1].split(",")]
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):

@@ -174,6 +174,10 @@ class Stored:
         """The labelled arrays; a value is read when it is asked for. Runs not there are NaN."""
         finished = self.finished()
         self.check_whole(finished)
+        return self.opened(finished)
+
+    def opened(self, finished: np.ndarray) -> xr.Dataset:
+        """`dataset` without a look at every file, for who looks again and again."""
         with self.readable():
             data = xr.open_zarr(self.folder.zarr(self.name, True), chunks=None, consolidated=False)
         attributes = {key: v for key, v in self.attributes.items() if key != "manifest"}
@@ -223,8 +227,9 @@ class Stored:
         except BadInput:
             raise
         except Exception as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else _reason(error)
             raise BadInput(
-                f"the sweep {self.name} in {self.folder.url} cannot be read: {_reason(error)}; "
+                f"the sweep {self.name} in {self.folder.url} cannot be read: {reason}; "
                 "it was left as it is."
             ) from None
 

@@ -79,6 +79,21 @@ def predicted(data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: st
     return np.array(found, float)
 
 
+def theory_line(
+    data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: str, y: str
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The theory's boundary as points of the plane of two axes, told along whichever of them it
+    can be; None if there is none."""
+    for along, across in ((x, y), (y, x)):
+        if not np.issubdtype(data[along].dtype, np.number):
+            continue
+        line = predicted(data, attributes, label(data, across), along)
+        if np.isfinite(line).any():
+            at = data[along].values
+            return (at, line) if along == x else (line, at)
+    return None
+
+
 def draw_line(axes: Axes, x: np.ndarray, y: np.ndarray, text: str, **settings: Any) -> None:
     """A line that stands out on a heat map, within its limits."""
     limits = axes.get_xlim(), axes.get_ylim()

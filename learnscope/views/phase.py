@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from learnscope.errors import BadInput, unknown
 from learnscope.studies.drawing import style
-from learnscope.studies.phase import draw_boundary, draw_line, label, predicted
+from learnscope.studies.phase import draw_boundary, draw_line, theory_line
 from learnscope.studies.phase import heat_map as draw_heat_map
 
 _MOST_LINES = 8
@@ -72,15 +72,10 @@ def heat_map(
 
 def _lines(panel, data: xr.Dataset, x: str, y: str, boundary: xr.Dataset | None) -> None:
     """The theory's boundary, along whichever of the axes it can be told for, and a found one."""
-    for along, across, flip in ((x, y, False), (y, x, True)):
-        if not np.issubdtype(data[along].dtype, np.number):
-            continue
-        line = predicted(data, data.attrs, label(data, across), along)
-        if np.isfinite(line).any():
-            ends = (line, data[along].values) if flip else (data[along].values, line)
-            draw_line(panel, *ends, "theory, constant 1")
-            panel.legend(loc="best", frameon=True, framealpha=0.9)
-            break
+    line = theory_line(data, data.attrs, x, y)
+    if line is not None:
+        draw_line(panel, *line, "theory, constant 1")
+        panel.legend(loc="best", frameon=True, framealpha=0.9)
     if boundary is not None:
         dim = str(boundary.boundary.dims[0])
         at, found = boundary[dim].values.astype(float), boundary.boundary.values

@@ -12,7 +12,7 @@ from learnscope.lab.ledger import Ledger
 from learnscope.lab.progress import duration
 from learnscope.lab.store import Folder, Stored
 
-_LARGE_FAMILY = 3
+LARGE_FAMILY = 3  # sweeps, more than which are told in one line
 _COLOURS = {"reproduced": "green", "differs": "yellow", "not run": "dim"}
 
 
@@ -56,25 +56,32 @@ def boundary_table(found: xr.Dataset) -> str:
 
 def print_runs(folder: Folder, every: bool = False) -> None:
     """A line a sweep in a folder, the newest last; large families as one, unless all are wanted."""
-    found = list(folder.all())
-    good = sorted((f for f in found if isinstance(f, Stored)), key=lambda f: f.manifest["created"])
+    families, errors = by_family(folder)
     console = Console(highlight=False, soft_wrap=True)
-    if not found:
+    if not families and not errors:
         console.print(f"there are no sweeps in {folder.url}.")
         return
-    families: dict[str, list[Stored]] = {}
-    for stored in good:
-        families.setdefault(stored.name.partition("-")[0], []).append(stored)
     for name, members in families.items():
-        if every or len(members) <= _LARGE_FAMILY:
-            lines = [_line(m.name, [m]) + f"  {_axes(m)}" for m in members]
+        if every or len(members) <= LARGE_FAMILY:
+            lines = [_line(m.name, [m]) + f"  {axes_text(m)}" for m in members]
         else:
             lines = [_line(f"{name}-...", members) + f"  {len(members)} sweeps"]
         for line in lines:
             console.print(line, markup=False)
-    for error in found:
-        if isinstance(error, BadInput):
-            console.print(str(error), markup=False)
+    for error in errors:
+        console.print(str(error), markup=False)
+
+
+def by_family(folder: Folder) -> tuple[dict[str, list[Stored]], list[BadInput]]:
+    """The sweeps of a folder by family, the newest last, and what is wrong with the others."""
+    found = list(folder.all())
+    good = sorted(
+        (f for f in found if isinstance(f, Stored)), key=lambda f: str(f.manifest.get("created"))
+    )
+    families: dict[str, list[Stored]] = {}
+    for stored in good:
+        families.setdefault(stored.name.partition("-")[0], []).append(stored)
+    return families, [error for error in found if isinstance(error, BadInput)]
 
 
 def _line(name: str, sweeps: list[Stored]) -> str:
@@ -84,10 +91,11 @@ def _line(name: str, sweeps: list[Stored]) -> str:
     share = "done" if there == total else f"{100 * there / total:.0f} %"
     size = _megabytes(sum(stored.size() for stored in sweeps))
     day = sweeps[0].manifest["created"][:16].replace("T", " ")
-    return f"{name:<17}  {day}  {share:>5}  {size:>9}  {_kinds(sweeps[0])}"
+    return f"{name:<17}  {day}  {share:>5}  {size:>9}  {kinds_text(sweeps[0])}"
 
 
-def _axes(stored: Stored) -> str:
+def axes_text(stored: Stored) -> str:
+    """The axes of a stored sweep, with how many values each has."""
     axes = [f"{dim} {len(values)}" for dim, values in stored.manifest["values"].items()]
     return " x ".join([*axes, f"seed {stored.manifest['shape'][-1]}"])
 
@@ -115,7 +123,7 @@ def run_details(stored: Stored) -> str:
     return "\n".join(lines)
 
 
-def _kinds(stored: Stored) -> str:
+def kinds_text(stored: Stored) -> str:
     """The parts of a stored sweep's experiment."""
     text = stored.attributes["experiment"]
     names = [line.split('"')[1] for line in text.splitlines() if line.startswith("kind = ")]

@@ -1,8 +1,21 @@
-"""A real browser for pages: the system's Chromium, headless, driven by Playwright."""
+"""A real browser for pages: the system's Chromium, headless, driven by Playwright; and an explorer
+for it to look at."""
 
+import dataclasses
+import json
 import shutil
+import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
+
+import learnscope as ls
+from learnscope.lab.filling import InStore
+from learnscope.lab.plan import Plan
+from learnscope.lab.store import Folder
+from learnscope.studies import STUDIES
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -32,3 +45,79 @@ def page(chromium):
     yield opened
     context.close()
     assert not said, f"the browser's console has errors: {said}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Explorer:
+    """A running explorer: its address, where it reads from, and the sweeps that are there."""
+
+    address: str
+    store: Path
+    out: Path
+    plane: str  # over signal and dim, where theory has a boundary
+    parts: str  # over rules (parts) and noise; one box of it is missing
+
+
+@pytest.fixture(scope="session")
+def explorer(tmp_path_factory):
+    """The explorer over a small store and an output folder, on a port of its own."""
+    from learnscope.views.explorer.server import bind, create
+
+    folder = tmp_path_factory.mktemp("explorer")
+    store, out = folder / "store", folder / "out"
+    ls.run(EXPERIMENT, PLANE, seeds=2, store=store, progress=False)
+    (plane,) = Folder(store).ids()
+    parts = partly(store, PARTS, leave=1)
+    write_output(out)
+    server = bind(create(store, out), "127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Explorer(f"http://127.0.0.1:{server.server_port}", store, out, plane, parts.name)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+EXPERIMENT = ls.Experiment(
+    data=ls.data.SignalNoise(dim=50, train=6, test=20, signal=1.0, noise=1.0),
+    net=ls.nets.PatchCNN(width=2, activation="relu", scale=0.05),
+    rule=ls.rules.GradientDescent(rate=0.3),
+    steps=10,
+    probes=[ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()],
+    record=ls.Record(every=5),
+)
+PLANE = {"data.signal": [0.5, 1.0, 2.0, 4.0], "data.dim": [50, 100, 200]}
+PARTS = {
+    "rule": [EXPERIMENT.rule, ls.rules.PerExamplePenalty(rate=0.3, weight=0.05)],
+    "data.noise": [0.1, 0.2, 0.7],
+}
+
+
+def partly(store, over, leave, seeds=3):
+    """A sweep in a store as it is while it runs: all boxes but the last few are there. Its values
+    are drawn, not trained: the `InStore` that can `put` the rest (see `drawn`)."""
+    results = InStore(Folder(store), Plan.of(EXPERIMENT, over, seeds, "auto", "float32"))
+    boxes = results.plan.boxes
+    for box in boxes[: len(boxes) - leave]:
+        results.put(box, drawn(results.plan, box), 1.0)
+    return results
+
+
+def drawn(plan, box):
+    """Numbers for a box of a plan."""
+    draw = np.random.default_rng(box.number)
+    lead = len(plan.shape)
+    return {name: draw.normal(size=(*box.shape, *variable.shape[lead:])).astype(variable.dtype)
+            for name, variable in plan.variables.items()}  # fmt: skip
+
+
+def write_output(out):
+    """As `learnscope verify pegr` leaves it, with one figure."""
+    study = STUDIES["pegr"]
+    rows = [entry.to_dict() for entry in study.ledger({})]
+    rows[0] |= {"verdict": "differs", "measured": "0.3 ± 0.1", "why": "a <b> & c"}
+    rows[1] |= {"verdict": "reproduced"}
+    (out / "pegr").mkdir(parents=True, exist_ok=True)
+    (out / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
+    for kind in ("png", "pdf"):
+        Image.new("RGB", (40, 30), "red").save(out / "pegr" / f"figure1.{kind}")

@@ -1,29 +1,21 @@
 """The report: from an output folder to a page and to parts of a paper; and what it refuses."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from learnscope.studies import STUDIES
 from learnscope.views.output import Output
 from learnscope.views.report import ledger_table, page, read_contents, write_paper
 from learnscope.views.report.latex import escaped
+from tests.views.conftest import write_output
 
 
 @pytest.fixture
 def folder(tmp_path):
     """As `learnscope verify pegr` leaves it, with one figure."""
-    study = STUDIES["pegr"]
-    rows = [entry.to_dict() for entry in study.ledger({})]
-    rows[0] |= {"verdict": "differs", "measured": "0.3 ± 0.1", "why": "a <b> & c"}
-    rows[1] |= {"verdict": "reproduced"}
-    (tmp_path / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
-    (tmp_path / "pegr").mkdir()
-    for kind in ("png", "pdf"):
-        Image.new("RGB", (40, 30), "red").save(tmp_path / "pegr" / f"figure1.{kind}")
+    write_output(tmp_path)
     return tmp_path
 
 

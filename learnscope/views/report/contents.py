@@ -99,6 +99,14 @@ class Contents:
 def read_contents(folder: str | Path) -> Contents:
     """The ledger, figures and datasets of an output folder."""
     folder = Path(folder)
+    rows = read_rows(folder)
+    there = dict.fromkeys(row["study"] for row in rows)
+    parts = tuple(_part(STUDIES[name], folder / name) for name in there if name in STUDIES)
+    return Contents(folder, rows, parts)
+
+
+def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
+    """The rows of an output folder's ledger."""
     path = folder / "ledger.json"
     if not path.is_file():
         raise BadInput(
@@ -114,9 +122,7 @@ def read_contents(folder: str | Path) -> Contents:
     )
     if not good or any(row["verdict"] not in VERDICTS for row in rows):
         raise BadInput(f"{path} is not a ledger of learnscope: run `learnscope verify` again.")
-    there = dict.fromkeys(row["study"] for row in rows)
-    parts = tuple(_part(STUDIES[name], folder / name) for name in there if name in STUDIES)
-    return Contents(folder, tuple({name: row[name] for name in _ROW} for row in rows), parts)
+    return tuple({name: row[name] for name in _ROW} for row in rows)
 
 
 def _names(where: str) -> set[str]:
@@ -132,18 +138,22 @@ def _names(where: str) -> set[str]:
 
 
 def _part(study: Study, folder: Path) -> Part:
-    pictures = tuple(
-        Picture(study.name, name, figure.title, folder / f"{name}.png", figure.needs)
-        for name, figure in study.figures.items()
-        if (folder / f"{name}.png").is_file()
-    )
     needed = dict.fromkeys(
         [need for figure in study.figures.values() for need in figure.needs]
         + [need for claim in study.claims for need in claim.needs]
     )
     files = [(name, folder / f"{name}.nc") for name in needed]
     experiments = [one for name, file in files if file.is_file() for one in _defined(name, file)]
-    return Part(study, pictures, tuple(experiments))
+    return Part(study, pictures(study, folder), tuple(experiments))
+
+
+def pictures(study: Study, folder: Path) -> tuple[Picture, ...]:
+    """The figures of a study that its folder holds."""
+    return tuple(
+        Picture(study.name, name, figure.title, folder / f"{name}.png", figure.needs)
+        for name, figure in study.figures.items()
+        if (folder / f"{name}.png").is_file()
+    )
 
 
 def _defined(sweep: str, file: Path) -> list[Defined]:

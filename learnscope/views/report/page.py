@@ -14,7 +14,7 @@ from learnscope.lab.ledger import VERDICTS
 from learnscope.papers import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
-_MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
+MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
 _COLUMNS = ("study", "where", "claim and setting", "paper", "measured", "verdict", "figures")
 _COLOURS = 192  # of a picture: lines and heat maps need no more, at a third of the size
 
@@ -47,7 +47,7 @@ def _option(name: str) -> str:
 def _button(verdict: str, count: int) -> str:
     return (
         f'<button type="button" class="verdict {_kind(verdict)}" data-verdict="{verdict}" '
-        f'aria-pressed="true">{_MARKS[verdict]} {verdict} ({count})</button>'
+        f'aria-pressed="true">{MARKS[verdict]} {verdict} ({count})</button>'
     )
 
 
@@ -67,7 +67,7 @@ def _row(contents: Contents, row: dict[str, str]) -> str:
         f'{escape(row["statement"])}<p class="setting">{escape(row["setting"])}</p>',
         escape(row["reported"]),
         escape(row["measured"]) + why,
-        f'<span class="verdict {_kind(verdict)}">{_MARKS[verdict]} {verdict}</span>',
+        f'<span class="verdict {_kind(verdict)}">{MARKS[verdict]} {verdict}</span>',
         seen,
     )
     inside = "".join(

@@ -1,0 +1,99 @@
+"""A control for every field that a page can set, made from what the field allows, as plain data
+that `assets/live.js` builds."""
+
+import dataclasses
+import math
+from typing import Any
+
+from learnscope.part import AbstractPart, allowed
+from learnscope.views.explorer.catalogue import SLOTS, exemplars, preset, presets
+from learnscope.views.explorer.state import MOST_SEEDS, SEEDS, State, settable, words
+
+_HIGHEST_DIM = 1e9
+_NARROW = 100  # a highest value below which a slider is even: shares, powers
+_RARE = ("classes", "power", "threshold")  # fields that few will move
+_DECADES = 2  # that a slider reaches on both sides of where it starts
+_WORDS = {"data": "Data", "net": "Net", "rule": "Rule"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """A slider: its positions, and what they stand for. `scale` is linear, log, whole (a logarithm,
+    the number rounded), or stops: 1, 2, 5, 10, ..., as every value of a count compiles anew."""
+
+    scale: str
+    low: float
+    high: float
+    step: float = 0.01
+
+
+def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range | None:
+    """The slider of a field that starts at a value, and reaches beyond another one; none for what
+    is no single number.
+
+    >>> from learnscope.data import SignalNoise
+    >>> data = SignalNoise(dim=400, train=20, test=9, signal=1.0, noise=0.1)
+    >>> slider(data, "noise", 0.1)
+    Range(scale='log', low=-3.0, high=1.0, step=0.01)
+    >>> slider(data, "dim", 400)
+    Range(scale='whole', low=1.0, high=9.0, step=0.01)
+    """
+    spec = allowed(part, name)
+    assert spec is not None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    ends = [value, also if isinstance(also, int | float) and math.isfinite(also) else value]
+    if spec.kind == "count":
+        low = math.log10(max(spec.low, 1))
+        return Range("stops", low, min(math.log10(max(*ends, 1)) + 1, 6))
+    if math.isfinite(spec.low) and spec.high <= _NARROW:
+        return Range("linear", spec.low, spec.high, (spec.high - spec.low) / 100)
+    if min(ends) > 0 and spec.low >= 0:
+        low, high = math.log10(min(ends)) - _DECADES, math.log10(max(ends)) + _DECADES
+        if spec.shape:
+            low, high = 1.0, math.log10(_HIGHEST_DIM)
+        low = max(low, math.log10(spec.low)) if spec.low > 0 else low
+        return Range("whole" if spec.whole else "log", low, high)
+    reach = 2 * max(map(abs, ends)) or 1.0
+    low = max(-reach, spec.low)
+    return Range("linear", low, reach, (reach - low) / 100)
+
+
+def controls(state: State) -> dict[str, Any]:
+    """All controls of a state: a group a part, and the run's own."""
+    kinds, own = exemplars(state.start), preset(state.start).experiment
+    groups = []
+    for slot in SLOTS:
+        part = getattr(state.experiment, slot)
+        kind = type(part).__name__
+        start = kinds[slot][kind]
+        groups.append({
+            "slot": slot, "title": _WORDS[slot], "kind": kind, "kinds": list(kinds[slot]),
+            "own": type(getattr(own, slot)).__name__,
+            "fields": [_field(f"{slot}.{name}", part, name, start) for name, _ in settable(part)],
+        })  # fmt: skip
+    seeds = {"path": "seeds", "name": "seeds", "value": words(state.seeds), "first": words(SEEDS),
+             "range": dataclasses.asdict(Range("linear", 1, MOST_SEEDS, 1))}  # fmt: skip
+    return {
+        "preset": state.start,
+        "presets": [{"name": p.name, "title": f"{p.name}: {p.title}"} for p in presets().values()],
+        "groups": groups,
+        "run": [_field("steps", state.experiment, "steps", own), seeds],
+        "step": state.step,
+    }
+
+
+def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
+    """One field: its value now and where the page starts from, for which the slider is made, so
+    that it stays as it is while it is moved."""
+    spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
+    assert spec is not None
+    found: dict[str, Any] = {
+        "path": path, "name": name, "value": words(value), "first": words(first)
+    }  # fmt: skip
+    if spec.kind in ("choice", "flag"):
+        options = list(spec.names) if spec.kind == "choice" else ["true", "false"]
+        return found | {"options": options, "rare": True}
+    at = slider(part, name, first, value)
+    rare = at is None or name in _RARE or (first == 0 and value == 0)
+    return found | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}

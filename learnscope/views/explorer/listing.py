@@ -1,0 +1,93 @@
+"""The list of stored sweeps: a line each, large families as one."""
+
+import math
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import dcc, html
+
+from learnscope.errors import BadInput
+from learnscope.lab.store import Stored
+from learnscope.views.explorer.site import Site, message
+from learnscope.views.terminal import LARGE_FAMILY, axes_text, by_family, kinds_text
+
+_MOST_MEMBERS = 200  # of a family, to be listed
+
+
+def listing(site: Site) -> tuple[list[Any], str | None]:
+    """What is stored, and the identity of what was stored last."""
+    try:
+        families, errors = by_family(site.store)
+    except BadInput as error:
+        return [message(str(error))], None
+    rows: list[html.Tr] = []
+    newest: Stored | None = None
+    for family, members in families.items():
+        good = []
+        for stored in members:
+            try:
+                with stored.readable():
+                    good.append((stored, *_runs(site, stored), _words(stored)))
+            except BadInput as error:
+                errors.append(error)
+        if not good:
+            continue
+        newest = max([newest, *(g[0] for g in good)], key=_created)
+        if len(good) <= LARGE_FAMILY:
+            rows += [_row(_link(stored), stored, there, total, words)
+                     for stored, there, total, words in good]  # fmt: skip
+        else:
+            rows.append(_family_row(family, good))
+    told = [message(str(error)) for error in errors]
+    if not rows:
+        return [*told, html.P(f"There are no sweeps in {site.store.url} to look at: `learnscope "
+                              "sweep FILE.toml` makes one.")], None  # fmt: skip
+    names = ("sweep", "made (UTC)", "runs there", "experiment", "axes")
+    head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
+    table = html.Table([head, html.Tbody(rows[::-1])], className="listing")
+    return [*told, html.Div(table, className="scroll")], newest.name if newest else None
+
+
+def _created(stored: Stored | None) -> str:
+    return "" if stored is None else str(stored.manifest["created"])
+
+
+def share(there: int, total: int) -> str:
+    """How many runs are there, in words."""
+    return f"all {total}" if there == total else f"{there} of {total}"
+
+
+def _runs(site: Site, stored: Stored) -> tuple[int, int]:
+    key = (stored.name, stored.manifest["created"])
+    total = math.prod(stored.manifest["shape"])
+    there = total if key in site.whole else int(stored.finished().sum())
+    if there == total:
+        site.whole.add(key)
+    return there, total
+
+
+def _words(stored: Stored) -> tuple[str, str, str]:
+    day = str(stored.manifest["created"])[:16].replace("T", " ")
+    return day, kinds_text(stored), axes_text(stored)
+
+
+def _link(stored: Stored) -> dcc.Link:
+    return dcc.Link(stored.name, href="/sweeps?" + urlencode({"id": stored.name}))
+
+
+def _row(name: Any, stored: Stored, there: int, total: int, words: tuple[str, str, str]) -> html.Tr:
+    day, kinds, axes = words
+    runs = html.Td(share(there, total), id={"type": "share", "id": stored.name})
+    return html.Tr([html.Td(name), html.Td(day), runs, html.Td(kinds), html.Td(axes)])
+
+
+def _family_row(family: str, good: list[tuple]) -> html.Tr:
+    shown = good[::-1][:_MOST_MEMBERS]
+    items = [html.Li([_link(stored), f" {axes}"]) for stored, _, _, (_, _, axes) in shown]
+    if len(good) > len(shown):
+        items.append(html.Li(f"and {len(good) - len(shown)} older ones"))
+    folded = html.Details([html.Summary(f"{family}-..."), html.Ul(items)])
+    there, total = (sum(g[place] for g in good) for place in (1, 2))
+    day, kinds, _ = good[-1][3]
+    return html.Tr([html.Td(folded), html.Td(day), html.Td(share(there, total)), html.Td(kinds),
+                    html.Td(f"{len(good)} sweeps")])  # fmt: skip

@@ -1,0 +1,142 @@
+"""The live page: move a slider, and the experiment is trained anew.
+
+Dash lays the page out; from then on `assets/live.js` asks three questions of the server and draws
+the answers with Plotly itself: Dash's own callbacks would take longer than the training does.
+"""
+
+import functools
+import time
+from collections.abc import Callable
+
+import flask
+import numpy as np
+import xarray as xr
+from dash import ClientsideFunction, Dash, Input, Output, dcc, html
+
+from learnscope.errors import BadInput
+from learnscope.views.explorer import export
+from learnscope.views.explorer.catalogue import DEFAULT
+from learnscope.views.explorer.controls import controls
+from learnscope.views.explorer.plots import curves
+from learnscope.views.explorer.site import Site, graph, heading, message, named
+from learnscope.views.explorer.state import State
+from learnscope.views.explorer.told import tell
+from learnscope.views.explorer.weights import pictures
+
+_ABOUT = (
+    "Move a slider: the experiment is trained anew, in as few coordinates as it takes. Lines are "
+    "medians over seeds, bands hold 10 to 90 %; dashed lines are the theory's times."
+)
+_PAGE = "X-Page"  # a header of the page's own questions: light or dark, wide or narrow
+_NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
+
+
+def layout(site: Site, search: str) -> html.Div:
+    """The page at an address; a bad one is told, and the first preset shown."""
+    trouble = None
+    try:
+        state = State.parse(search)
+    except BadInput as error:
+        state, trouble = State.of(DEFAULT), message(f"This link cannot be shown: {error}")
+    links = [html.A(_NAMES[kind], id=f"export-{kind}", href="#", className="button")
+             for kind in export.KINDS]  # fmt: skip
+    copy = html.Button("Copy link", id="copy", type="button")
+    settings = html.Aside(
+        [html.Div(id="controls"), html.H2("Take away"), html.Div([*links, copy])],
+        **named("Settings"),
+    )
+    player = html.Div(
+        [
+            html.Button("Play", id="play", type="button"),
+            html.Label(id="at-label"),
+            html.Output("", id="at-text"),
+        ],
+        className="player",
+    )
+    weights = html.Div(
+        [html.H2("Weights"), html.P("", id="weights-text"), html.Div(id="weights")],
+        className="half",
+    )
+    results = html.Section(
+        [
+            html.P("", id="status", role="status"),
+            html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over"),
+            player,
+            html.Div([weights, html.Div(id="theory", className="half")], className="row"),
+        ],
+        className="results",
+    )
+    return html.Div(
+        [
+            heading("Live", _ABOUT),
+            html.Div(trouble, id="trouble"),
+            html.Div(id="refusal", role="alert"),
+            html.Div([settings, results], className="columns"),
+            dcc.Store("start", data=controls(state)),
+            dcc.Store("started"),
+            html.Div(graph("unseen", figure={}), hidden=True),  # makes Dash load Plotly
+        ]
+    )
+
+
+def register(app: Dash, site: Site) -> None:
+    app.clientside_callback(
+        ClientsideFunction("learnscope", "live"),
+        Output("started", "data"),
+        Input("start", "data"),
+    )
+
+    @app.server.route("/live/controls")
+    @_refusing
+    def shown_controls() -> flask.Response:
+        return flask.jsonify(controls(_asked()))
+
+    @app.server.route("/live/answer")
+    @_refusing
+    def answer() -> flask.Response:
+        begun = time.perf_counter()
+        state = _asked()
+        data = site.trainer.run(state)
+        told = tell(state.experiment)
+        look = flask.request.headers.get(_PAGE, "")
+        most = {"most": 1} if "narrow" in look else {}
+        figure, legends = curves(data, told.times, "dark" in look, **most)
+        status = _status(data, state, told.times, time.perf_counter() - begun)
+        return flask.jsonify(
+            {"figure": figure, "legends": legends, "theory": told.tables, "status": status}
+        )
+
+    @app.server.route("/live/weights")
+    @_refusing
+    def weights() -> flask.Response:
+        return flask.jsonify(pictures(_asked(), site.trainer))
+
+
+def _refusing(answer: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
+    """To the page itself a refusal is an answer like any other: browsers log others as errors."""
+
+    @functools.wraps(answer)
+    def answered() -> flask.Response:
+        try:
+            return answer()
+        except BadInput as error:
+            if _PAGE not in flask.request.headers:
+                raise
+            return flask.jsonify({"refusal": str(error)})
+
+    return answered
+
+
+def _asked() -> State:
+    return State.parse(flask.request.query_string.decode("ascii", "replace"))
+
+
+def _status(data: xr.Dataset, state: State, times: dict[str, float], seconds: float) -> str:
+    diverged = int(np.isfinite(data.diverged_at.values).sum())
+    seeds = f"{state.seeds} seed{'s' * (state.seeds != 1)}"
+    told = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']}"
+    told += f" coordinates: {1000 * seconds:.0f} ms."
+    if times:
+        dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
+        told += f" Dashed: {dashed}."
+    return told + (f" {diverged} of {seeds} diverged." if diverged else "")

@@ -1,0 +1,141 @@
+"""The explorer's server: three pages, on this machine only unless told otherwise."""
+
+import logging
+import os
+import socket
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import flask
+import matplotlib
+from dash import Dash, Input, Output, State, dcc, html
+from werkzeug.exceptions import HTTPException
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from learnscope.errors import BadInput
+from learnscope.lab.store import Folder
+from learnscope.views.explorer import export, ledger, live, sweeps
+from learnscope.views.explorer.site import PAGES, Site, message, named
+from learnscope.views.explorer.training import Trainer
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}
+_MOST_BODY = 10**6  # bytes of a request
+
+
+def create(
+    store: str | os.PathLike[str] = "learnscope-results",
+    out: str | os.PathLike[str] = "learnscope-out",
+    hosts: tuple[str, ...] = LOOPBACK,
+) -> Dash:
+    """The application, for `serve` or any WSGI server. It answers to `hosts` only ("*": to all), so
+    that no other web site can reach it through a name of its own."""
+    site = Site(Trainer(), Folder(store), Path(out))
+    app = Dash(
+        "learnscope",
+        title="learnscope",
+        update_title="",
+        assets_folder=str(Path(__file__).parent / "assets"),
+        suppress_callback_exceptions=True,
+        serve_locally=True,
+    )
+    app.layout = _frame()
+    app.server.config["MAX_CONTENT_LENGTH"] = _MOST_BODY
+    app.server.before_request(lambda: _check_host(hosts))
+    app.server.register_error_handler(BadInput, lambda error: _plain(str(error), 400))
+    app.server.register_error_handler(Exception, _unexpected)
+    _register_pages(app, site)
+    for page in (live, sweeps, ledger, export):
+        page.register(app, site)
+    return app
+
+
+def serve(
+    port: int = 8050,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+    store: str | os.PathLike[str] = "learnscope-results",
+    out: str | os.PathLike[str] = "learnscope-out",
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve the explorer until interrupted; `port` 0 takes any that is free."""
+    matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
+    hosts = LOOPBACK if host in LOOPBACK else ("*",)
+    server = bind(create(store, out, hosts), host, port)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"
+    say(f"the explorer is at {address} (Ctrl+C stops it)")
+    if browser:
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        say("stopped")
+    finally:
+        server.server_close()
+
+
+def bind(app: Dash, host: str, port: int) -> BaseWSGIServer:
+    """A server of the application, a thread a request, on a port of its own."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(
+            f"port {port} of {host} cannot be used: {reason}; choose another with --port "
+            "(0 takes any that is free)."
+        ) from None
+    return make_server(host, port, app.server, threaded=True)
+
+
+def _frame() -> html.Div:
+    """What every page has."""
+    links = [dcc.Link(name, href=path, id=f"to-{name.lower()}") for path, name in PAGES.items()]
+    return html.Div(
+        [
+            dcc.Location(id="location", refresh="callback-nav"),
+            html.A("Skip to the content", href="#page", className="skip"),
+            html.Nav([html.Strong("learnscope"), *links], **named("Pages")),
+            html.Main(id="page", tabIndex=-1),
+        ]
+    )
+
+
+def _register_pages(app: Dash, site: Site) -> None:
+    @app.callback(
+        Output("page", "children"),
+        Input("location", "pathname"),
+        State("location", "search"),
+    )
+    def show(path: str | None, search: str | None):
+        path = path or "/"
+        if path not in _LAYOUTS:
+            return message(f"There is no page {path[:200]}; there are {', '.join(PAGES.values())}.")
+        return _LAYOUTS[path](site, (search or "").lstrip("?"))
+
+
+def _check_host(hosts: tuple[str, ...]) -> flask.Response | None:
+    asked = flask.request.host
+    name = asked.rpartition(":")[0] if asked.rpartition(":")[2].isdigit() else asked
+    if "*" in hosts or name.strip("[]") in hosts:
+        return None
+    return _plain(f"This explorer answers to {', '.join(hosts)} only.", 403)
+
+
+def _unexpected(error: Exception) -> flask.Response:
+    """A refusal in words; what a visitor sent never shows the inside of the server."""
+    if isinstance(error, HTTPException):
+        return _plain(f"{error.name}.", error.code or 500)
+    if isinstance(error, KeyError | TypeError | ValueError | AttributeError | IndexError):
+        logging.getLogger("learnscope").info("a request was refused", exc_info=error)
+        return _plain("This request is not one that the explorer's pages make.", 400)
+    logging.getLogger("learnscope").error("a request failed", exc_info=error)
+    return _plain("The explorer failed on this request; its log says why.", 500)
+
+
+def _plain(text: str, code: int) -> flask.Response:
+    return flask.Response(text + "\n", code, mimetype="text/plain")

@@ -1,0 +1,175 @@
+"""The sweeps page: what is stored, as a map over any two axes, and the runs of a cell."""
+
+from typing import Any
+
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
+
+from learnscope.errors import BadInput
+from learnscope.views.explorer.listing import listing, share
+from learnscope.views.explorer.plots import curves
+from learnscope.views.explorer.reading import Opened
+from learnscope.views.explorer.site import Site, heading, message
+from learnscope.views.explorer.state import fields
+from learnscope.views.explorer.sweep_cell import cell_words, legends
+from learnscope.views.explorer.sweep_plots import picture
+from learnscope.views.explorer.sweep_section import empty, section, status
+from learnscope.views.explorer.sweep_state import Chosen
+
+_ABOUT = (
+    "Choose a sweep: a map of anything recorded over any two of its axes, with the theory's "
+    "boundary where there is one. A click on a cell, or the two sliders below the map, show the "
+    "runs of that cell. Nothing in the store is changed from here."
+)
+_NARROW = 640  # pixels, below which curves are drawn one below the other
+
+
+def layout(site: Site, search: str) -> html.Div:
+    """The page at an address."""
+    listed, newest = listing(site)
+    return html.Div(
+        [
+            heading("Sweeps", _ABOUT),
+            html.Details([html.Summary("Stored sweeps"), *listed], open=True),
+            html.Div(section(site, search, newest), id="sweep"),
+        ]
+    )
+
+
+def register(app: Dash, site: Site) -> None:
+    _register_client(app)
+
+    @app.callback(
+        Output("sweep", "children"),
+        Input("location", "search"),
+        State("location", "pathname"),
+        prevent_initial_call=True,
+    )
+    def another(search: str | None, path: str):
+        if path != "/sweeps":
+            return no_update
+        return section(site, (search or "").lstrip("?"), None)
+
+    @app.callback(
+        Output("sweep-map", "figure"),
+        Output("sweep-status", "children"),
+        Output("sweep-trouble", "children"),
+        Output("sweep-poll", "disabled"),
+        Input("sweep-asked", "data"),
+        Input("sweep-landed", "data"),
+        prevent_initial_call=True,
+    )
+    def draw(asked: dict[str, Any] | None, landed: int):
+        if asked is None:
+            return no_update
+        try:
+            opened, chosen = _asked(site, asked["query"])
+            done = bool(opened.finished.all())
+            if chosen.x is None:
+                return no_update, status(opened, chosen, None), no_update, done
+            figure, counted = picture(opened, chosen, bool(asked.get("dark")))
+        except BadInput as error:
+            return no_update, "", message(str(error)), no_update
+        trouble = no_update if asked.get("first") else None
+        return figure, status(opened, chosen, counted), trouble, done
+
+    @app.callback(
+        Output("sweep-curves", "figure"),
+        Output("sweep-cell", "children"),
+        Output("sweep-legends", "children"),
+        Input("cell-asked", "data"),
+        Input("sweep-landed", "data"),
+        prevent_initial_call=True,
+    )
+    def look(asked: dict[str, Any] | None, landed: int):
+        if asked is None:
+            return no_update
+        try:
+            opened, chosen = _asked(site, asked["query"])
+            data, too_large = opened.trajectories(chosen.position)
+        except BadInput as error:
+            return empty(), message(str(error)), None
+        words = cell_words(opened, chosen, data.sizes["seed"], too_large)
+        if not data.sizes["seed"]:
+            return empty(), words, None
+        columns = 1 if float(asked.get("width", 1000)) < _NARROW else 3
+        figure, titles = curves(data, {}, bool(asked.get("dark")), columns)
+        step = int(data.step[chosen.step])
+        for shape in figure["layout"]["shapes"]:
+            if shape.get("name") == "now":
+                shape |= {"x0": step, "x1": step}
+        if data.sizes["step"] == 1:  # no line has one point only
+            for trace in figure["data"]:
+                trace["mode"] = "markers" if "name" in trace else "lines"
+        return figure, words, legends(titles)
+
+    @app.callback(
+        Output("sweep-landed", "data"),
+        Output({"type": "share", "id": ALL}, "children"),
+        Input("sweep-poll", "n_intervals"),
+        State("sweep-facts", "data"),
+        State("sweep-landed", "data"),
+        prevent_initial_call=True,
+    )
+    def poll(ticks: int, told: dict[str, Any], landed: int):
+        """Whether more runs are there by now: only their marks are read."""
+        rows = ctx.outputs_list[1]
+        try:
+            finished = site.store.stored(Opened.listed(site.store, told["id"])).finished()
+        except BadInput:
+            return no_update, [no_update] * len(rows)
+        there = int(finished.sum())
+        if there == landed:
+            return no_update, [no_update] * len(rows)
+        words = share(there, finished.size)
+        return there, [words if r["id"]["id"] == told["id"] else no_update for r in rows]
+
+
+def _register_client(app: Dash) -> None:
+    """What needs no server: see `assets/sweeps.js`."""
+
+    def client(name: str, *what: Any, **settings: Any) -> None:
+        app.clientside_callback(ClientsideFunction("sweeps", name), *what, **settings)
+
+    def control(name: str, prop: str = "value") -> tuple[Any, str]:
+        return {"type": "choose", "name": name}, prop
+
+    client(
+        "shape",
+        Output(*control("x")),
+        Output(*control("y")),
+        Output(*control("part")),
+        Output(*control("part", "options")),
+        Output(*control("cell-x")),
+        Output(*control("cell-y")),
+        Output(*control("cell-x", "max")),
+        Output(*control("cell-y", "max")),
+        Output({"type": "choose-row", "name": ALL}, "hidden"),
+        Input(*control("x")),
+        Input(*control("y")),
+        Input(*control("of")),
+        Input("sweep-map", "clickData"),
+        State(*control("part")),
+        State(*control("cell-x")),
+        State(*control("cell-y")),
+        State("sweep-facts", "data"),
+        State({"type": "choose-row", "name": ALL}, "id"),
+        prevent_initial_call=True,
+    )
+    client(
+        "choose",
+        Output("sweep-asked", "data"),
+        Output("cell-asked", "data"),
+        Input({"type": "choose", "name": ALL}, "value"),
+        Input("sweep-facts", "data"),
+        State({"type": "choose", "name": ALL}, "id"),
+        State("sweep-asked", "data"),
+        State("cell-asked", "data"),
+    )
+    client("frame", Output("sweep-map", "className"), Input("sweep-map", "figure"),
+           Input("cell-asked", "data"))  # fmt: skip
+
+
+def _asked(site: Site, query: str) -> tuple[Opened, Chosen]:
+    given = fields(query)
+    opened = Opened.of(site.store, given.pop("id", ""))
+    return opened, Chosen.parse(given, opened)

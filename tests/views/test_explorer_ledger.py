@@ -1,0 +1,201 @@
+"""The ledger page: every claim with what was measured, filters, figures and live ones."""
+
+import json
+import re
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+import learnscope as ls
+from learnscope.studies import STUDIES
+from learnscope.views.explorer.ledger import _parse
+from learnscope.views.explorer.ledger_rows import contents, live_addresses, table
+from learnscope.views.explorer.state import State
+from tests.views.conftest import write_output
+
+CLAIMS = sum(len(study.claims) for study in STUDIES.values())
+PEGR = STUDIES["pegr"].claims
+
+
+def answer(explorer, path):
+    """The code and content of an answer."""
+    try:
+        with urlopen(explorer.address + path) as found:
+            return found.status, found.read()
+    except HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+# The rows.
+
+
+def test_claims_with_what_was_measured(tmp_path):
+    write_output(tmp_path)
+    shown, trouble = contents(tmp_path)
+    assert trouble is None and len(shown.rows) == CLAIMS
+    assert [(r["study"], r["id"]) for r in shown.rows] == [
+        (s.name, c.id) for s in STUDIES.values() for c in s.claims
+    ]
+    first, second = shown.rows[:2]
+    assert (first["verdict"], first["measured"]) == ("differs", "0.3 ± 0.1")
+    assert second["verdict"] == "reproduced"
+    others = [r["verdict"] for r in shown.rows if r["study"] != "pegr"]
+    unchecked = sum(c.check is None for s in STUDIES.values() for c in s.claims)
+    assert others.count("not run") == unchecked - sum(c.check is None for c in PEGR) > 0
+    assert others.count("not run here") + others.count("not run") == len(others)
+    text = table(shown)
+    assert text.count("<tr data-study") == CLAIMS
+    assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
+    assert set(re.findall(r'href="([^"]*)"', text)) == {"/figure/pegr/figure1.png"}
+
+
+def test_without_a_ledger(tmp_path):
+    shown, trouble = contents(tmp_path)
+    assert "has no ledger.json" in trouble and len(shown.rows) == CLAIMS
+    (tmp_path / "ledger.json").write_text("[1]")
+    assert "is not a ledger" in contents(tmp_path)[1]
+
+
+def test_claims_of_another_version_are_told(tmp_path):
+    write_output(tmp_path)
+    rows = json.loads((tmp_path / "ledger.json").read_text(encoding="utf-8"))
+    rows[0]["id"] = "gone"
+    (tmp_path / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
+    shown, trouble = contents(tmp_path)
+    assert "1 rows" in trouble and shown.rows[0]["verdict"] == "not run here"
+
+
+def test_live_experiments_are_the_studies_own():
+    sweeps = STUDIES["kou"].sweeps("laptop")
+    found = live_addresses("kou")
+    assert set(found) <= set(sweeps)
+    state = State.parse(found["diagram"].removeprefix("/?"))
+    expected = sweeps["diagram"].arms[0].experiment
+    for slot in ("data", "net", "rule", "steps"):
+        assert getattr(state.experiment, slot) == getattr(expected, slot)
+    assert "map" not in live_addresses("benign")  # nothing is trained there
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("study=none", "unknown study 'none'"), ("verdict=good", "unknown verdict 'good'"),
+     ("claim=1", "unknown field of an address 'claim'"), ("x", "must have the form")],
+)  # fmt: skip
+def test_bad_filters(query, words):
+    with pytest.raises(ls.BadInput, match=re.escape(words)):
+        _parse(query)
+
+
+# What is served.
+
+
+def test_figures_by_name_only(explorer):
+    code, content = answer(explorer, "/figure/pegr/figure1.png")
+    assert code == 200 and content == (explorer.out / "pegr" / "figure1.png").read_bytes()
+    (explorer.out / "secret.png").write_bytes(b"secret")
+    (explorer.out / "pegr" / "secret.png").write_bytes(b"secret")
+    for path in ("pegr/secret.png", "pegr/..%2fsecret.png", "pegr/%2e%2e/secret.png",
+                 "../secret.png", "%2e%2e/secret.png", "./secret.png", "none/figure1.png",
+                 "pegr/figure2.png", "pegr/%2fetc%2fpasswd", "pegr/figure1.pdf"):  # fmt: skip
+        code, content = answer(explorer, "/figure/" + path)
+        assert content != b"secret" and b"PNG" not in content, path
+        # The page itself answers to what is no figure's address.
+        assert code in (400, 404) or b"DashRenderer" in content, path
+    assert answer(explorer, "/ledger/live/none.json")[0] == 400
+
+
+# In a browser.
+
+
+def visit(page, explorer, query=""):
+    page.goto(explorer.address + "/ledger" + query)
+    page.wait_for_selector("table.ledger")
+
+
+def said(page):
+    return page.inner_text("#ledger-shown")
+
+
+def pick(page, id, text):
+    """Choose from a dropdown by its keyboard."""
+    page.focus(f"#{id}")
+    page.keyboard.press("Enter")
+    page.locator(".dash-dropdown-options").get_by_text(text, exact=False).first.click()
+
+
+def test_filters_and_their_link(page, explorer):
+    visit(page, explorer)
+    assert said(page) == f"{CLAIMS} of {CLAIMS} shown"
+    pick(page, "ledger-study", "pegr:")
+    page.wait_for_function("location.search === '?study=pegr'")
+    assert said(page) == f"{len(PEGR)} of {CLAIMS} shown"
+    pick(page, "ledger-verdict", "differs")
+    page.wait_for_function("location.search === '?study=pegr&verdict=differs'")
+    assert said(page) == f"1 of {CLAIMS} shown"
+    row = page.locator("table.ledger tbody tr:visible")
+    assert PEGR[0].statement in row.inner_text() and "0.3 ± 0.1" in row.inner_text()
+    assert PEGR[0].reported in row.inner_text() and PEGR[0].where in row.inner_text()
+    page.fill("#ledger-text", "no such words")
+    page.wait_for_function("document.querySelector('#ledger-shown').innerText.startsWith('0 of')")
+
+
+def test_a_link_restores_the_filters(page, explorer):
+    words = PEGR[1].statement.split()[:2]
+    visit(page, explorer, "?study=pegr&text=" + "+".join(w.upper() for w in words))
+    shown = page.locator("table.ledger tbody tr:visible").all_inner_texts()
+    assert 0 < len(shown) < len(PEGR)
+    assert all(all(w.lower() in text.lower() for w in words) for text in shown)
+    assert said(page) == f"{len(shown)} of {CLAIMS} shown"
+    assert page.input_value("#ledger-text") == " ".join(words).upper()
+
+
+def test_a_bad_link_is_told(page, explorer):
+    visit(page, explorer, "?study=none&verdict=good")
+    assert "unknown study 'none'" in page.inner_text(".message")
+    assert said(page) == f"{CLAIMS} of {CLAIMS} shown"
+
+
+def test_a_claim_leads_to_its_figure_and_live_experiment(page, explorer):
+    visit(page, explorer, "?study=pegr")
+    # With a keyboard only: the dialog opens, is focused, and closes.
+    page.locator("a.figure:visible").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('#ledger-figure img')?.naturalWidth === 40")
+    assert STUDIES["pegr"].figures["figure1"].title in page.inner_text("#ledger-figure")
+    page.keyboard.press("Escape")
+    assert not page.locator("#ledger-figure").is_visible()
+    assert page.evaluate("document.activeElement.className") == "figure"
+    page.wait_for_selector("tr[data-study=pegr] .live a")
+    needs = page.locator("tr[data-study=pegr]").first.get_attribute("data-needs").split()
+    live = page.locator("tr[data-study=pegr] .live a").first.get_attribute("href")
+    assert live == live_addresses("pegr")[needs[0]]
+    page.wait_for_function(
+        "Array.from(document.querySelectorAll('tr[data-study=pegr] .live'))"
+        ".every((e) => e.innerText)"
+    )
+    assert "not live" in page.inner_text("tr[data-study=pegr][data-needs^=mnist] .live")
+
+
+def test_with_a_keyboard_only(page, explorer):
+    visit(page, explorer)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "ledger-text":
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    page.keyboard.type("memorisation suppressed")
+    page.wait_for_function("location.search === '?text=memorisation+suppressed'")
+    assert not said(page).startswith((f"{CLAIMS} of", "0 of"))
+
+
+def test_all_rows_are_drawn_within_a_second(page, explorer):
+    visit(page, explorer)
+    took = page.evaluate(
+        """() => { const place = document.getElementById("ledger-table"), rows = place.innerHTML;
+        place.innerHTML = ""; const begun = performance.now();
+        window.dash_clientside.ledger.show(rows, "all", "all", ""); place.offsetHeight;
+        return performance.now() - begun; }"""
+    )
+    assert took < 1000

@@ -1,0 +1,199 @@
+"""The live page in a real browser: sliders, links, playing, refusals, the keyboard."""
+
+import re
+
+import pytest
+
+SMALL = "preset=kou&data.train=8&data.test=40&net.width=3&steps=20&seeds=3"
+WAIT = 60_000  # ms: a program is compiled first
+SHOWN = "() => document.getElementById('curves')?.data?.[1].y"
+
+
+@pytest.fixture
+def live(page, explorer):
+    """A page with a small experiment, drawn."""
+
+    def open_at(query=SMALL, weights=False):
+        page.goto(f"{explorer.address}/?{query}")
+        page.wait_for_function(SHOWN, timeout=WAIT)
+        if weights:
+            page.wait_for_selector("#weights .main-svg", timeout=WAIT)
+        return page
+
+    return open_at
+
+
+def slide(page, path, value):
+    """Move a slider as a hand does."""
+    page.evaluate(
+        """([id, value]) => { const bar = document.getElementById(id); bar.value = value;
+           bar.dispatchEvent(new Event("input", {bubbles: true})); }""",
+        [f"slider-{path}", str(value)],
+    )
+
+
+def drawn(page):
+    return page.evaluate(SHOWN)
+
+
+def redrawn(page, before):
+    """What is drawn as soon as it is something else."""
+    page.wait_for_function(
+        "before => JSON.stringify(document.getElementById('curves').data[1].y) !== before",
+        arg=str(before).replace(" ", ""),
+        timeout=WAIT,
+    )
+    return drawn(page)
+
+
+def address_has(page, words):
+    page.wait_for_function("words => location.search.includes(words)", arg=words, timeout=WAIT)
+
+
+def test_a_slider_changes_the_curves_and_the_address_and_a_link_restores_both(live, page):
+    live()
+    before = drawn(page)
+    assert len(before) == 21
+    slide(page, "data.noise", 0.5)
+    after = redrawn(page, before)
+    address_has(page, "data.noise=3.16")
+    assert page.input_value("#field-data\\.noise") == "3.16"
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_function(SHOWN, timeout=WAIT)
+    assert drawn(page) == after
+    assert page.input_value("#field-data\\.noise") == "3.16"
+    assert "3 seeds, 20 steps, compressed coordinates" in page.inner_text("#status")
+
+
+def test_what_is_drawn_is_what_the_library_computes(live, page):
+    import numpy as np
+
+    import learnscope as ls
+    from learnscope.views.explorer.state import State
+
+    live()
+    state = State.parse(SMALL)
+    data = ls.run(state.experiment, seeds=3, progress=False)
+    shown = page.evaluate("document.getElementById('curves').data.map(line => line.y)")
+    medians = [line for line in shown if len(line) == 21]
+    wanted = data.signal_learning.median("seed").values
+    np.testing.assert_allclose(medians[0], wanted, rtol=1e-4)
+    accuracy = data.test_accuracy.median("seed").values
+    assert any(np.allclose(line, accuracy, rtol=1e-4) for line in medians)
+
+
+def test_a_bad_link_gives_a_message_and_a_page_that_works(live, page):
+    live("preset=kou&data.niose=1")
+    told = page.inner_text("#trouble")
+    assert "unknown field of SignalNoise 'niose'; did you mean 'noise'?" in told
+    assert page.input_value("#preset") == "pegr"  # the first preset is shown instead
+
+
+def test_a_bad_value_is_refused_in_words_and_the_page_goes_on(live, page):
+    live()
+    box = page.locator("#field-data\\.noise")
+    for text, words in (
+        ("-1", "SignalNoise.noise = -1.0 is not allowed: it must be a finite number at least 0"),
+        ("nan", "SignalNoise.noise = nan is not allowed"),
+        ("", "must be a finite number"),
+    ):
+        box.fill(text)
+        box.press("Enter")
+        page.wait_for_function(
+            "words => document.getElementById('refusal').textContent.includes(words)", arg=words
+        )
+    box.fill("0.5")
+    box.press("Enter")
+    page.wait_for_function("document.getElementById('refusal').textContent === ''")
+
+
+def test_the_step_plays_and_pauses_and_is_in_the_address(live, page):
+    live(weights=True)
+    place = page.locator("#at")
+    assert place.input_value() == "20"
+    place.focus()
+    page.keyboard.press("ArrowLeft")
+    address_has(page, "step=19")
+    assert page.inner_text("#at-text") == "step 19"
+    points = "() => JSON.stringify(document.getElementById('weights').data[0].x)"
+    before = page.evaluate(points)
+    page.click("#play")
+    page.wait_for_function("Number(document.getElementById('at').value) > 2 && "
+                           "Number(document.getElementById('at').value) < 19")  # fmt: skip
+    page.click("#play")
+    assert page.inner_text("#play") == "Play"
+    stopped = place.input_value()
+    page.wait_for_timeout(300)
+    assert place.input_value() == stopped
+    assert page.evaluate(points) != before
+    line = page.evaluate("document.getElementById('curves').layout.shapes[0].x0")
+    assert str(line) == stopped
+    page.reload()
+    page.wait_for_function(SHOWN, timeout=WAIT)
+    page.wait_for_function("n => document.getElementById('at').value === n", arg=stopped)
+
+
+def test_another_rule_keeps_the_data_and_a_pair_that_does_not_fit_is_told(live, page):
+    live(SMALL + "&data.noise=2")
+    before = drawn(page)
+    page.select_option("#kind-rule", "PerExamplePenalty")
+    redrawn(page, before)
+    address_has(page, "rule=PerExamplePenalty")
+    assert "data.noise=2" in page.url
+    assert page.input_value("#field-data\\.noise") == "2"
+    assert page.locator("#slider-rule\\.weight").is_visible()
+    page.select_option("#kind-rule", "NonContrastive")
+    page.wait_for_function(
+        "document.getElementById('refusal').textContent.includes('several outputs')", timeout=WAIT
+    )
+    page.select_option("#kind-rule", "GradientDescent")
+    page.wait_for_function("document.getElementById('refusal').textContent === ''", timeout=WAIT)
+
+
+def test_everything_can_be_done_from_the_keyboard(live, page):
+    live()
+    before = drawn(page)
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
+        if page.evaluate("document.activeElement.id") == "slider-data.noise":
+            page.keyboard.press("ArrowRight")
+    wanted = {"to-live", "to-sweeps", "to-ledger", "preset", "kind-data", "kind-net", "kind-rule",
+              "slider-data.noise", "field-data.noise", "slider-steps", "export-py", "export-nc",
+              "copy", "play", "at", "skip"}  # fmt: skip
+    assert wanted <= reached, wanted - reached
+    redrawn(page, before)
+    names = page.evaluate(
+        """() => [...document.querySelectorAll('#controls input, #controls select, #at')]
+             .filter(e => !(e.labels && e.labels[0] && e.labels[0].textContent.trim())).length"""
+    )
+    assert names == 0  # every control has a label
+
+
+@pytest.mark.slow
+def test_a_picture_of_the_head_and_theory_beside_it(live, page):
+    live("preset=pred_head&data.batch=16&data.test=20&steps=20&seeds=2&data.dim=30", weights=True)
+    assert page.evaluate("document.getElementById('weights').data[0].type") == "heatmap"
+    assert "off-diagonal" in page.inner_text("#weights-text")
+    assert "What theory predicts" in page.inner_text("#theory")
+    assert re.search(r"Its conditions: \d+ of \d+ hold", page.inner_text("#theory"))
+
+
+def test_exports_are_those_of_what_is_shown(live, page):
+    live()
+    slide(page, "data.noise", 0.5)
+    address_has(page, "data.noise=3.16")
+    found = {}
+    for kind in ("py", "toml", "pdf", "nc"):
+        with page.expect_download() as waiting:
+            page.click(f"#export-{kind}")
+        found[kind] = waiting.value.path().read_bytes()
+    assert found["py"].startswith(b"import learnscope as ls")
+    assert b"noise=3.16" in found["py"]
+    assert b"seeds = 3" in found["toml"]
+    assert b"noise = 3.16" in found["toml"]
+    assert found["pdf"].startswith(b"%PDF")
+    assert found["nc"][1:4] == b"HDF"

@@ -1,0 +1,261 @@
+"""The explorer without a browser: what it answers, and what it refuses."""
+
+import http.client
+import json
+import socket
+import threading
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.errors import BadInput
+from learnscope.views.explorer import plots, training
+from learnscope.views.explorer.catalogue import exemplars, presets
+from learnscope.views.explorer.server import bind, create
+from learnscope.views.explorer.state import State, nearest
+from learnscope.views.explorer.training import Trainer, check_affordable
+from learnscope.views.explorer.weights import maps_of
+
+SMALL = "preset=kou&data.train=8&data.test=40&net.width=3&steps=20&seeds=3"
+
+
+def ask(explorer, path, host=None, body=None, method=None):
+    """Status and text of a request."""
+    parts = urlsplit(explorer.address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    headers = {"Host": host} if host else {}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    connection.request(method or ("GET" if body is None else "POST"), path, body, headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode(errors="replace")
+
+
+# ---- states
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_has_an_address_and_comes_back_from_it(name):
+    for kind in [type(rule).__name__ for rule in presets()[name].rules]:
+        state = State.parse(f"preset={name}&rule={kind}")
+        assert State.parse(state.query()) == state
+        changed = State.parse(f"{state.query()}&rule.rate=0.123&seeds=7&step=1")
+        assert State.parse(changed.query()) == changed
+        assert changed.experiment.rule.rate == 0.123
+        check_affordable(state)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("preset=nothing", "unknown preset 'nothing'"),
+        ("preset=kou&data.niose=1", "did you mean 'noise'"),
+        ("preset=kou&record.every=2", "unknown field of an address 'record.every'"),
+        ("preset=kou&rule=Model", "unknown rule of the explorer 'Model'"),
+        ("preset=kou&data=Images", "unknown data of the explorer 'Images'"),
+        ("preset=kou&net.width=1.5", "net|PatchCNN.width = 1.5 is not allowed"),
+        ("preset=kou&data.noise=nan", "SignalNoise.noise = nan is not allowed"),
+        ("preset=kou&data.noise=1&data.noise=2", "names data.noise more than once"),
+        ("preset=kou&seeds=0", "seeds = 0 is not allowed: it must be a whole number from 1 to 100"),
+        ("preset=kou&step=9999", "step = 9999 is not allowed"),
+        ("preset=kou&data.dim=" + "9" * 500, "SignalNoise.dim = 9+ is not allowed"),
+        ("preset=clusters&rule.options=1", "rule.options cannot be set from a page"),
+        ("preset", "must have the form"),
+        ("preset=kou&data.noise=" + "1" * 5000, "characters; at most 4000"),
+    ],
+)
+def test_a_bad_address_is_refused_in_words(query, words):
+    with pytest.raises(BadInput, match=words):
+        State.parse(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("preset=kou&steps=1000000000000", "Experiment.steps = 1000000000000 is not allowed"),
+        ("preset=kou&steps=2000000000", "would train for about .* and a page may for 20"),
+        ("preset=kou&net.width=1000000000000", "net.width = 1000000000000 is too large for a page"),
+        ("preset=kou&net.width=900000", "one run needs about .* GB"),
+        ("preset=kou&net.width=5000", "GB, and a page may take 0.5 GB"),
+        ("preset=kou&data.test=1000000", "GB, and a page may take 0.5 GB"),
+        ("preset=benign&data.noise=uniform&data.dim=1000000", "GB, and a page may take 0.5 GB"),
+    ],
+)
+def test_what_takes_too_much_is_refused_before_it_is_begun(query, words):
+    with pytest.raises(BadInput, match=words):
+        check_affordable(State.parse(query))
+
+
+def test_a_billion_dimensions_are_affordable():
+    check_affordable(State.parse("preset=pegr&data.dim=1000000000&data.noise=0.0003"))
+
+
+def test_the_nearest_state_shows_the_same_experiment_or_none():
+    experiment = State.parse("preset=kou&data.noise=2&data.flip=0.2").experiment
+    found = nearest(experiment)
+    assert found is not None
+    assert State.parse(found.query()).experiment == experiment
+    options = experiment.replace("rule", ls.rules.GradientDescent(rate=0.1, optimiser="adam"))
+    assert nearest(options) is None  # an optimiser is no field that a page can set
+
+
+def test_no_kind_on_offer_reads_files_or_holds_code():
+    offered = {kind for name in presets() for kinds in exemplars(name).values() for kind in kinds}
+    forbidden = {"Images", "Pruned", "TeacherMixture", "ImageTasks", "Model"}
+    assert not offered & forbidden
+
+
+# ---- training
+
+
+def test_visitors_who_ask_for_the_same_wait_for_one_run(monkeypatch):
+    calls, real = [], training.run
+
+    def counted(*given, **settings):
+        calls.append(1)
+        return real(*given, **settings)
+
+    monkeypatch.setattr(training, "run", counted)
+    trainer, found = Trainer(), []
+    threads = [
+        threading.Thread(target=lambda: found.append(trainer.run(State.parse(SMALL))))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1 and len(found) == 8
+    assert not trainer._asked  # nothing is kept for those who have been answered
+
+
+def test_results_of_long_ago_are_given_up(monkeypatch):
+    trainer = Trainer()
+    size = trainer.run(State.parse(SMALL)).nbytes
+    monkeypatch.setattr(training, "_KEPT_BYTES", 2.5 * size)
+    for noise in (1, 2, 3, 4):
+        trainer.run(State.parse(f"{SMALL}&data.noise={noise}"))
+    assert len(trainer._kept) == 2
+
+
+def test_programs_of_long_ago_are_given_up(monkeypatch):
+    cleared = []
+    monkeypatch.setattr(training, "_MOST_PROGRAMS", 2)
+    monkeypatch.setattr(training.jax, "clear_caches", lambda: cleared.append(1))
+    trainer = Trainer()
+    monkeypatch.setattr(training, "run", lambda experiment, **settings: xr.Dataset())
+    for steps in (2, 3, 4):
+        trainer.run(State.parse(SMALL.replace("steps=20", f"steps={steps}")))
+    assert cleared == [1]
+
+
+# ---- pictures
+
+
+def test_curves_are_quantiles_over_seeds_of_what_is_finite():
+    state = State.parse(SMALL)
+    data = ls.run(state.experiment, seeds=3, progress=False)
+    data["loss"][0, 4:] = np.nan  # a run that diverged
+    figure, legends = plots.curves(data, {"closing time": 12.0})
+    (loss,) = [
+        line for panel in plots.panels(data) if panel.title == "loss" for line in panel.lines
+    ]
+    shown = next(line for line in figure["data"] if line.get("name") == loss.name)
+    wanted = np.nanmedian(data.loss.values, axis=0)
+    np.testing.assert_allclose(shown["y"], wanted, rtol=1e-4)
+    assert [panel["title"] for panel in legends][:3] == ["signal and noise", "loss", "accuracy"]
+    dashed = [s for s in figure["layout"]["shapes"] if s["line"].get("dash")]
+    assert {s["x0"] for s in dashed} == {12.0} and len(dashed) == len(legends)
+    json.dumps(figure, allow_nan=False)
+
+
+def test_maps_keep_distances_and_do_not_turn_between_steps():
+    draw = np.random.default_rng(0)
+    angles = draw.uniform(0, 2 * np.pi, 7)[None] + 0.05 * np.arange(6)[:, None] * np.arange(7)
+    points = np.stack([np.cos(angles), np.sin(angles)], -1)
+    maps = maps_of(points @ points.transpose(0, 2, 1))
+    apart = np.linalg.norm(maps[:, :, None] - maps[:, None], axis=-1)
+    wanted = np.linalg.norm(points[:, :, None] - points[:, None], axis=-1)
+    np.testing.assert_allclose(apart, wanted, atol=1e-6)
+    assert np.abs(np.diff(maps, axis=0)).max() < 0.5  # a mirrored map would jump by up to 2
+
+
+# ---- the server
+
+
+def test_refusals_are_sentences_not_error_pages(explorer):
+    for path, words in (
+        ("/live/answer?preset=kou&data.niose=1", "did you mean 'noise'"),
+        ("/live/answer?preset=kou&net.width=1000000000000", "too large for a page"),
+        ("/live/answer?preset=kou&steps=1000000000000", "Experiment.steps"),
+        ("/live/answer?" + "a=" + "%ff" * 300, "unknown field"),
+        ("/export/live.exe?preset=kou", "unknown kind of file 'exe'"),
+    ):
+        status, text = ask(explorer, path)
+        assert status == 400, (path, text)
+        assert words in text and text.count("\n") == 1 and "Traceback" not in text
+
+
+def test_forged_requests_are_refused_without_a_trace(explorer):
+    body = json.dumps({"output": "page.children", "inputs": "what"})
+    for path, given in (
+        ("/_dash-update-component", body),
+        ("/_dash-update-component", "not json"),
+        ("/_dash-update-component", json.dumps({"output": "x.y", "inputs": []})),
+    ):
+        status, text = ask(explorer, path, body=given)
+        assert status in (400, 415) and "Traceback" not in text and len(text) < 200
+    status, _ = ask(explorer, "/_dash-update-component", body="x" * 2_000_000)
+    assert status == 413
+
+
+@pytest.mark.parametrize("path", ["/assets/../server.py", "/assets/..%2fserver.py",
+                                  "/assets/%2e%2e/%2e%2e/report/page.py", "//etc/passwd",
+                                  "/figure/..%2f..%2fpegr/x.png"])  # fmt: skip
+def test_no_file_outside_is_served(explorer, path):
+    status, text = ask(explorer, path)
+    assert "import" not in text and "root:" not in text
+    assert status in (200, 400, 404)  # 200: the frame of the pages, which says that there is none
+
+
+def test_it_answers_to_this_machine_only(explorer):
+    status, text = ask(explorer, "/", host="evil.example:80")
+    assert status == 403 and "answers to 127.0.0.1" in text
+    assert ask(explorer, "/", host="localhost:1")[0] == 200
+    port = urlsplit(explorer.address).port
+    here = {found[4][0] for found in socket.getaddrinfo(socket.gethostname(), None)}
+    for address in here - {"127.0.0.1", "127.0.1.1", "::1"}:
+        with pytest.raises(OSError):
+            socket.create_connection((address, port), timeout=2).close()
+
+
+def test_a_port_in_use_is_told_in_a_sentence(explorer, call):
+    port = urlsplit(explorer.address).port
+    with pytest.raises(BadInput, match=f"port {port} of 127.0.0.1 cannot be used"):
+        bind(create(explorer.store, explorer.out), "127.0.0.1", port)
+    code, _, told = call("explore", "--no-browser", "--port", port)
+    assert code == 2 and "choose another with --port" in told
+
+
+def test_twenty_visitors_at_once_are_all_answered(explorer):
+    def visit(number, found):
+        for move in range(3):
+            query = f"{SMALL}&data.noise={1 + number % 4 + move / 10:.1f}"
+            try:
+                with urllib.request.urlopen(f"{explorer.address}/live/answer?{query}") as answer:
+                    found.append("figure" in json.load(answer))
+            except (urllib.error.URLError, ValueError) as error:
+                found.append(error)
+
+    found: list = []
+    threads = [threading.Thread(target=visit, args=(i, found)) for i in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 60

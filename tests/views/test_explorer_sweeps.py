@@ -1,0 +1,345 @@
+"""The sweeps page: its numbers against xarray's, what it refuses, and its use in a browser."""
+
+import re
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.lab import engine
+from learnscope.lab.store import Folder
+from learnscope.views.explorer import reading
+from learnscope.views.explorer.reading import Opened
+from learnscope.views.explorer.state import State, fields
+from learnscope.views.explorer.sweep_plots import picture
+from learnscope.views.explorer.sweep_side import Side
+from learnscope.views.explorer.sweep_state import Chosen
+from tests.lab.stored import tree
+from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
+
+
+def opened(explorer, name):
+    return Opened.of(Folder(explorer.store), name, check=True)
+
+
+def shown(explorer, name, query=""):
+    """The picture of an address, its counts, and all that is stored."""
+    return *drawn_from(explorer.store, name, query), ls.load(name, explorer.store).load()
+
+
+def drawn_from(store, name, query):
+    sweep = Opened.of(Folder(store), name)
+    return picture(sweep, Chosen.parse(fields(query), sweep), dark=False)
+
+
+def heat(figure):
+    return np.array(figure["data"][0]["z"], float)
+
+
+# The numbers.
+
+
+def test_a_map_is_the_mean_over_seeds_after_a_step(explorer):
+    figure, counted, data = shown(explorer, explorer.plane, "of=loss&step=5")
+    expected = data.loss.sel(step=5).mean("seed").transpose("signal", "dim")
+    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+    assert (counted.cells, counted.blank, counted.infinite) == (12, 0, 0)
+    figure, _, _ = shown(explorer, explorer.plane, "of=loss&x=signal&y=dim&at.seed=2")
+    expected = data.loss.isel(step=-1, seed=1).transpose("dim", "signal")
+    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+
+
+def test_seeds_may_be_an_axis_and_other_axes_averaged_over(explorer):
+    figure, _, data = shown(explorer, explorer.plane, "of=loss&x=seed&y=signal&at.dim=mean")
+    expected = data.loss.isel(step=-1).mean("dim").transpose("signal", "seed")
+    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+
+
+def test_components_by_largest_or_one_by_one(explorer):
+    figure, _, data = shown(explorer, explorer.plane, "of=rho_bar&part=2,3&at.seed=1")
+    values = data.rho_bar.isel(step=-1, seed=0).transpose("signal", "dim", ...)
+    np.testing.assert_allclose(heat(figure), values[:, :, 1, 2], rtol=1e-5)
+    figure, _, _ = shown(explorer, explorer.plane, "of=rho_underbar&at.seed=1")
+    flat = data.rho_underbar.isel(step=-1, seed=0).transpose("signal", "dim", ...).values
+    flat = flat.reshape(4, 3, -1)
+    np.testing.assert_allclose(heat(figure), flat.min(-1), rtol=1e-5)  # they are negative
+    assert heat(figure).max() < 0
+
+
+def test_cells_that_were_not_run_are_blank_and_counted(explorer):
+    figure, counted, data = shown(explorer, explorer.parts, "x=noise&y=rule&of=loss")
+    expected = data.loss.isel(step=-1).mean("seed").transpose("rule", "noise")
+    blank = np.isnan(expected.values)
+    assert counted.blank == blank.sum() > 0
+    np.testing.assert_array_equal(np.isnan(heat(figure)), blank)
+    np.testing.assert_allclose(heat(figure)[~blank], expected.values[~blank], rtol=1e-5)
+    said = np.array(figure["data"][0]["text"])
+    assert all("not run yet" in text for text in said[blank])
+    assert not any("not run yet" in text for text in said[~blank])
+
+
+def test_a_curve_over_one_axis(explorer):
+    figure, _, data = shown(explorer, explorer.plane, "of=loss&x=signal&y=none&at.dim=2")
+    expected = data.loss.isel(step=-1, dim=1).median("seed")
+    assert figure["data"][-1]["x"] == [0.5, 1.0, 2.0, 4.0]
+    np.testing.assert_allclose(figure["data"][-1]["y"], expected, rtol=1e-4)
+
+
+def test_trajectories_are_of_the_cell(explorer):
+    sweep = opened(explorer, explorer.plane)
+    found, too_large = sweep.trajectories({"signal": 3, "dim": 1})
+    data = ls.load(explorer.plane, explorer.store).isel(signal=3, dim=1)
+    assert not too_large
+    assert found.step.values.tolist() == [0, 5, 10]
+    for name in ("loss", "rho_bar"):
+        np.testing.assert_array_equal(found[name], data[name])
+
+
+def test_the_theory_is_that_of_the_plane(explorer):
+    figure, _, _ = shown(explorer, explorer.plane)
+    line = figure["data"][-1]
+    assert line["name"] == "theory, constant 1"
+    # n |mu|^4 = d sigma^4
+    np.testing.assert_allclose(line["y"], (np.array(line["x"]) / 6) ** 0.25, rtol=1e-5)
+    # None of gradient penalties, nor where an axis of the theory is averaged over.
+    figure, _, _ = shown(explorer, explorer.parts, "x=noise&y=rule")
+    assert len(figure["data"]) == 1
+
+
+def test_the_theory_is_told_for_single_values_only(tmp_path):
+    over = {"data.noise": [0.5, 2.0], "data.signal": [1.0, 2.0], "data.dim": [50, 100]}
+    name = partly(tmp_path, over, leave=0).name
+    for place, noise in enumerate([0.5, 2.0]):
+        figure, _ = drawn_from(tmp_path, name, f"at.noise={place + 1}")
+        line = figure["data"][-1]
+        expected = (np.array(line["x"]) / 6) ** 0.25 * noise
+        np.testing.assert_allclose(line["y"], expected, rtol=1e-5)
+    for query in ("at.noise=mean", "x=seed&y=signal"):
+        assert len(drawn_from(tmp_path, name, query)[0]["data"]) == 1
+
+
+def test_runs_that_are_not_wholly_there_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_BLOCK_RUNS", 2)
+    results = partly(tmp_path, {"data.noise": [0.1, 0.2], "rule.rate": [0.1, 0.2]}, 3, seeds=4)
+    box = results.plan.boxes[-3]  # the second half of a cell's seeds
+    assert box.shape == (1, 1, 2)
+    results._arrays["loss"][box.region] = drawn(results.plan, box)["loss"]  # without its mark
+    figure, counted = drawn_from(tmp_path, results.name, "of=loss")
+    assert (counted.blank, counted.infinite) == (1, 0)
+    data = ls.load(results.name, tmp_path).loss.isel(step=-1)
+    assert np.isnan(heat(figure)[1, 1])
+    half = float(data.isel(noise=1, rate=0, seed=[0, 1]).mean())
+    np.testing.assert_allclose(heat(figure)[1, 0], half, rtol=1e-5)
+    assert "mean of 2 of 4 runs" in figure["data"][0]["text"][1][0]
+
+
+def test_axes_by_their_values():
+    data = xr.Dataset(coords={"signal": [1.0, 10.0, 100.0], "noise": [3.0, 1.0, 2.0]})
+    side = Side.of(data, "signal")
+    assert side.kind == "log"
+    np.testing.assert_allclose(side.edges, 10.0 ** np.array([-0.5, 0.5, 1.5, 2.5]))
+    assert Side.of(data, "noise").kind == "place"  # in no order
+    assert Side.of(data, "noise").texts == ["3", "1", "2"]
+    assert Side.of(data.sortby("noise"), "noise").kind == "linear"
+
+
+def test_a_cell_s_experiment(explorer):
+    sweep = opened(explorer, explorer.plane)
+    expected = EXPERIMENT.replace("data.signal", 2.0).replace("data.dim", 200)
+    assert sweep.experiment({"signal": 2, "dim": 2, "seed": 1}) == expected
+    sweep = opened(explorer, explorer.parts)
+    expected = EXPERIMENT.replace("rule", PARTS["rule"][1]).replace("data.noise", 0.7)
+    assert sweep.experiment({"rule": 1, "noise": 2}) == expected
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("of=nothing", "unknown variable of this sweep 'nothing'"),
+        ("x=width", "unknown axis of this sweep 'width'"),
+        ("x=dim&y=dim", "both 'dim'"),
+        ("step=7", "step 7 was not recorded; the nearest that was is 5"),
+        ("step=1e12", "step = 1e12 is not allowed"),
+        ("part=1", "this variable has no component"),
+        ("of=rho_bar&part=1", "one number for each of filter, sample"),
+        ("cell=9,1", "cell, dim = 9 is not allowed"),
+        ("cell=1", "it must have 2 numbers"),
+        ("at.seed=3", "at.seed = 3 is not allowed"),
+        ("at.width=1", "unknown field of an address 'at.width'"),
+        ("of=loss&of=loss", "more than once"),
+    ],
+)
+def test_bad_states(explorer, query, words):
+    with pytest.raises(ls.BadInput, match=re.escape(words)):
+        Chosen.parse(fields(query), opened(explorer, explorer.plane))
+
+
+def test_too_large_a_selection_is_told(explorer, monkeypatch):
+    monkeypatch.setattr(reading, "_MOST_HELD", 500)
+    sweep = opened(explorer, explorer.plane)
+    with pytest.raises(ls.BadInput, match="too much for a page"):
+        sweep.read("rho_bar", {"step": 0})
+    sweep.read("rho_bar", {"step": 0, "filter": 0, "sample": 0})
+    # 2 seeds x 3 steps x 4 bytes for each component
+    found, too_large = sweep.trajectories({"signal": 0, "dim": 0})
+    assert list(found) == ["loss", "test_accuracy", "gamma"] and "rho_bar" in too_large
+    # A box is read as a whole, here of one rule.
+    sweep = opened(explorer, explorer.parts)
+    monkeypatch.setattr(reading, "_MOST_READ", sweep.data.loss.nbytes // 2)
+    sweep.read("loss", {"step": 0, "rule": 1})
+    with pytest.raises(ls.BadInput, match="too much for a page"):
+        sweep.read("loss", {"step": 0})
+
+
+@pytest.mark.parametrize("name", ["../store", "/etc", "539ae7e6-4d95576b", "..", "a" * 5000])
+def test_only_what_the_folder_lists_is_opened(explorer, name):
+    with pytest.raises(ls.BadInput, match="there is no sweep"):
+        Opened.of(Folder(explorer.store), name)
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/../server.py", "/assets/%2e%2e/server.py", "/sweeps/../../etc/passwd"]
+)
+def test_no_other_file_is_served(explorer, path):
+    try:
+        with urlopen(Request(explorer.address + path)) as answer:
+            text = answer.read().decode()
+    except HTTPError as error:
+        text = error.read().decode()
+    assert "import" not in text and "root:" not in text
+
+
+# In a browser.
+
+
+def visit(page, explorer, address):
+    page.goto(f"{explorer.address}/sweeps{address}")
+    page.wait_for_selector("#sweep-curves .main-svg")
+
+
+def drawn_curves(page):
+    """The title of the cell, when its curves are there."""
+    page.wait_for_function(
+        "document.querySelector('#sweep-curves .js-plotly-plot')?.data?.length > 0"
+    )
+    return page.inner_text("#sweep-cell h2")
+
+
+def test_a_click_shows_the_runs_of_a_cell(page, explorer):
+    before = tree(explorer.store)
+    visit(page, explorer, f"?id={explorer.plane}")
+    assert drawn_curves(page) == "The cell at data.signal = 0.5, data.dim = 50"
+    assert "theory, constant 1" in page.text_content("#sweep-map svg .legend")
+    # The last dim and the second lowest signal, in a plot of 3 x 4 cells.
+    plot = page.locator("#sweep-map .nsewdrag").first
+    size = plot.bounding_box()
+    plot.click(position={"x": size["width"] * 5 / 6, "y": size["height"] * 5 / 8})
+    page.wait_for_function(
+        "document.querySelector('#sweep-cell h2').innerText.includes('signal = 1, data.dim = 200')"
+    )
+    page.wait_for_function("location.search.includes('cell=3,2')")
+    drawn = page.evaluate("document.querySelector('#sweep-curves .js-plotly-plot').data")
+    data = ls.load(explorer.plane, explorer.store).sel(signal=1.0, dim=200)
+    (loss,) = [trace for trace in drawn if trace.get("name") == "training loss"]
+    np.testing.assert_allclose(loss["y"], data.loss.median("seed"), rtol=1e-4)
+    frame = page.evaluate("document.querySelector('#sweep-map .js-plotly-plot').layout.shapes[0]")
+    assert frame["x0"] < 200 < frame["x1"] and frame["y0"] < 1 < frame["y1"]
+    # The way to the live page runs the same.
+    query = page.get_attribute("#cell-live", "href").removeprefix("/?")
+    live = State.parse(query)
+    assert (live.experiment.data.signal, live.experiment.data.dim, live.seeds) == (1.0, 200, 2)
+    assert tree(explorer.store) == before
+
+
+def test_a_link_restores_what_was_seen(page, explorer):
+    query = f"?id={explorer.plane}&of=rho_bar&x=signal&y=seed&step=5&part=2,3&at.dim=mean&cell=4,2"
+    visit(page, explorer, query)
+    assert drawn_curves(page) == "The cell at data.signal = 4, seed = 1"
+    assert "component 2, 3 after step 5, mean over dim" in page.inner_text("#sweep-status")
+    assert page.inner_text("#step-text") == "step 5"
+    assert page.url.endswith(query)
+    shape = page.evaluate(
+        "(({data}) => [data[0].z.length, data[0].z[0].length])"
+        "(document.querySelector('#sweep-map .js-plotly-plot'))"
+    )
+    assert shape == [2, 4]
+
+
+def test_bad_links_are_told(page, explorer):
+    for query, words in (
+        ("?id=../../etc", "there is no sweep"),
+        (f"?id={explorer.plane}&of=nothing&cell=99,99", "unknown variable"),
+    ):
+        page.goto(explorer.address + "/sweeps" + query)
+        page.wait_for_selector(".message")
+        assert words in page.inner_text(".message")
+        # The rest of the page works.
+        page.click(f"text={explorer.plane}")
+        page.wait_for_selector("#sweep-cell h2")
+        assert drawn_curves(page).startswith("The cell at")
+
+
+def test_a_running_sweep_fills_in(page, explorer, monkeypatch):
+    monkeypatch.setattr(engine, "_BLOCK_RUNS", 3)
+    results = partly(explorer.store, {"data.noise": [0.3, 0.4, 0.6], "rule.rate": [0.1, 0.2]}, 2)
+    last, second = results.plan.boxes[-1], results.plan.boxes[-2]
+    visit(page, explorer, f"?id={results.name}&of=loss&cell=2,3")
+    page.wait_for_function("document.querySelector('#sweep-status').innerText.length > 0")
+    runs = results.plan.runs
+    assert f"{runs - second.runs - last.runs} of {runs} runs" in page.inner_text("#sweep-status")
+    assert "blank: not run yet" in page.inner_text("#sweep-status")
+    assert "Not run yet." in page.inner_text("#sweep-cell")
+    for box in (second, last):
+        results.put(box, drawn(results.plan, box), 1.0)
+    page.wait_for_function("document.querySelector('#sweep-status').innerText.includes('All')")
+    assert "blank" not in page.inner_text("#sweep-status")
+    assert drawn_curves(page) == "The cell at data.noise = 0.6, rule.rate = 0.2"
+    assert f"all {runs}" in page.inner_text("table.listing")
+    # And is left alone once it is whole.
+    page.wait_for_function("dash_component_api.getLayout('sweep-poll').props.disabled")
+
+
+def test_damaged_and_foreign_folders_are_told(page, explorer):
+    made = {"deadbeef-00000001": "{", "deadbeef-00000002": '{"attributes": {"a": 1}}',
+            "deadbeef-00000003": '{"attributes": {"manifest": {"format": 1}}}',
+            "deadbeef-00000004": '{"attributes": {"manifest": {"format": 9}}}'}  # fmt: skip
+    for name, text in made.items():
+        (explorer.store / name).mkdir(exist_ok=True)
+        (explorer.store / name / "zarr.json").write_text(text)
+    try:
+        visit(page, explorer, f"?id={explorer.plane}")
+        said = page.inner_text("details:has(table.listing)")
+        for name in made:
+            assert name in said
+        assert drawn_curves(page).startswith("The cell at")
+        page.goto(f"{explorer.address}/sweeps?id=deadbeef-00000003")
+        page.wait_for_selector("#sweep .message")
+    finally:
+        for name in made:
+            (explorer.store / name / "zarr.json").unlink()
+            (explorer.store / name).rmdir()
+
+
+def test_with_a_keyboard_only(page, explorer):
+    visit(page, explorer, f"?id={explorer.plane}")
+    drawn_curves(page)
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.closest('label')?.innerText || ''"))
+        if page.evaluate("document.activeElement.id").find("cell-y") > 0:
+            break
+    assert {"Variable", "x", "y"} <= {text.split("\n")[0] for text in reached}
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "document.querySelector('#sweep-cell h2').innerText.includes('signal = 1, data.dim = 50')"
+    )
+    page.wait_for_function("location.search.includes('cell=1,2')")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
