@@ -31,7 +31,7 @@ run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger 
 test: lint .venv/.ready-browser ## install for development, then lint, check types and run the tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope tests/reference
 	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
-	$(TEST_ENV) XLA_FLAGS=\"$$flags\" $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --ignore tests/reference
+	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --ignore tests/reference
 
 lint: .venv/.ready-dev ## check style and types
 	$(BIN)/ruff check .
