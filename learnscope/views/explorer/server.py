@@ -64,6 +64,9 @@ def serve(
 ) -> None:
     """Serve the explorer until interrupted; `port` 0 takes any that is free."""
     matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
+    # Runs this small are done sooner by one thread than by several that wait for each other (a
+    # browser wants a core as well). XLA reads this when it first computes.
+    os.environ.setdefault("NPROC", "1")
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
     server = bind(create(store, out, hosts), host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"
