@@ -20,7 +20,7 @@ KNOWN = XLA_FLAGS="$(QUICKLY)" $(BIN)/python -c 'import jax; jax.devices()' >/de
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format slow docs bench clean
+.PHONY: help run test explore lint format slow docs bench clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -32,6 +32,9 @@ test: lint .venv/.ready-browser ## install for development, then lint, check typ
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope tests/reference
 	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
 	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --ignore tests/reference
+
+explore: .venv/.ready-explorer ## install, then open the explorer in a browser
+	$(BIN)/learnscope explore
 
 lint: .venv/.ready-dev ## check style and types
 	$(BIN)/ruff check .
@@ -85,9 +88,13 @@ clean: ## remove .venv, builds and caches; results stay
 	@touch $@
 
 .venv/.ready-docs: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --editable '.[cluster,docs]'
+	@touch .venv/.ready-run $@
+
+.venv/.ready-explorer: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[cluster,explorer]'
 	@touch .venv/.ready-run $@
 
 .venv/.ready-bench: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[benchmark]'
+	$(BIN)/python -m pip install --quiet --editable '.[benchmark,cluster,explorer]'
 	@touch .venv/.ready-run $@
