@@ -11,10 +11,16 @@ BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard b
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
 # Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once.
 TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# A test's programs run once or twice, so most tests compile them quickly, not well: that takes a
+# third off the time of all tests. `tests/reference` (every paper against NumPy, in double precision)
+# and the slow tests compile as a user's run does. XLA stops at a flag that it does not know, as a
+# later one may not: then all tests do.
+QUICKLY := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
+KNOWN = XLA_FLAGS="$(QUICKLY)" $(BIN)/python -c 'import jax; jax.devices()' >/dev/null 2>&1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format slow docs bench clean
+.PHONY: help run test explore lint format slow docs bench clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -23,7 +29,12 @@ run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger 
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
 test: lint .venv/.ready-browser ## install for development, then lint, check types and run the tests
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
+	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope tests/reference
+	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
+	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --ignore tests/reference
+
+explore: .venv/.ready-explorer ## install, then open the explorer in a browser
+	$(BIN)/learnscope explore
 
 lint: .venv/.ready-dev ## check style and types
 	$(BIN)/ruff check .
@@ -38,10 +49,10 @@ slow: .venv/.ready-dev .venv/.ready-browser ## run the tests that run on request
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
 
 docs: .venv/.ready-docs ## build the documentation into site/; warnings are errors
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-bench: .venv/.ready-bench ## install the yardstick (PyTorch), then print every benchmark's ratios
+bench: .venv/.ready-bench .venv/.ready-browser ## install the yardstick (PyTorch), then print every benchmark's ratios
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 clean: ## remove .venv, builds and caches; results stay
@@ -77,9 +88,13 @@ clean: ## remove .venv, builds and caches; results stay
 	@touch $@
 
 .venv/.ready-docs: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --editable '.[cluster,docs]'
+	@touch .venv/.ready-run $@
+
+.venv/.ready-explorer: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[cluster,explorer]'
 	@touch .venv/.ready-run $@
 
 .venv/.ready-bench: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[benchmark]'
+	$(BIN)/python -m pip install --quiet --editable '.[benchmark,cluster,explorer]'
 	@touch .venv/.ready-run $@

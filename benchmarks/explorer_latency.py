@@ -36,8 +36,8 @@ _MOVE = """([value, path]) => new Promise((done, failed) => {
 
 
 @contextlib.contextmanager
-def explorer() -> Iterator[str]:
-    """The address of an explorer in a process of its own."""
+def explorer() -> Iterator[tuple[str, int]]:
+    """The address of an explorer in a process of its own, and the number of that process."""
     command = [sys.executable, "-m", "learnscope", "explore", "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -45,7 +45,7 @@ def explorer() -> Iterator[str]:
         found = re.search(r"http://\S+", process.stdout.readline())
         if found is None:
             sys.exit("the explorer did not start")
-        yield found.group()
+        yield found.group(), process.pid
     finally:
         process.terminate()
         process.wait()
@@ -67,7 +67,7 @@ def main() -> None:
     program = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if program is None:
         sys.exit("Chromium is not installed (Debian: apt-get install chromium).")
-    with explorer() as address, sync_playwright() as playwright:
+    with explorer() as (address, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         pages = []
         for query in ("?preset=pegr", "?preset=pegr&data.dim=1000000000&data.noise=0.0003"):

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +20,7 @@ from learnscope.lab import identity
 _PATIENCE = 10  # seconds to wait for a scheduler
 _RECOUNT = 5.0  # seconds between looks at how many workers there are
 _RETRIES = 3  # of a block whose worker was lost
+_ALONE = threading.Lock()
 
 
 class Workers(Protocol):
@@ -45,9 +47,7 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     """This process's threads (None), so many local processes, the cluster at an address, or that of
     a `dask.distributed.Client`, which stays open."""
     if cluster is None:
-        # One program at a time, on all cores: two at a time can wait for each other's share of
-        # XLA's thread pool for ever (seen with 26 x 26 filters and examples). Workers do not.
-        pool = _Threads(1)
+        pool = _Thread()
         try:
             yield pool
         finally:
@@ -71,18 +71,25 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
         yield _Dask(client, str(cluster))
 
 
-class _Threads(ThreadPoolExecutor):
-    """Threads of this process: XLA computes outside of Python's lock."""
+class _Thread(ThreadPoolExecutor):
+    """A thread of this process: XLA computes outside of Python's lock.
 
-    here, machine = True, "this process"
+    One program runs at a time, on all cores, whoever else calls `run` in this process: two at a
+    time can wait for each other's share of XLA's thread pool for ever (seen with 26 x 26 filters
+    and examples, and with twenty visitors of the explorer). Workers have a process each.
+    """
 
-    def __init__(self, count: int):
-        super().__init__(count)
-        self._count = count
+    here, machine, count = True, "this process", 1
 
-    @property
-    def count(self) -> int:
-        return self._count
+    def __init__(self):
+        super().__init__(1)
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        def alone() -> Any:
+            with _ALONE:
+                return function(*arguments, **named)
+
+        return super().submit(alone)
 
 
 class _Dask:

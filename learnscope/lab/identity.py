@@ -13,7 +13,6 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import jax
 import numpy as np
 
 from learnscope.errors import BadInput
-from learnscope.lab.plan import Plan
+from learnscope.lab.plan import Plan, versions
 from learnscope.lab.sweep import Axis, field_kind
 from learnscope.part import AbstractPart
 
@@ -48,7 +47,7 @@ def family(plan: Plan) -> str:
 
 def software() -> dict[str, str]:
     """Versions, and a digest of the code that decides numbers."""
-    return {"learnscope": version("learnscope"), "jax": version("jax"), "code": _code()}
+    return {**versions(), "code": _code()}
 
 
 def axis_values(plan: Plan) -> dict[str, list[str]]:

@@ -5,12 +5,12 @@ one regular grid, so that a box is a chunk of a Zarr array: wholly there or not.
 """
 
 import dataclasses
+import functools
 import itertools
 import json
 import math
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -29,6 +29,12 @@ _DIVERGED = Output("first step at which a parameter was not finite", "step")
 # Boxes are cut for few cores first and for a few more next; a box by itself costs about as much as
 # this many short runs.
 _LANES, _BOX_COST = {2: 2, 8: 1}, 2
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Of what decides numbers; read from files once."""
+    return {name: version(name) for name in ("learnscope", "jax")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,12 +97,12 @@ class Plan:
         _check_room(sizes, chosen)
         return Plan(experiment, tuple(found), tuple(listed), chosen, precision, tuple(parts), sizes)
 
-    @cached_property
+    @functools.cached_property
     def shape(self) -> tuple[int, ...]:
         """Axes and seeds: the dims that every variable starts with."""
         return (*(axis.size for axis in self.axes), len(self.seeds))
 
-    @cached_property
+    @functools.cached_property
     def dims(self) -> tuple[str, ...]:
         return (*(axis.dim for axis in self.axes), "seed")
 
@@ -104,12 +110,12 @@ class Plan:
     def runs(self) -> int:
         return math.prod(self.shape)
 
-    @cached_property
+    @functools.cached_property
     def steps(self) -> np.ndarray:
         """Every step that some group records."""
         return np.unique(np.concatenate([recorded_steps(g.experiment) for g in self.groups]))
 
-    @cached_property
+    @functools.cached_property
     def box_shape(self) -> tuple[int, ...]:
         """The shape of a box: one value of every axis that is not numeric, some of the others."""
         largest = max(self.sizes, key=lambda size: size.work)
@@ -120,7 +126,7 @@ class Plan:
         sides = iter(inner)
         return tuple(next(sides) if f else 1 for f in free)
 
-    @cached_property
+    @functools.cached_property
     def boxes(self) -> tuple[Box, ...]:
         """All boxes, in the order of the array."""
         return tuple(self._boxes())
@@ -174,7 +180,7 @@ class Plan:
             placed[name] = full
         return placed
 
-    @cached_property
+    @functools.cached_property
     def variables(self) -> dict[str, Variable]:
         """Every variable of the dataset. Groups whose arrays are smaller leave NaN beside them."""
         outputs: dict[str, Output] = {}
@@ -216,8 +222,7 @@ class Plan:
                 ),
                 "coordinates_used": self.coordinates,
                 "precision": self.precision,
-                "learnscope": version("learnscope"),
-                "jax": version("jax"),
+                **versions(),
             },
         )
 

@@ -227,8 +227,9 @@ class Stored:
         except BadInput:
             raise
         except Exception as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else _reason(error)
             raise BadInput(
-                f"the sweep {self.name} in {self.folder.url} cannot be read: {_reason(error)}; "
+                f"the sweep {self.name} in {self.folder.url} cannot be read: {reason}; "
                 "it was left as it is."
             ) from None
 

@@ -375,3 +375,32 @@ def test_ctrl_c_ends_a_sweep(monkeypatch, number):
         signal.signal(signal.SIGINT, before)
     # Of 10 segments a block: what was running is finished at most.
     assert 1 <= len(calls) <= 10 * number / 2
+
+
+def test_runs_of_several_threads_take_turns():
+    """Two programs at a time can wait for each other's share of XLA's thread pool for ever."""
+    import threading
+
+    from learnscope.lab.cluster import workers
+
+    most, running, lock = 0, 0, threading.Lock()
+
+    def work():
+        nonlocal most, running
+        with lock:
+            running += 1
+            most = max(most, running)
+        threading.Event().wait(0.02)
+        with lock:
+            running -= 1
+
+    def visit():
+        with workers() as pool:
+            pool.submit(work).result()
+
+    threads = [threading.Thread(target=visit) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1

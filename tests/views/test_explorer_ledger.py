@@ -9,9 +9,9 @@ import pytest
 
 import learnscope as ls
 from learnscope.studies import STUDIES
-from learnscope.views.explorer.ledger import _parse
-from learnscope.views.explorer.ledger_rows import contents, live_addresses, table
-from learnscope.views.explorer.state import State
+from learnscope.views.explorer.ledger.page import _parse
+from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
+from learnscope.views.explorer.live.state import State
 from tests.views.conftest import write_output
 
 CLAIMS = sum(len(study.claims) for study in STUDIES.values())
@@ -71,8 +71,8 @@ def test_live_experiments_are_the_studies_own():
     sweeps = STUDIES["kou"].sweeps("laptop")
     found = live_addresses("kou")
     assert set(found) <= set(sweeps)
-    state = State.parse(found["theorem"].removeprefix("/?"))
-    expected = sweeps["theorem"].arms[0].experiment
+    state = State.parse(found["diagram"].removeprefix("/?"))
+    expected = sweeps["diagram"].arms[0].experiment
     for slot in ("data", "net", "rule", "steps"):
         assert getattr(state.experiment, slot) == getattr(expected, slot)
     assert "map" not in live_addresses("benign")  # nothing is trained there

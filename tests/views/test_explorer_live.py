@@ -71,7 +71,7 @@ def test_what_is_drawn_is_what_the_library_computes(live, page):
     import numpy as np
 
     import learnscope as ls
-    from learnscope.views.explorer.state import State
+    from learnscope.views.explorer.live.state import State
 
     live()
     state = State.parse(SMALL)

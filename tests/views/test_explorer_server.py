@@ -14,12 +14,13 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.errors import BadInput
-from learnscope.views.explorer import plots, training
-from learnscope.views.explorer.catalogue import exemplars, presets
+from learnscope.views.explorer import plots
+from learnscope.views.explorer.live import training
+from learnscope.views.explorer.live.catalogue import exemplars, presets
+from learnscope.views.explorer.live.state import State, nearest
+from learnscope.views.explorer.live.training import Trainer, check_affordable
+from learnscope.views.explorer.live.weights import maps_of
 from learnscope.views.explorer.server import bind, create
-from learnscope.views.explorer.state import State, nearest
-from learnscope.views.explorer.training import Trainer, check_affordable
-from learnscope.views.explorer.weights import maps_of
 
 SMALL = "preset=kou&data.train=8&data.test=40&net.width=3&steps=20&seeds=3"
 

@@ -11,11 +11,12 @@ import xarray as xr
 import learnscope as ls
 from learnscope.lab import engine
 from learnscope.lab.store import Folder
-from learnscope.views.explorer import reading
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.state import State, fields
-from learnscope.views.explorer.sweep_plots import Side, picture
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.live.state import State, fields
+from learnscope.views.explorer.sweeps import reading
+from learnscope.views.explorer.sweeps.plots import picture
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.side import Side
+from learnscope.views.explorer.sweeps.state import Chosen
 from tests.lab.stored import tree
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
 
@@ -26,9 +27,12 @@ def opened(explorer, name):
 
 def shown(explorer, name, query=""):
     """The picture of an address, its counts, and all that is stored."""
-    sweep = opened(explorer, name)
-    chosen = Chosen.parse(fields(query), sweep)
-    return *picture(sweep, chosen, dark=False), ls.load(name, explorer.store).load()
+    return *drawn_from(explorer.store, name, query), ls.load(name, explorer.store).load()
+
+
+def drawn_from(store, name, query):
+    sweep = Opened.of(Folder(store), name)
+    return picture(sweep, Chosen.parse(fields(query), sweep), dark=False)
 
 
 def heat(figure):
@@ -105,6 +109,33 @@ def test_the_theory_is_that_of_the_plane(explorer):
     assert len(figure["data"]) == 1
 
 
+def test_the_theory_is_told_for_single_values_only(tmp_path):
+    over = {"data.noise": [0.5, 2.0], "data.signal": [1.0, 2.0], "data.dim": [50, 100]}
+    name = partly(tmp_path, over, leave=0).name
+    for place, noise in enumerate([0.5, 2.0]):
+        figure, _ = drawn_from(tmp_path, name, f"at.noise={place + 1}")
+        line = figure["data"][-1]
+        expected = (np.array(line["x"]) / 6) ** 0.25 * noise
+        np.testing.assert_allclose(line["y"], expected, rtol=1e-5)
+    for query in ("at.noise=mean", "x=seed&y=signal"):
+        assert len(drawn_from(tmp_path, name, query)[0]["data"]) == 1
+
+
+def test_runs_that_are_not_wholly_there_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_BLOCK_RUNS", 2)
+    results = partly(tmp_path, {"data.noise": [0.1, 0.2], "rule.rate": [0.1, 0.2]}, 3, seeds=4)
+    box = results.plan.boxes[-3]  # the second half of a cell's seeds
+    assert box.shape == (1, 1, 2)
+    results._arrays["loss"][box.region] = drawn(results.plan, box)["loss"]  # without its mark
+    figure, counted = drawn_from(tmp_path, results.name, "of=loss")
+    assert (counted.blank, counted.infinite) == (1, 0)
+    data = ls.load(results.name, tmp_path).loss.isel(step=-1)
+    assert np.isnan(heat(figure)[1, 1])
+    half = float(data.isel(noise=1, rate=0, seed=[0, 1]).mean())
+    np.testing.assert_allclose(heat(figure)[1, 0], half, rtol=1e-5)
+    assert "mean of 2 of 4 runs" in figure["data"][0]["text"][1][0]
+
+
 def test_axes_by_their_values():
     data = xr.Dataset(coords={"signal": [1.0, 10.0, 100.0], "noise": [3.0, 1.0, 2.0]})
     side = Side.of(data, "signal")
@@ -155,8 +186,15 @@ def test_too_large_a_selection_is_told(explorer, monkeypatch):
     with pytest.raises(ls.BadInput, match="too much for a page"):
         sweep.read("rho_bar", {"step": 0})
     sweep.read("rho_bar", {"step": 0, "filter": 0, "sample": 0})
-    monkeypatch.setattr(reading, "_MOST_READ", 500)
-    assert "rho_bar" in sweep.trajectories({"signal": 0, "dim": 0})[1]
+    # 2 seeds x 3 steps x 4 bytes for each component
+    found, too_large = sweep.trajectories({"signal": 0, "dim": 0})
+    assert list(found) == ["loss", "test_accuracy", "gamma"] and "rho_bar" in too_large
+    # A box is read as a whole, here of one rule.
+    sweep = opened(explorer, explorer.parts)
+    monkeypatch.setattr(reading, "_MOST_READ", sweep.data.loss.nbytes // 2)
+    sweep.read("loss", {"step": 0, "rule": 1})
+    with pytest.raises(ls.BadInput, match="too much for a page"):
+        sweep.read("loss", {"step": 0})
 
 
 @pytest.mark.parametrize("name", ["../store", "/etc", "539ae7e6-4d95576b", "..", "a" * 5000])
@@ -233,23 +271,18 @@ def test_a_link_restores_what_was_seen(page, explorer):
     assert shape == [2, 4]
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
+def test_bad_links_are_told(page, explorer):
+    for query, words in (
         ("?id=../../etc", "there is no sweep"),
-        ("?id={plane}&of=nothing", "unknown variable"),
-        ("?id={plane}&cell=99,99", "cell, dim = 99"),
-        ("?nonsense", "the address must have the form"),
-    ],
-)
-def test_a_bad_link_is_told(page, explorer, query, words):
-    page.goto(explorer.address + "/sweeps" + query.format(plane=explorer.plane))
-    page.wait_for_selector(".message")
-    assert words in page.inner_text(".message")
-    # The rest of the page works.
-    page.click(f"text={explorer.plane}")
-    page.wait_for_selector("#sweep-cell h2")
-    assert drawn_curves(page).startswith("The cell at")
+        (f"?id={explorer.plane}&of=nothing&cell=99,99", "unknown variable"),
+    ):
+        page.goto(explorer.address + "/sweeps" + query)
+        page.wait_for_selector(".message")
+        assert words in page.inner_text(".message")
+        # The rest of the page works.
+        page.click(f"text={explorer.plane}")
+        page.wait_for_selector("#sweep-cell h2")
+        assert drawn_curves(page).startswith("The cell at")
 
 
 def test_a_running_sweep_fills_in(page, explorer, monkeypatch):
@@ -268,11 +301,8 @@ def test_a_running_sweep_fills_in(page, explorer, monkeypatch):
     assert "blank" not in page.inner_text("#sweep-status")
     assert drawn_curves(page) == "The cell at data.noise = 0.6, rule.rate = 0.2"
     assert f"all {runs}" in page.inner_text("table.listing")
-    # And is left alone once it is whole: two polls would come in this time.
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_timeout(2500)
-    assert not asked
+    # And is left alone once it is whole.
+    page.wait_for_function("dash_component_api.getLayout('sweep-poll').props.disabled")
 
 
 def test_damaged_and_foreign_folders_are_told(page, explorer):
@@ -288,9 +318,8 @@ def test_damaged_and_foreign_folders_are_told(page, explorer):
         for name in made:
             assert name in said
         assert drawn_curves(page).startswith("The cell at")
-        for name in made:
-            page.goto(f"{explorer.address}/sweeps?id={name}")
-            page.wait_for_selector("#sweep .message")
+        page.goto(f"{explorer.address}/sweeps?id=deadbeef-00000003")
+        page.wait_for_selector("#sweep .message")
     finally:
         for name in made:
             (explorer.store / name / "zarr.json").unlink()

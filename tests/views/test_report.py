@@ -1,6 +1,7 @@
 """The report: from an output folder to a page and to parts of a paper; and what it refuses."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,7 @@ def test_a_claim_leads_to_its_own_figure(folder):
     contents = read_contents(folder)
     (row,) = [r for r in contents.rows if r["id"] == "losses.literal"]
     assert [picture.name for picture in contents.pictures_of(row)] == ["figure1"]
+    assert contents.sweeps_of(row) == {}, "there is no dataset in the folder"
 
 
 def test_parts_for_a_paper(folder, tmp_path):
@@ -55,6 +57,20 @@ def test_latex_is_escaped():
     assert escaped("{~^}\\") == r"\{\textasciitilde{}\textasciicircum{}\}\textbackslash{}"
 
 
+def test_pdflatex_can_read_whatever_a_ledger_tells():
+    """Accented letters it reads by itself; of other signs it knows those in the table only."""
+    ledger = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    texts = [ledger] + [
+        text
+        for study in STUDIES.values()
+        for claim in study.claims
+        for text in (claim.where, claim.statement, claim.reported, claim.setting, claim.reason)
+    ]
+    unknown = {sign for text in texts for sign in escaped(text) if ord(sign) > 255}
+    assert not unknown
+    assert escaped("σ̃ ≫ 10⁴") == r"$\tilde{\sigma}$ $\gg$ 10$^4$"
+
+
 @pytest.mark.parametrize(
     "written", ["", "{", "[1]", '[{"study": "pegr"}]', '{"a": 1}', "[" + "[" * 3000]
 )
@@ -63,6 +79,13 @@ def test_a_damaged_ledger(folder, call, written):
     code, out, err = call("report", folder)
     assert code == 2 and not out
     assert "ledger.json" in err and len(err.strip().splitlines()) <= 2
+
+
+def test_a_damaged_dataset(folder, call):
+    (folder / "pegr" / "literal.nc").write_bytes(b"not HDF5")
+    code, out, err = call("report", folder)
+    assert code == 2 and not out
+    assert "literal.nc cannot be read" in err
 
 
 def test_no_ledger(call, tmp_path):

@@ -150,12 +150,13 @@ def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
     rows = [lines[i : i + columns] for i in range(0, len(lines), columns)]
     above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
     total = sum(above) + (_PLOT + _BELOW) * len(rows)
+    left = 0.1 if most == 1 else 0.04  # room for an axis's numbers, in shares of the width
     found, top = [], 0.0
     for row, height in zip(rows, above, strict=True):
         plot = top + height
         for column in range(len(row)):
             found.append(_Place(
-                (column / columns + 0.04, (column + 1) / columns - 0.015),
+                (column / columns + left, (column + 1) / columns - 0.015),
                 (1 - (plot + _PLOT) / total, 1 - plot / total),
                 top + _MARGIN / 2,
             ))  # fmt: skip

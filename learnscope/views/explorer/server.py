@@ -15,9 +15,12 @@ from werkzeug.serving import BaseWSGIServer, make_server
 
 from learnscope.errors import BadInput
 from learnscope.lab.store import Folder
-from learnscope.views.explorer import export, ledger, live, sweeps
+from learnscope.views.explorer.ledger import page as ledger
+from learnscope.views.explorer.live import export
+from learnscope.views.explorer.live import page as live
+from learnscope.views.explorer.live.training import Trainer
 from learnscope.views.explorer.site import PAGES, Site, message, named
-from learnscope.views.explorer.training import Trainer
+from learnscope.views.explorer.sweeps import page as sweeps
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}
@@ -61,6 +64,9 @@ def serve(
 ) -> None:
     """Serve the explorer until interrupted; `port` 0 takes any that is free."""
     matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
+    # Runs this small are done sooner by one thread than by several that wait for each other (a
+    # browser wants a core as well). XLA reads this when it first computes.
+    os.environ.setdefault("NPROC", "1")
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
     server = bind(create(store, out, hosts), host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"

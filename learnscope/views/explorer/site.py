@@ -7,7 +7,7 @@ from typing import Any
 from dash import dcc, html
 
 from learnscope.lab.store import Folder
-from learnscope.views.explorer.training import Trainer
+from learnscope.views.explorer.live.training import Trainer
 
 PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
 

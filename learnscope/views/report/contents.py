@@ -2,10 +2,11 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-import xarray as xr
+import h5py
 
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
@@ -52,6 +53,10 @@ class Part:
     pictures: tuple[Picture, ...]
     experiments: tuple[Defined, ...]
 
+    def anchor(self, sweep: str) -> str:
+        """Where the experiments of a sweep stand on a page."""
+        return f"{self.study.name}-runs-{sweep}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Contents:
@@ -63,14 +68,28 @@ class Contents:
 
     def pictures_of(self, row: dict[str, str]) -> list[Picture]:
         """The figure that a claim is about, else all that are drawn from what it was checked on."""
+        part, needs = self._about(row)
+        if part is None:
+            return []
+        drawn = [p for p in part.pictures if set(needs) & set(p.needs)]
+        names = _names(row["where"])
+        return [p for p in drawn if p.name.partition("_")[0] in names] or drawn
+
+    def sweeps_of(self, row: dict[str, str]) -> dict[str, str]:
+        """The sweeps that a claim was checked on and that are in the folder, with their anchors."""
+        part, needs = self._about(row)
+        if part is None:
+            return {}
+        there = {one.sweep for one in part.experiments}
+        return {name: part.anchor(name) for name in needs if name in there}
+
+    def _about(self, row: dict[str, str]) -> tuple[Part | None, list[str]]:
+        """The part that a claim stands in, and the sweeps that it needs."""
         for part in self.parts:
             if part.study.name == row["study"]:
                 claims = [claim for claim in part.study.claims if claim.id == row["id"]]
-                needs = {need for claim in claims for need in claim.needs}
-                drawn = [p for p in part.pictures if needs & set(p.needs)]
-                named = row["where"].split(",")[0].lower().replace(" ", "")
-                return [p for p in drawn if p.name == named] or drawn
-        return []
+                return part, list(dict.fromkeys(n for claim in claims for n in claim.needs))
+        return None, []
 
     def counts(self) -> dict[str, int]:
         """How many claims have each verdict."""
@@ -106,6 +125,18 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
     return tuple({name: row[name] for name in _ROW} for row in rows)
 
 
+def _names(where: str) -> set[str]:
+    """What figures may be called that show what stands at a place of a paper.
+
+    >>> sorted(_names("Figures 4b and 22 (left), Theorem 3"))
+    ['figure22', 'figure4', 'figure4b']
+    """
+    first = where.split(",")[0].lower()
+    kind = re.match(r"figure|table", first)
+    numbers = re.findall(r"(\d+)([a-z]?)\b", first)
+    return {f"{kind.group()}{n}{part}" for n, of in numbers for part in ("", of)} if kind else set()
+
+
 def _part(study: Study, folder: Path) -> Part:
     needed = dict.fromkeys(
         [need for figure in study.figures.values() for need in figure.needs]
@@ -128,9 +159,11 @@ def pictures(study: Study, folder: Path) -> tuple[Picture, ...]:
 def _defined(sweep: str, file: Path) -> list[Defined]:
     """The experiments behind a dataset, which it tells itself."""
     try:
-        with xr.open_dataset(file, engine="h5netcdf") as data:
+        # Read as HDF5, which NetCDF is: xarray would look at every variable first (0.1 s a file).
+        with h5py.File(file) as data:
             told, over = data.attrs.get("experiment"), data.attrs.get("over", "")
-            seeds = int(data.sizes.get("seed", 1))
+            seed = data.get("seed")
+            seeds = len(seed) if isinstance(seed, h5py.Dataset) else 1
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}.") from None
     if not isinstance(told, str):
@@ -138,9 +171,14 @@ def _defined(sweep: str, file: Path) -> list[Defined]:
     arms = _table(told) or {"": told}
     axes = _table(over)
     return [
-        Defined(sweep, arm, toml, str(axes.get(arm, "") if arm else over), seeds, _checked(toml))
+        Defined(sweep, arm, toml, _swept(axes.get(arm) if arm else over), seeds, _checked(toml))
         for arm, toml in arms.items()
     ]
+
+
+def _swept(over: object) -> str:
+    """What was swept, as text; nothing, if nothing was."""
+    return over if isinstance(over, str) and _table(over) else ""
 
 
 def _table(text: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What goes into a paper: the ledger of a study as a LaTeX table, PDFs, references."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from learnscope.papers import PAPERS
@@ -12,15 +13,31 @@ _ESCAPES = {
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
 # What pdfLaTeX does not read by itself, in the words of mathematics.
-_SYMBOLS = {
-    "λ": r"$\lambda$", "μ": r"$\mu$", "σ": r"$\sigma$", "ξ": r"$\xi$", "η": r"$\eta$",
-    "α": r"$\alpha$", "γ": r"$\gamma$", "Γ": r"$\Gamma$", "ν": r"$\nu$", "ρ": r"$\rho$",
-    "π": r"$\pi$", "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "×": r"$\times$",
-    "→": r"$\to$", "√": r"$\surd$", "≈": r"$\approx$", "∼": r"$\sim$", "–": "--", "…": r"\dots{}",
-    "²": r"$^2$", "³": r"$^3$", "₁": r"$_1$", "₂": r"$_2$", "|": r"$|$", "<": r"$<$", ">": r"$>$",
+_GREEK = {
+    chr(code): rf"\{name}"
+    for name, code in {
+        "alpha": 0x3B1, "beta": 0x3B2, "gamma": 0x3B3, "delta": 0x3B4, "varepsilon": 0x3B5,
+        "eta": 0x3B7, "theta": 0x3B8, "kappa": 0x3BA, "lambda": 0x3BB, "mu": 0x3BC, "nu": 0x3BD,
+        "xi": 0x3BE, "pi": 0x3C0, "rho": 0x3C1, "sigma": 0x3C3, "tau": 0x3C4, "phi": 0x3C6,
+        "psi": 0x3C8, "omega": 0x3C9, "Gamma": 0x393, "Delta": 0x394, "Theta": 0x398,
+        "Lambda": 0x39B, "Sigma": 0x3A3, "Phi": 0x3A6, "Psi": 0x3A8, "Omega": 0x3A9,
+    }.items()
 }  # fmt: skip
-_TABLE = {**_ESCAPES, **_SYMBOLS}
-_PATTERN = re.compile("|".join(map(re.escape, _TABLE)))
+_MATHS = _GREEK | {
+    "≥": r"\geq", "≤": r"\leq", "±": r"\pm", "×": r"\times", "→": r"\to", "√": r"\surd",
+    "≈": r"\approx", "∼": r"\sim", "∝": r"\propto", "≫": r"\gg", "≪": r"\ll", "≠": r"\neq",
+    "−": "-", "·": r"\cdot", "∞": r"\infty", "‖": r"\|", "ℓ": r"\ell", "|": "|", "<": "<", ">": ">",
+    "⟨": r"\langle", "⟩": r"\rangle", "ᵀ": r"^\top", "⁽": "^(", "⁾": "^)", "⁻": "^-",
+    **{raised: f"^{digit}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    **{lowered: f"_{digit}" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+}  # fmt: skip
+_TABLE = {
+    **_ESCAPES,
+    **{sign: f"${maths}$" for sign, maths in _MATHS.items()},
+    "–": "--",
+    "…": r"\dots{}",
+}
+_PATTERN = re.compile("(.)\u0303|" + "|".join(map(re.escape, _TABLE)))  # U+0303: a tilde above
 
 
 def escaped(text: str) -> str:
@@ -29,7 +46,14 @@ def escaped(text: str) -> str:
     >>> print(escaped("95 % of d_1 & λ"))
     95 \% of d\_1 \& $\lambda$
     """
-    return _PATTERN.sub(lambda found: _TABLE[found.group()], text)
+    return _PATTERN.sub(_written, unicodedata.normalize("NFC", text))
+
+
+def _written(found: re.Match[str]) -> str:
+    below = found.group(1)
+    if below:
+        return rf"$\tilde{{{_MATHS.get(below, below)}}}$"
+    return _TABLE[found.group()]
 
 
 def ledger_table(study: str, rows: Sequence[dict[str, str]]) -> str:

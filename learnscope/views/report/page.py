@@ -15,6 +15,7 @@ from learnscope.papers import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
 MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
+_COLUMNS = ("study", "where", "claim and setting", "paper", "measured", "verdict", "figures")
 _COLOURS = 192  # of a picture: lines and heat maps need no more, at a third of the size
 
 
@@ -33,6 +34,7 @@ def page(contents: Contents) -> str:
             f"{escape(part.study.title)}</li>"
             for part in contents.parts
         ),
+        columns="".join(f'<th scope="col">{name}</th>' for name in _COLUMNS),
         rows="\n".join(_row(contents, row) for row in contents.rows),
         parts="\n".join(map(_part, contents.parts)),
     )
@@ -54,60 +56,84 @@ def _kind(verdict: str) -> str:
 
 
 def _row(contents: Contents, row: dict[str, str]) -> str:
-    links = ", ".join(
-        f'<a href="#{picture.anchor}">{escape(picture.name)}</a>'
-        for picture in contents.pictures_of(row)
-    )
+    figures = {picture.name: picture.anchor for picture in contents.pictures_of(row)}
+    runs = contents.sweeps_of(row)
+    seen = _links(figures) + (f'<p class="runs">runs: {_links(runs)}</p>' if runs else "")
     why = f'<p class="why">{escape(row["why"])}</p>' if row["why"] else ""
-    verdict = row["verdict"]
+    verdict, study = row["verdict"], escape(row["study"])
+    cells = (
+        f'<a href="#{study}">{study}</a>',
+        escape(row["where"]),
+        f'{escape(row["statement"])}<p class="setting">{escape(row["setting"])}</p>',
+        escape(row["reported"]),
+        escape(row["measured"]) + why,
+        f'<span class="verdict {_kind(verdict)}">{MARKS[verdict]} {verdict}</span>',
+        seen,
+    )
+    inside = "".join(
+        f'<td data-name="{name}"><div>{cell}</div></td>'
+        for name, cell in zip(_COLUMNS, cells, strict=True)
+    )
     return (
-        f'<tr id="{escape(row["study"])}-claim-{escape(row["id"])}" '
-        f'data-study="{escape(row["study"])}" data-verdict="{verdict}">'
-        f'<td><a href="#{escape(row["study"])}">{escape(row["study"])}</a></td>'
-        f"<td>{escape(row['where'])}</td>"
-        f'<td>{escape(row["statement"])}<p class="setting">{escape(row["setting"])}</p></td>'
-        f"<td>{escape(row['reported'])}</td><td>{escape(row['measured'])}{why}</td>"
-        f'<td><span class="verdict {_kind(verdict)}">{MARKS[verdict]} {verdict}</span></td>'
-        f"<td>{links}</td></tr>"
+        f'<tr id="{study}-claim-{escape(row["id"])}" data-study="{study}" '
+        f'data-verdict="{verdict}">{inside}</tr>'
+    )
+
+
+def _links(anchors: dict[str, str]) -> str:
+    return ", ".join(
+        f'<a href="#{escape(anchor)}">{escape(name)}</a>' for name, anchor in anchors.items()
     )
 
 
 def _part(part: Part) -> str:
     study = part.study
-    experiments = ""
+    figures = experiments = ""
+    if part.pictures:
+        figures = f"<h3>Figures</h3>{''.join(map(_figure, part.pictures))}"
     if part.experiments:
-        inside = "\n".join(map(_experiment, part.experiments))
+        swept: dict[str, list[Defined]] = {}
+        for one in part.experiments:
+            swept.setdefault(one.sweep, []).append(one)
+        inside = "\n".join(
+            f'<div id="{escape(part.anchor(sweep))}">{"".join(map(_experiment, arms))}</div>'
+            for sweep, arms in swept.items()
+        )
         experiments = (
-            f"<h3>Experiments</h3><p>{len(part.experiments)} definitions, each with the conditions "
-            f"of the theorem that is about it.</p>{inside}"
+            f"<h3>Experiments</h3><p>{len(part.experiments)} definitions, with the conditions of "
+            "the theorem that is about each, where there is one. "
+            f'<button type="button" class="all">Open all</button></p>{inside}'
         )
     return (
         f'<section id="{study.name}"><h2>{escape(study.name)}: {escape(study.title)}</h2>'
         f"<p>Run it again: <code>learnscope verify {escape(study.name)}</code></p>"
-        f"<details><summary>Citation (BibTeX)</summary><pre>{escape(PAPERS[study.paper])}</pre>"
-        f"</details>{''.join(map(_figure, part.pictures))}{experiments}</section>"
+        f'<details class="citation"><summary>Citation (BibTeX)</summary>'
+        f'<pre tabindex="0">{escape(PAPERS[study.paper])}</pre></details>'
+        f"{figures}{experiments}</section>"
     )
 
 
 def _figure(picture: Picture) -> str:
     command = f"learnscope run {picture.study}.{picture.name}"
+    text, (width, height) = _encoded(picture.file)
+    # With its size, so that nothing moves when it is decoded and a link to it goes to it.
     return (
-        f'<figure id="{picture.anchor}"><img loading="lazy" alt="{escape(picture.title)}" '
-        f'src="data:image/png;base64,{_encoded(picture.file)}">'
+        f'<figure id="{picture.anchor}"><img decoding="async" width="{width}" height="{height}" '
+        f'alt="{escape(picture.title)}" src="data:image/png;base64,{text}">'
         f"<figcaption><strong>{escape(picture.name)}.</strong> {escape(picture.title)} "
         f"<code>{escape(command)}</code></figcaption></figure>"
     )
 
 
-def _encoded(file: Path) -> str:
-    """A picture in few colours, as text."""
+def _encoded(file: Path) -> tuple[str, tuple[int, int]]:
+    """A picture in few colours, as text, and its size."""
     with Image.open(file) as image:
-        flat = Image.new("RGB", image.size, "white")
-        flat.paste(image.convert("RGBA"), mask=image.convert("RGBA").getchannel("A"))
-        small = flat.quantize(_COLOURS, dither=Image.Dither.NONE)
+        drawn = image.convert("RGBA")
+    flat = Image.new("RGB", drawn.size, "white")
+    flat.paste(drawn, mask=drawn.getchannel("A"))
     held = io.BytesIO()
-    small.save(held, "PNG", optimize=True)
-    return base64.b64encode(held.getvalue()).decode()
+    flat.quantize(_COLOURS, dither=Image.Dither.NONE).save(held, "PNG", optimize=True)
+    return base64.b64encode(held.getvalue()).decode(), flat.size
 
 
 def _experiment(defined: Defined) -> str:
@@ -115,8 +141,8 @@ def _experiment(defined: Defined) -> str:
     swept = f"<p>Over <code>{escape(defined.over)}</code></p>" if defined.over else ""
     checked = ""
     if defined.conditions is not None:
-        checked = f'<div class="wide">{defined.conditions._repr_html_()}</div>'
+        checked = f'<div class="wide" tabindex="0">{defined.conditions._repr_html_()}</div>'
     return (
         f"<details><summary>{escape(name)} ({defined.seeds} seeds)</summary>{swept}"
-        f"<pre>{escape(defined.toml)}</pre>{checked}</details>"
+        f'<pre tabindex="0">{escape(defined.toml)}</pre>{checked}</details>'
     )

@@ -2,13 +2,15 @@
 window.dash_clientside = window.dash_clientside || {};
 (function () {
   const EXPORTS = ["py", "toml", "pdf", "nc"], COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
+  const NARROW = 640; // pixels, below which curves are drawn one below the other
   const FRAME = 120, PAUSE = 150, SLOW = 400; // ms: of playing, before weights are asked for, until a wait is told
   const at = (id) => document.getElementById(id);
 
   // What the server answers, which may be a refusal.
   async function answer(question, query) {
     const colours = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    const found = await fetch(`live/${question}?${query}`, { headers: { "X-Page": colours } });
+    const width = window.innerWidth < NARROW ? "narrow" : "wide";
+    const found = await fetch(`live/${question}?${query}`, { headers: { "X-Page": `${colours} ${width}` } });
     return found.ok ? found.json() : { refusal: await found.text() };
   }
 

@@ -15,7 +15,7 @@ from learnscope.lab.store import Folder, Stored
 from learnscope.views.explorer.plots import largest
 
 # Bytes that one picture may read (a second or two), and hold.
-_MOST_READ, _MOST_HELD = 4e9, 3e8
+_MOST_READ, _MOST_HELD = 2e9, 3e8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,15 +75,21 @@ class Opened:
         sides = zip(variable.dims, variable.shape, chunks, strict=True)
         # A chunk is read as a whole, whatever is wanted of it.
         needed = variable.dtype.itemsize * math.prod(c if d in at else n for d, n, c in sides)
-        chosen = variable.isel(at)
-        if needed > _MOST_READ or chosen.nbytes > _MOST_HELD:
+        held = self._held(of, at)
+        if needed > _MOST_READ or held > _MOST_HELD:
             raise BadInput(
-                f"{of} here is {needed / 1e9:.3g} GB to read and {chosen.nbytes / 1e9:.3g} GB to "
-                f"hold, too much for a page (at most {_MOST_READ / 1e9:g} and "
-                f"{_MOST_HELD / 1e9:g}): choose single values of other axes, or one component."
+                f"{of} here is {needed / 1e9:.3g} GB to read and {held / 1e9:.3g} GB to hold, too "
+                f"much for a page (at most {_MOST_READ / 1e9:g} and {_MOST_HELD / 1e9:g}): choose "
+                "single values of other axes, or one component."
             )
         with self.stored.readable():
-            return chosen.compute()
+            return variable.isel(at).compute()
+
+    def _held(self, of: str, at: Mapping[str, int]) -> int:
+        """Bytes of a variable at positions of some dims."""
+        variable = self.data[of]
+        sizes = (n for dim, n in variable.sizes.items() if dim not in at)
+        return variable.dtype.itemsize * math.prod(sizes)
 
     def cells(
         self, of: str, at: Mapping[str, int], keep: tuple[str, ...], part: tuple[int, ...] | None
@@ -120,13 +126,10 @@ class Opened:
         for name in self.variables:
             if "step" not in self.data[name].dims:
                 continue
-            try:
-                values = self.read(name, at).transpose(*there.dims, "step", ...)
-            except BadInput as error:
-                if "too much for a page" not in str(error):
-                    raise
+            if self._held(name, at) + sum(a.nbytes for _, a, _ in found.values()) > _MOST_HELD:
                 too_large.append(name)
                 continue
+            values = self.read(name, at).transpose(*there.dims, "step", ...)
             array = values.values.reshape(-1, *values.shape[there.ndim :])[mask]
             dims = ("seed", *values.dims[there.ndim :])
             found[name] = (dims, array, values.attrs)
@@ -134,6 +137,10 @@ class Opened:
 
     def experiment(self, at: Mapping[str, int]) -> Experiment:
         """The experiment at positions of axes; an error if it holds code, or cannot be told."""
+        with self.stored.readable():
+            return self._experiment(at)
+
+    def _experiment(self, at: Mapping[str, int]) -> Experiment:
         experiment = Experiment.from_toml(self.data.attrs["experiment"])
         listed = list(json.loads(self.data.attrs["over"]))
         changes: list[tuple[str, Any]] = []

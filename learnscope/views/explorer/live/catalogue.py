@@ -3,6 +3,7 @@ watched. Only parts named here can be run from a page: none of them holds code o
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from learnscope.studies.pred_head import experiments as pred_head
 
 SLOTS = ("data", "net", "rule")
 DEFAULT = "pegr"
+_MOST_RECORDS = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,8 +142,10 @@ def exemplars(start: str) -> Mapping[str, Mapping[str, AbstractPart]]:
 
 
 def watched(experiment: Experiment) -> Experiment:
-    """The experiment with the probes that suit its data and rule, read at about sixty steps."""
-    every = max(1, -(-experiment.steps // 60))
+    """The experiment with the probes that suit its data and rule, read every 1, 2, 5, 10, ... steps
+    and at most sixty times: reading takes time as well."""
+    stops = (m * 10**e for e in itertools.count() for m in (1, 2, 5))
+    every = next(stop for stop in stops if stop * _MOST_RECORDS >= experiment.steps)
     return Experiment(
         experiment.data, experiment.net, experiment.rule, experiment.steps,
         _probes(experiment), Record(every=every),

@@ -10,8 +10,8 @@ from dash import Dash
 
 from learnscope.errors import BadInput, unknown
 from learnscope.views.curves import probe_curves
+from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.site import Site
-from learnscope.views.explorer.state import State
 from learnscope.views.output import Output
 
 KINDS = {"py": "text/x-python", "toml": "application/toml", "pdf": "application/pdf",

@@ -7,10 +7,10 @@ from dash import html
 
 from learnscope.errors import BadInput
 from learnscope.studies.phase import label
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.state import MOST_SEEDS, nearest
-from learnscope.views.explorer.sweep_plots import texts_of
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.live.state import MOST_SEEDS, nearest
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.side import texts_of
+from learnscope.views.explorer.sweeps.state import Chosen
 
 
 def cell_words(opened: Opened, chosen: Chosen, runs: int, too_large: list[str]) -> list[Any]:
@@ -35,7 +35,7 @@ def _live(opened: Opened, chosen: Chosen) -> Any:
         return f"Choose a value of {', '.join(averaged)} to run it live."
     try:
         state = nearest(opened.experiment(chosen.position))
-    except (BadInput, KeyError, ValueError):  # it holds code, or was stored by another version
+    except BadInput:  # it holds code, or was stored by another version
         state = None
     if state is None:
         return "It cannot be run on the live page."

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from learnscope.errors import BadInput, unknown
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.state import whole
+from learnscope.views.explorer.live.state import whole
+from learnscope.views.explorer.sweeps.reading import Opened
 
 NONE, MEAN, LARGEST = "none", "mean", "largest"
 

@@ -14,20 +14,20 @@ import xarray as xr
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput
-from learnscope.views.explorer import export
-from learnscope.views.explorer.catalogue import DEFAULT
-from learnscope.views.explorer.controls import controls
+from learnscope.views.explorer.live import export
+from learnscope.views.explorer.live.catalogue import DEFAULT
+from learnscope.views.explorer.live.controls import controls
+from learnscope.views.explorer.live.state import State
+from learnscope.views.explorer.live.told import tell
+from learnscope.views.explorer.live.weights import pictures
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, graph, heading, message, named
-from learnscope.views.explorer.state import State
-from learnscope.views.explorer.told import tell
-from learnscope.views.explorer.weights import pictures
 
 _ABOUT = (
     "Move a slider: the experiment is trained anew, in as few coordinates as it takes. Lines are "
     "medians over seeds, bands hold 10 to 90 %; dashed lines are the theory's times."
 )
-_PAGE = "X-Page"  # a header of the page's own questions: its colours, light or dark
+_PAGE = "X-Page"  # a header of the page's own questions: light or dark, wide or narrow
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
 
 
@@ -98,7 +98,9 @@ def register(app: Dash, site: Site) -> None:
         state = _asked()
         data = site.trainer.run(state)
         told = tell(state.experiment)
-        figure, legends = curves(data, told.times, flask.request.headers.get(_PAGE) == "dark")
+        look = flask.request.headers.get(_PAGE, "")
+        most = {"most": 1} if "narrow" in look else {}
+        figure, legends = curves(data, told.times, "dark" in look, **most)
         status = _status(data, state, told.times, time.perf_counter() - begun)
         return flask.jsonify(
             {"figure": figure, "legends": legends, "theory": told.tables, "status": status}

@@ -8,8 +8,8 @@ import numpy as np
 from learnscope.lab import Experiment
 from learnscope.probes import FilterCosines, HeadOffDiagonal
 from learnscope.rules import NonContrastive
-from learnscope.views.explorer.state import State
-from learnscope.views.explorer.training import Trainer
+from learnscope.views.explorer.live.state import State
+from learnscope.views.explorer.live.training import Trainer
 
 _MOST_FILTERS = 200  # on a map
 

@@ -7,10 +7,10 @@ import numpy as np
 from dash import dcc, html
 
 from learnscope.studies.phase import label
-from learnscope.views.explorer.reading import Opened
 from learnscope.views.explorer.site import named
-from learnscope.views.explorer.sweep_plots import texts_of
-from learnscope.views.explorer.sweep_state import LARGEST, MEAN, NONE, Chosen
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.side import texts_of
+from learnscope.views.explorer.sweeps.state import LARGEST, MEAN, NONE, Chosen
 
 _MOST_COMPONENTS = 200  # to choose from
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from learnscope.errors import BadInput
 from learnscope.lab.ledger import VERDICTS, Claim
 from learnscope.studies import STUDIES, Computed, Line, Sweep, get
-from learnscope.views.explorer.state import nearest
+from learnscope.views.explorer.live.state import nearest
 from learnscope.views.report.contents import Contents, Part, pictures, read_rows
 from learnscope.views.report.page import MARKS
 

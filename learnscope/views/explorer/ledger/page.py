@@ -7,9 +7,9 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput, unknown
 from learnscope.studies import STUDIES, get
-from learnscope.views.explorer.ledger_rows import ALL_VERDICTS, contents, live_addresses, table
+from learnscope.views.explorer.ledger.rows import ALL_VERDICTS, contents, live_addresses, table
+from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.site import Site, heading, labelled, message, named
-from learnscope.views.explorer.state import fields
 from learnscope.views.report.contents import pictures
 
 _ABOUT = (

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from learnscope.part import AbstractPart, allowed
-from learnscope.views.explorer.catalogue import SLOTS, exemplars, preset, presets
-from learnscope.views.explorer.state import MOST_SEEDS, SEEDS, State, settable, words
+from learnscope.views.explorer.live.catalogue import SLOTS, exemplars, preset, presets
+from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, settable, words
 
 _HIGHEST_DIM = 1e9
 _NARROW = 100  # a highest value below which a slider is even: shares, powers

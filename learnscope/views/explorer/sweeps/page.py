@@ -2,26 +2,24 @@
 
 from typing import Any
 
-import numpy as np
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 
 from learnscope.errors import BadInput
-from learnscope.views.explorer.listing import listing, share
+from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.plots import curves
-from learnscope.views.explorer.reading import Opened
-from learnscope.views.explorer.site import Site, graph, heading, message
-from learnscope.views.explorer.state import fields
-from learnscope.views.explorer.sweep_cell import cell_words, legends
-from learnscope.views.explorer.sweep_controls import controls, facts
-from learnscope.views.explorer.sweep_plots import Counted, picture, text_of
-from learnscope.views.explorer.sweep_state import Chosen
+from learnscope.views.explorer.site import Site, heading, message
+from learnscope.views.explorer.sweeps.cell import cell_words, legends
+from learnscope.views.explorer.sweeps.listing import listing, share
+from learnscope.views.explorer.sweeps.plots import picture
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.section import empty, section, status
+from learnscope.views.explorer.sweeps.state import Chosen
 
 _ABOUT = (
     "Choose a sweep: a map of anything recorded over any two of its axes, with the theory's "
     "boundary where there is one. A click on a cell, or the two sliders below the map, show the "
     "runs of that cell. Nothing in the store is changed from here."
 )
-_POLL_MS = 2000
 _NARROW = 640  # pixels, below which curves are drawn one below the other
 
 
@@ -32,67 +30,9 @@ def layout(site: Site, search: str) -> html.Div:
         [
             heading("Sweeps", _ABOUT),
             html.Details([html.Summary("Stored sweeps"), *listed], open=True),
-            html.Div(_section(site, search, newest), id="sweep"),
+            html.Div(section(site, search, newest), id="sweep"),
         ]
     )
-
-
-def _section(site: Site, search: str, newest: str | None) -> list[Any]:
-    """A sweep: the one that the address names, or the newest. What is wrong is told."""
-    try:
-        given = fields(search)
-        name = given.pop("id", newest)
-        if name is None:
-            return []
-        opened = Opened.of(site.store, name, check=True)
-    except BadInput as error:
-        return [message(f"This link cannot be shown: {error}" if search else str(error))]
-    trouble = None
-    try:
-        chosen = Chosen.parse(given, opened)
-    except BadInput as error:
-        chosen, trouble = Chosen.first(opened), message(f"This link cannot be shown: {error}")
-    has_map = chosen.x is not None
-    there = int(opened.finished.sum())
-    return [
-        html.H2(f"Sweep {name}"),
-        _definition(opened),
-        html.Div(trouble, id="sweep-trouble"),
-        controls(opened, chosen) if has_map else None,
-        html.P("", id="sweep-status", role="status"),
-        html.Div(graph("sweep-map", figure=_empty()), hidden=not has_map),
-        html.Div(id="sweep-cell", role="status"),
-        html.Div([graph("sweep-curves", figure=_empty()), html.Div(id="sweep-legends")],
-                 className="over"),
-        dcc.Store("sweep-facts", data=facts(opened, chosen)),
-        dcc.Store("sweep-asked"),
-        dcc.Store("cell-asked"),
-        dcc.Store("sweep-landed", data=there),
-        dcc.Interval("sweep-poll", interval=_POLL_MS, disabled=there == opened.finished.size),
-    ]  # fmt: skip
-
-
-def _definition(opened: Opened) -> html.Div:
-    """The experiment and its axes, in words."""
-    axes = []
-    for dim in opened.axes:
-        values = opened.data[dim].values
-        ends = f"{values[0]} to {values[-1]}" if len(values) > 3 else ", ".join(map(str, values))
-        told = str(opened.data[dim].attrs.get("field", dim))
-        axes.append(f"{told} ({len(values)}: {ends})" if len(values) > 3 else f"{told} ({ends})")
-    seeds = opened.finished.sizes["seed"]
-    steps = opened.data.step.values
-    words = f"{seeds} seed{'s' * (seeds != 1)}, {int(steps[-1])} steps"
-    words = f"Over {' x '.join(axes)}; {words}." if axes else f"No axes; {words}."
-    text = str(opened.data.attrs["experiment"])
-    return html.Div([html.P(words), html.Details([html.Summary("Experiment"), html.Pre(text)])])
-
-
-def _empty() -> dict[str, Any]:
-    blank = {"visible": False}
-    return {"data": [], "layout": {"xaxis": blank, "yaxis": blank, "height": 200,
-                                   "paper_bgcolor": "rgba(0,0,0,0)",
-                                   "plot_bgcolor": "rgba(0,0,0,0)"}}  # fmt: skip
 
 
 def register(app: Dash, site: Site) -> None:
@@ -107,7 +47,7 @@ def register(app: Dash, site: Site) -> None:
     def another(search: str | None, path: str):
         if path != "/sweeps":
             return no_update
-        return _section(site, (search or "").lstrip("?"), None)
+        return section(site, (search or "").lstrip("?"), None)
 
     @app.callback(
         Output("sweep-map", "figure"),
@@ -125,12 +65,12 @@ def register(app: Dash, site: Site) -> None:
             opened, chosen = _asked(site, asked["query"])
             done = bool(opened.finished.all())
             if chosen.x is None:
-                return no_update, _status(opened, chosen, None), no_update, done
+                return no_update, status(opened, chosen, None), no_update, done
             figure, counted = picture(opened, chosen, bool(asked.get("dark")))
         except BadInput as error:
             return no_update, "", message(str(error)), no_update
         trouble = no_update if asked.get("first") else None
-        return figure, _status(opened, chosen, counted), trouble, done
+        return figure, status(opened, chosen, counted), trouble, done
 
     @app.callback(
         Output("sweep-curves", "figure"),
@@ -147,10 +87,10 @@ def register(app: Dash, site: Site) -> None:
             opened, chosen = _asked(site, asked["query"])
             data, too_large = opened.trajectories(chosen.position)
         except BadInput as error:
-            return _empty(), message(str(error)), None
+            return empty(), message(str(error)), None
         words = cell_words(opened, chosen, data.sizes["seed"], too_large)
         if not data.sizes["seed"]:
-            return _empty(), words, None
+            return empty(), words, None
         columns = 1 if float(asked.get("width", 1000)) < _NARROW else 3
         figure, titles = curves(data, {}, bool(asked.get("dark")), columns)
         step = int(data.step[chosen.step])
@@ -233,24 +173,3 @@ def _asked(site: Site, query: str) -> tuple[Opened, Chosen]:
     given = fields(query)
     opened = Opened.of(site.store, given.pop("id", ""))
     return opened, Chosen.parse(given, opened)
-
-
-def _status(opened: Opened, chosen: Chosen, counted: Counted | None) -> str:
-    finished = opened.finished
-    there, total = int(finished.sum()), finished.size
-    told = f"{share(there, total).capitalize()} runs are there."
-    if counted is None:
-        return told
-    means = ", ".join(chosen.averaged)
-    how = "mean" if chosen.y is not None else "median and 10 to 90 %"
-    over = f", {how} over {means}" if means else ""
-    step = int(np.asarray(opened.data.step.values)[chosen.step])
-    after = f" after step {step}" if "step" in opened.data[chosen.of].dims else ""
-    told = f"{text_of(opened, chosen)}{after}{over}. {told}"
-    if counted.blank:
-        cells = "cell is" if counted.blank == 1 else "cells are"
-        told += f" {counted.blank} of {counted.cells} {cells} blank: not run yet."
-    if counted.infinite:
-        runs = "run has" if counted.infinite == 1 else "runs have"
-        told += f" {counted.infinite} {runs} no finite value."
-    return told[:1].upper() + told[1:]

@@ -1,8 +1,7 @@
-"""Training on demand: within a budget, one at a time a core, and not twice."""
+"""Training on demand: within a budget, and not twice."""
 
 import contextlib
 import gc
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -16,8 +15,8 @@ from learnscope.lab.engine import run_size
 from learnscope.lab.plan import Plan
 from learnscope.lab.progress import duration
 from learnscope.part import allowed_kind
-from learnscope.views.explorer.catalogue import SLOTS
-from learnscope.views.explorer.state import State, settable
+from learnscope.views.explorer.live.catalogue import SLOTS
+from learnscope.views.explorer.live.state import State, settable
 
 MOST_SECONDS = 20.0
 _MOST_COUNT = 10**6  # of anything that sizes an array, before any array is thought of
@@ -67,16 +66,16 @@ def _check_time(seconds: float) -> None:
 
 
 class Trainer:
-    """Runs what pages ask for. As many at a time as there are cores; two visitors who ask for the
-    same wait for one run; results and programs of long ago are given up."""
+    """Runs what pages ask for. Two visitors who ask for the same wait for one run; results and
+    programs of long ago are given up."""
 
-    def __init__(self, cores: int | None = None):
-        self._free = threading.BoundedSemaphore(cores or os.cpu_count() or 1)
+    def __init__(self):
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple, xr.Dataset] = OrderedDict()
         self._asked: dict[tuple, tuple[threading.Lock, int]] = {}
-        self._programs: OrderedDict[str, None] = OrderedDict()
+        self._programs: set[str] = set()
         self._running = 0
+        self._idle = threading.Condition()
 
     def run(self, state: State, seeds: int | None = None) -> xr.Dataset:
         """The state's dataset, of its seeds or of so many."""
@@ -88,7 +87,7 @@ class Trainer:
                     self._kept.move_to_end(key)
                     return self._kept[key]
             check_affordable(state)
-            with self._free, self._program(state.experiment, count):
+            with self._program(state.experiment, count):
                 found = run(state.experiment, seeds=count, progress=False).load()
             with self._lock:
                 self._kept[key] = found
@@ -115,18 +114,21 @@ class Trainer:
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:
-        """Counts compiled programs, and gives all of them up when there are many and none runs:
-        each takes memory that JAX keeps for ever."""
-        structure = jax.tree.structure(experiment)
-        with self._lock:
-            self._programs[f"{structure} {seeds}"] = None
-            if len(self._programs) > _MOST_PROGRAMS and self._running == 0:
-                self._programs.clear()
-                jax.clear_caches()
-                gc.collect()
+        """Counts compiled programs, each of which takes memory that JAX keeps for ever. When there
+        are many, all are given up as soon as none runs; whoever comes meanwhile waits."""
+        key = f"{jax.tree.structure(experiment)} {seeds}"
+        with self._idle:
+            if key not in self._programs and len(self._programs) >= _MOST_PROGRAMS:
+                self._idle.wait_for(lambda: self._running == 0)
+                if len(self._programs) >= _MOST_PROGRAMS:
+                    self._programs.clear()
+                    jax.clear_caches()
+                    gc.collect()
+            self._programs.add(key)
             self._running += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self._idle:
                 self._running -= 1
+                self._idle.notify_all()

@@ -9,7 +9,7 @@ from learnscope.errors import BadInput, unknown
 from learnscope.lab import Experiment
 from learnscope.lab.files import parse_value
 from learnscope.part import AbstractPart, allowed_kind
-from learnscope.views.explorer.catalogue import (
+from learnscope.views.explorer.live.catalogue import (
     DEFAULT,
     SLOTS,
     exemplars,

@@ -1,0 +1,1 @@
+"""The ledger page: what papers claim, what was measured, and where to look."""

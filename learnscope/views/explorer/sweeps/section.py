@@ -1,0 +1,99 @@
+"""A stored sweep on the sweeps page: what it is, its controls, and places for its pictures."""
+
+from typing import Any
+
+import numpy as np
+from dash import dcc, html
+
+from learnscope.errors import BadInput
+from learnscope.views.explorer.live.state import fields
+from learnscope.views.explorer.site import Site, graph, message
+from learnscope.views.explorer.sweeps.controls import controls, facts
+from learnscope.views.explorer.sweeps.listing import share
+from learnscope.views.explorer.sweeps.plots import Counted, text_of
+from learnscope.views.explorer.sweeps.reading import Opened
+from learnscope.views.explorer.sweeps.state import Chosen
+
+_POLL_MS = 2000
+
+
+def section(site: Site, search: str, newest: str | None) -> list[Any]:
+    """A sweep: the one that the address names, or the newest. What is wrong is told."""
+    try:
+        given = fields(search)
+        name = given.pop("id", newest)
+        if name is None:
+            return []
+        opened = Opened.of(site.store, name, check=True)
+    except BadInput as error:
+        return [message(f"This link cannot be shown: {error}" if search else str(error))]
+    trouble = None
+    try:
+        chosen = Chosen.parse(given, opened)
+    except BadInput as error:
+        chosen, trouble = Chosen.first(opened), message(f"This link cannot be shown: {error}")
+    has_map = chosen.x is not None
+    there = int(opened.finished.sum())
+    return [
+        html.H2(f"Sweep {name}"),
+        _definition(opened),
+        html.Div(trouble, id="sweep-trouble"),
+        controls(opened, chosen) if has_map else None,
+        html.P("", id="sweep-status", role="status"),
+        html.Div(graph("sweep-map", figure=empty()), hidden=not has_map),
+        html.Div(id="sweep-cell", role="status"),
+        html.Div([graph("sweep-curves", figure=empty()), html.Div(id="sweep-legends")],
+                 className="over"),
+        dcc.Store("sweep-facts", data=facts(opened, chosen)),
+        dcc.Store("sweep-asked"),
+        dcc.Store("cell-asked"),
+        dcc.Store("sweep-landed", data=there),
+        dcc.Interval("sweep-poll", interval=_POLL_MS, disabled=there == opened.finished.size),
+    ]  # fmt: skip
+
+
+def _definition(opened: Opened) -> html.Div:
+    """The experiment and its axes, in words."""
+    axes = []
+    for dim in opened.axes:
+        values = opened.data[dim].values
+        ends = f"{values[0]} to {values[-1]}" if len(values) > 3 else ", ".join(map(str, values))
+        told = str(opened.data[dim].attrs.get("field", dim))
+        axes.append(f"{told} ({len(values)}: {ends})" if len(values) > 3 else f"{told} ({ends})")
+    seeds = opened.finished.sizes["seed"]
+    steps = opened.data.step.values
+    words = f"{seeds} seed{'s' * (seeds != 1)}, {int(steps[-1])} steps"
+    words = f"Over {' x '.join(axes)}; {words}." if axes else f"No axes; {words}."
+    text = str(opened.data.attrs["experiment"])
+    return html.Div([html.P(words), html.Details([html.Summary("Experiment"), html.Pre(text)])])
+
+
+def empty() -> dict[str, Any]:
+    """No plot yet."""
+    blank = {"visible": False}
+    return {"data": [], "layout": {"xaxis": blank, "yaxis": blank, "height": 200,
+                                   "paper_bgcolor": "rgba(0,0,0,0)",
+                                   "plot_bgcolor": "rgba(0,0,0,0)"}}  # fmt: skip
+
+
+def status(opened: Opened, chosen: Chosen, counted: Counted | None) -> str:
+    """What the map shows, and how much of it is there."""
+    finished = opened.finished
+    there, total = int(finished.sum()), finished.size
+    told = f"{share(there, total).capitalize()} runs are there."
+    if counted is None:
+        return told
+    means = ", ".join(chosen.averaged)
+    how = "mean" if chosen.y is not None else "median and 10 to 90 %"
+    over = f", {how} over {means}" if means else ""
+    step = int(np.asarray(opened.data.step.values)[chosen.step])
+    after = f" after step {step}" if "step" in opened.data[chosen.of].dims else ""
+    told = f"{text_of(opened, chosen)}{after}{over}. {told}"
+    if counted.blank:
+        cells = "cell is" if counted.blank == 1 else "cells are"
+        told += f" {counted.blank} of {counted.cells} {cells} blank: not run yet."
+    if counted.infinite:
+        runs = "run" if counted.infinite == 1 else "runs"
+        without = "did not diverge" if chosen.of == "diverged_at" else "without a finite value"
+        told += f" {counted.infinite} {runs} {without}."
+    return told[:1].upper() + told[1:]

@@ -1,0 +1,194 @@
+"""The report in a real browser: filters, links, light and dark, keyboard, print, no network."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from PIL import Image
+
+from learnscope.studies import STUDIES
+from learnscope.views.report import page as report_page
+from learnscope.views.report import read_contents
+
+# WCAG 2.2, 1.4.3: for every piece of text that is shown, its colour against what is behind it.
+CONTRASTS = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => {
+    const [r, g, b] = rgb.slice(0, 3).map((v) => v / 255)
+      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = {};
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const add = (style, element, name) => {
+    const [a, b] = [light(parse(style.color)), light(behind(element))];
+    if (style.opacity !== "1") throw new Error(name + " is translucent");
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    found[name] = Math.min(ratio, found[name] ?? Infinity);
+  };
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    add(getComputedStyle(element), element, element.tagName + "." + element.className);
+  }
+  for (const input of document.querySelectorAll("input"))
+    add(getComputedStyle(input, "::placeholder"), input, "placeholder");
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """A report of two studies, with a figure each and the experiments of a sweep."""
+    folder = tmp_path_factory.mktemp("out")
+    rows = []
+    for name, figure, sweep in (("pegr", "figure1", "literal"), ("kou", "diagram", "diagram")):
+        study = STUDIES[name]
+        (folder / name).mkdir()
+        noise = np.random.default_rng(0).integers(0, 255, (600, 1000, 3), dtype=np.uint8)
+        Image.fromarray(noise).save(folder / name / f"{figure}.png")
+        told = {arm.label: arm.experiment.to_toml() for arm in study.sweeps("laptop")[sweep].arms}
+        data = xr.Dataset(coords={"seed": range(10)}, attrs={"experiment": json.dumps(told)})
+        data.to_netcdf(folder / name / f"{sweep}.nc", engine="h5netcdf")
+        rows += [entry.to_dict() for entry in study.ledger({})]
+    for row, verdict in zip(rows, ("differs", "reproduced", "reproduced"), strict=False):
+        row |= {"verdict": verdict, "measured": "0.813 ± 0.066 (10 seeds)", "why": "a reason"}
+    (folder / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
+    file = folder / "report.html"
+    file.write_text(report_page(read_contents(folder)), encoding="utf-8")
+    return file.as_uri()
+
+
+def shown(page):
+    """How many claims are on the screen, which the page tells in words, too."""
+    rows = page.locator("#rows tr:visible").count()
+    assert page.locator("#shown").inner_text() == f"{rows} claim" + "s" * (rows != 1)
+    return rows
+
+
+def test_nothing_is_fetched_and_figures_are_there(page, url):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(url)
+    widths = "Array.from(document.images, (image) => image.complete && image.naturalWidth)"
+    assert page.evaluate(widths) == [1000, 1000]
+    assert asked[0] == url and all(one.startswith("data:image/") for one in asked[1:])
+
+
+def test_filters(page, url):
+    page.goto(url)
+    claims = {name: len(STUDIES[name].claims) for name in ("pegr", "kou")}
+    assert shown(page) == sum(claims.values())
+    page.get_by_label("Study").select_option("kou")
+    assert shown(page) == claims["kou"]
+    page.get_by_label("Study").select_option("")
+    page.get_by_role("button", name="not run").click()
+    assert shown(page) == 3
+    page.get_by_label("Find").fill("0.813 REASON")
+    assert shown(page) == 3
+    page.get_by_role("button", name="reproduced").click()
+    assert shown(page) == 1
+    page.get_by_label("Find").fill("no such words")
+    assert shown(page) == 0
+
+
+def test_a_claim_leads_to_its_figure_and_experiments(page, url):
+    page.goto(url)
+    row = page.locator("#pegr-claim-losses\\.literal")
+    row.get_by_role("link", name="figure1").click()
+    assert page.url.endswith("#pegr-figure1")
+    top = page.locator("#pegr-figure1 img").bounding_box()["y"]
+    assert 0 <= top < 100, "the figure is where the link goes"
+    page.go_back()
+    row.get_by_role("link", name="literal").click()
+    defined = page.locator("#pegr-runs-literal details")
+    assert defined.count() == 4, "three rules, and PEGR with λ"
+    assert all(defined.nth(k).get_attribute("open") is not None for k in range(4))
+    assert defined.first.get_by_text('kind = "PerExamplePenalty"').is_visible()
+    table = defined.first.locator("table")
+    assert table.locator("th").all_inner_texts()[-2:] == ["margin", "holds"]
+    assert table.locator("tbody tr").count() > 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast(page, url, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto(url)
+    page.get_by_role("button", name="not run").click()  # a button that is not pressed, too
+    page.get_by_role("button", name="Open all").first.click()
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 15
+    assert min(found.values()) >= 4.5, found
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_keyboard_only(page, url):
+    page.goto(url)
+
+    def tab():
+        page.keyboard.press("Tab")
+        return page.evaluate("document.activeElement.id || document.activeElement.textContent")
+
+    assert tab() == "Skip to the ledger"
+    assert tab() == "pegr" and tab() == "kou"
+    assert tab() == "find"
+    page.keyboard.type("seeds")
+    assert shown(page) == 3
+    assert tab() == "study"
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_label("Study").input_value() == "pegr"
+    assert "reproduced" in tab()
+    page.keyboard.press("Space")
+    assert shown(page) == 1
+    page.keyboard.press("Enter")
+    assert shown(page) == 3
+    page.locator("#pegr summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.get_by_text("@article{meng2023pegr").is_visible()
+
+
+def test_structure(page, url):
+    page.goto(url)
+    assert page.locator("html").get_attribute("lang") == "en"
+    levels = [int(h.evaluate("h => h.tagName[1]")) for h in page.locator("h1,h2,h3,h4").all()]
+    assert levels.count(1) == 1 and levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    nameless = """Array.from(document.querySelectorAll("input,select,button,a,img,summary"))
+        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.alt)).length"""
+    assert page.evaluate(nameless) == 0
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_is_cut_off(page, url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url)
+    # Without opened definitions: they scroll in boxes of their own.
+    wide = """Array.from(document.querySelectorAll("body *")).filter((e) => e.checkVisibility()
+        && !e.closest(".skip, #table thead") && e.getBoundingClientRect().right > innerWidth + 1)
+        .map((e) => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
+
+
+def test_print(page, url):
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 690, "height": 900})  # of A4, at 96 dots an inch, in margins
+    page.goto(url)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator(".controls").is_visible()
+    cut = """Array.from(document.querySelectorAll("#table td > div"))
+        .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).length"""
+    assert page.evaluate(cut) == 0
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.get_by_text("@article{meng2023pegr").is_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert not page.get_by_text("@article{meng2023pegr").is_visible()
