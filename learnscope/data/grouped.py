@@ -1,10 +1,9 @@
 """The examples of one problem, dealt out to tasks."""
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Array, Key
 
+from learnscope.data.around import AbstractAround
 from learnscope.data.columns import Columns
 from learnscope.data.frame import Frame
 from learnscope.data.problem import AbstractData, Problem, Samples
@@ -12,7 +11,7 @@ from learnscope.errors import BadInput
 from learnscope.part import count, slot
 
 
-class Grouped(AbstractData):
+class Grouped(AbstractAround):
     r"""Tasks that differ in their examples alone: those of `data` are dealt out like cards, so that
     meta-learning rules can learn from any data model. Such tasks are the clients of federated
     learning with data of one law, for which `Reptile` is federated averaging (McMahan et al. 2017,
@@ -42,14 +41,6 @@ class Grouped(AbstractData):
     queries: int = count(4)
 
     @property
-    def dim(self) -> Any:  # type: ignore[override]
-        return self.data.dim
-
-    @property
-    def labels(self) -> int | None:
-        return self.data.labels
-
-    @property
     def compression(self) -> str:
         return "none"  # adapting to fresh tasks sees all of their vectors
 
@@ -58,12 +49,7 @@ class Grouped(AbstractData):
         return self.data.span
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        whole = self.data.sample(key, frame)
-        if whole.validation is not None or self.data.sets > 1:
-            raise BadInput(
-                f"Grouped.data = {type(self.data).__name__} is not allowed: it must have one set "
-                "of training examples, not tasks or fresh ones every step."
-            )
+        whole = self.one_set(key, frame)
         each = whole.train.size // self.tasks
         if each <= self.validation:
             raise BadInput(
@@ -92,9 +78,6 @@ class Grouped(AbstractData):
             views=whole.views,
             widths=whole.widths,
         )
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        return self.data.example(key, problem)
 
 
 def _dealt(tasks: int, each: int) -> np.ndarray:

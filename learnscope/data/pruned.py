@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from learnscope.data.around import AbstractAround
 from learnscope.data.frame import Frame
 from learnscope.data.image_data import Images
 from learnscope.data.influence import influence_scores
@@ -18,7 +19,7 @@ from learnscope.part import choice, flag, slot
 ORDERS = ("high", "low", "random")
 
 
-class Pruned(AbstractData):
+class Pruned(AbstractAround):
     r"""Training examples less those of the highest influence scores, of the lowest, or random ones.
 
     Xu, Chen (2025), *Rethinking Benign Overfitting in Two-Layer Neural Networks*, Figure 7. The
@@ -59,14 +60,6 @@ class Pruned(AbstractData):
             )
 
     @property
-    def dim(self) -> Any:  # type: ignore[override]
-        return self.data.dim
-
-    @property
-    def labels(self) -> int | None:
-        return self.data.labels
-
-    @property
     def compression(self) -> str:
         return self.data.compression
 
@@ -79,12 +72,7 @@ class Pruned(AbstractData):
         return max(1, size - round(self.removed * size))
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        whole = self.data.sample(key, frame)
-        if whole.validation is not None or self.data.sets > 1:
-            raise BadInput(
-                f"Pruned.data = {type(self.data).__name__} is not allowed: it must have one set of "
-                "training examples, not tasks or fresh ones every step."
-            )
+        whole = self.one_set(key, frame)
         size = whole.train.size
         draws = jax.random.uniform(jax.random.fold_in(key, 1), (size,))
         by, apart, count = self.by, self.apart, self._kept(size)
@@ -108,9 +96,6 @@ class Pruned(AbstractData):
             x, y = _rows(whole.train), whole.train.y
             stay = jax.pure_callback(choose, shape, x, y, draws, vmap_method="sequential")
         return eqx.tree_at(lambda problem: problem.train, whole, whole.train.take(stay))
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        return self.data.example(key, problem)
 
 
 def _rows(samples: Samples) -> Float[Array, "n number"]:

@@ -1,14 +1,13 @@
 """Any data model with positive pairs."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import random
+from learnscope.data.around import AbstractAround
 from learnscope.data.frame import Frame
-from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.data.problem import AbstractData, Problem
 from learnscope.data.views import AbstractViews, Pair
 from learnscope.part import AbstractPart, Number, number, slot
 
@@ -45,7 +44,7 @@ class NoisyViews(AbstractViews, AbstractPart):
         return view(one), view(other)
 
 
-class Viewed(AbstractData):
+class Viewed(AbstractAround):
     """A data model whose examples come in pairs of `views`, so that self-supervised rules can learn
     from it; all else is that of `data`.
 
@@ -61,14 +60,6 @@ class Viewed(AbstractData):
     views: AbstractViews = slot(AbstractViews)
 
     @property
-    def dim(self) -> Any:  # type: ignore[override]
-        return self.data.dim
-
-    @property
-    def labels(self) -> int | None:
-        return self.data.labels
-
-    @property
     def compression(self) -> str:
         return "none"  # a view has noise of its own every step
 
@@ -79,6 +70,3 @@ class Viewed(AbstractData):
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.data.sample(key, frame)
         return eqx.tree_at(lambda p: p.views, whole, self.views, is_leaf=lambda x: x is None)
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        return self.data.example(key, problem)
