@@ -116,6 +116,17 @@ def _(
     """
     others = {name: value for name, value in params.items() if name != "filters"}
     seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), params["filters"])
+    slopes, rest = penalised_slopes(net, others, seen, batch, loss, weight)
+    (filters,) = pull(slopes)
+    return {**rest, "filters": filters}
+
+
+def penalised_slopes(
+    net: AbstractInnerProductNet, others: Params, seen: Any, batch: Samples, loss: str,
+    weight: Number,
+) -> tuple[Any, Params]:  # fmt: skip
+    r"""The penalised gradient by what is seen, $\frac1n (\delta_i + \lambda\, D\delta_i [K_i
+    \delta_i])$, and by parameters other than the filters."""
 
     def example_loss(z, rest, y):
         outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[:, None], z))
@@ -132,10 +143,9 @@ def _(
     bend, rest_bend = jax.vmap(along, in_axes=(1, 0, 1, 0), out_axes=(1, 0))(
         seen, batch.y, moved, rest_slope
     )
-    size = batch.size
-    (filters,) = pull(jax.tree.map(lambda g, h: (g + weight * h) / size, slope, bend))
+    slopes = jax.tree.map(lambda g, h: (g + weight * h) / batch.size, slope, bend)
     rest = jax.tree.map(lambda g, h: (g + weight * h).mean(0), rest_slope, rest_bend)
-    return {**rest, "filters": filters}
+    return slopes, rest
 
 
 def _gram_product(

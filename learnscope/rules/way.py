@@ -14,10 +14,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from learnscope.data import FullBatch, Problem
+from learnscope.data import FullBatch, Problem, Samples
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.losses import loss_of
+from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_slopes
 from learnscope.rules.rule import AbstractRule, State
 from learnscope.rules.siamese import AbstractPairRule
 
@@ -63,7 +64,8 @@ class Plain(AbstractWay):
 
 
 class InSpan(AbstractWay):
-    r"""Gradient descent on the full batch, in the coefficients of the training vectors.
+    r"""Gradient descent on the full batch, with a per-example penalty or without, in the
+    coefficients of the training vectors.
 
     Filters see examples as $Z = W X^T$ and the gradient is $H X$, where $H$ is the loss's
     derivative by $Z$. So $W_t = W_0 + B_t X$ with $B_{t+1} = B_t - \eta H_t$, and
@@ -72,9 +74,9 @@ class InSpan(AbstractWay):
     of the weights is added to the first columns.
     """
 
-    rule: GradientDescent
+    rule: GradientDescent | PerExamplePenalty
     net: AbstractInnerProductNet
-    labels: Array
+    examples: Samples
     wide: Float[Array, "n dim"]
     gram: Float[Array, "n n"]
     narrow: tuple[Float[Array, "n few"], ...]
@@ -82,13 +84,13 @@ class InSpan(AbstractWay):
     loss: str = eqx.field(static=True)
 
     @staticmethod
-    def of(rule: GradientDescent, state: State, problem: Problem) -> "InSpan":
+    def of(rule: GradientDescent | PerExamplePenalty, state: State, problem: Problem) -> "InSpan":
         groups, order = _groups(problem)
         (wide,) = [group for group, is_wide in zip(groups, order, strict=True) if is_wide]
         narrow = tuple(group for group, is_wide in zip(groups, order, strict=True) if not is_wide)
         assert isinstance(state.net, AbstractInnerProductNet)
         return InSpan(
-            rule, state.net, problem.train.y, wide, wide @ wide.T, narrow, order, state.loss
+            rule, state.net, problem.train, wide, wide @ wide.T, narrow, order, state.loss
         )
 
     @property
@@ -110,19 +112,33 @@ class InSpan(AbstractWay):
         wide = seen + moved @ self.gram + direct @ cut.T
         narrow = iter([filters[:, : group.shape[1]] @ group.T for group in self.narrow])
         every = tuple(wide if is_wide else next(narrow) for is_wide in self.order)
-
-        def loss(every):
-            return loss_of(self.loss, self.net.read({}, every), self.labels).mean()
-
-        by_seen = jax.grad(loss)(every)
         back = iter(self.narrow)
-        for gradient, is_wide in zip(by_seen, self.order, strict=True):
+        for gradient, is_wide in zip(self._by_seen(every, t), self.order, strict=True):
             if is_wide:
                 moved = moved - self.rule.rate * gradient
             else:
                 group = next(back)
                 direct = direct.at[:, : group.shape[1]].add(-self.rule.rate * gradient @ group)
         return seen, start, moved, direct
+
+    def _by_seen(self, every: tuple[Array, ...], t: Int[Array, ""]) -> tuple[Array, ...]:
+        """What the rule descends along, by what is seen."""
+
+        def loss(every):
+            return loss_of(self.loss, self.net.read({}, every), self.examples.y).mean()
+
+        def plain():
+            return jax.grad(loss)(every)
+
+        rule = self.rule
+        if isinstance(rule, GradientDescent):
+            return plain()
+        weight = rule.weight if rule.half else 2 * rule.weight
+
+        def penalised():
+            return penalised_slopes(self.net, {}, every, self.examples, self.loss, weight)[0]
+
+        return jax.lax.cond(t < rule.until, penalised, plain)
 
     def moving(self, walk: Any) -> PyTree[Array]:
         return walk[2:]
@@ -184,7 +200,7 @@ def way_for(rule: AbstractRule, state: State, problem: Problem, steps: int) -> A
         return Turning(rule, problem)
     if not _may_stay_in_span(rule, state, problem):
         return Plain(rule, problem)
-    assert isinstance(rule, GradientDescent)
+    assert isinstance(rule, GradientDescent | PerExamplePenalty)
     groups, order = _groups(problem)
     (wide,) = [group for group, is_wide in zip(groups, order, strict=True) if is_wide]
     (n, width), filters = wide.shape, state.params["filters"].shape[0]
@@ -195,7 +211,9 @@ def way_for(rule: AbstractRule, state: State, problem: Problem, steps: int) -> A
 
 def _may_stay_in_span(rule: AbstractRule, state: State, problem: Problem) -> bool:
     return (
-        type(rule) is GradientDescent  # one that derives from it may have a gradient of its own
+        isinstance(rule, GradientDescent | PerExamplePenalty)
+        # One that derives from them may have a gradient of its own.
+        and type(rule) in (GradientDescent, PerExamplePenalty)
         and (rule.optimiser, rule.options) == ("sgd", {})
         and isinstance(state.net, AbstractInnerProductNet)
         and set(state.params) == {"filters"}

@@ -49,7 +49,18 @@ CASES = {
         "rotate",
     ),
     "squared": (experiment(rule=descent("squared")), "rotate"),
-}
+    "penalised, closed half-way": (
+        experiment(rule=ls.rules.PerExamplePenalty(rate=0.5, weight=0.3, until=11)),
+        "compressed",
+    ),
+    "penalised classes": (
+        experiment(
+            ls.data.ClassNoise(**CLASSES, correlation=9), CLASS_NET,
+            ls.rules.PerExamplePenalty(rate=1.0, weight=0.05, half=False),
+        ),
+        "compressed",
+    ),
+}  # fmt: skip
 
 
 @functools.cache
@@ -207,7 +218,7 @@ CHOICES = {
     "mini-batch": (experiment(ls.data.SignalNoise(**SIGNS, batch=4)), "compressed", Plain),
     "mini-batch of all": (experiment(ls.data.SignalNoise(**SIGNS, batch=8)), "compressed", Plain),
     "per-example penalty": (
-        experiment(rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)), "compressed", Plain
+        experiment(rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)), "compressed", InSpan
     ),
     "full penalty": (
         experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.1)), "compressed", Plain

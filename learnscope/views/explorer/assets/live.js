@@ -14,7 +14,7 @@ window.dash_clientside = window.dash_clientside || {};
     return found.ok ? found.json() : { refusal: await found.text() };
   }
 
-  let spec, fields, shownQuery, busy, steps, place, frames, playing, later, visit = 0;
+  let spec, fields, shownQuery, busy, steps, place, frames, playing, later, legends, visit = 0;
 
   function made(tag, words, properties) {
     const element = Object.assign(document.createElement(tag), properties || {});
@@ -180,9 +180,11 @@ window.dash_clientside = window.dash_clientside || {};
     at("at").max = steps.length - 1;
     for (const shape of found.figure.layout.shapes) if (shape.name === "now") shape.x0 = shape.x1 = steps[place];
     await (await plotly()).react(at("curves"), found.figure.data, found.figure.layout, { displayModeBar: false, responsive: true });
-    at("legends").replaceChildren(...found.legends.map(legend));
-    at("theory").replaceChildren(...found.theory.flatMap(table));
+    const words = JSON.stringify(found.legends);
+    if (words !== legends || !at("legends").hasChildNodes()) at("legends").replaceChildren(...found.legends.map(legend));
+    legends = words;
     told();
+    setTimeout(() => { if (at("theory")) at("theory").replaceChildren(...found.theory.flatMap(table)); }); // after the curves are seen
   }
 
   function legend(panel) {
