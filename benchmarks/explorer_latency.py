@@ -1,5 +1,7 @@
-"""From a moved slider to the redrawn curve, in a real browser: the `pegr` preset (10 seeds, 1500
-steps), and the same in 10^9 dimensions. Needs Chromium and Playwright (extras explorer and dev).
+"""How long from a moved slider to the redrawn curve, in a real browser, at d = 400 and 10^9?
+
+The `pegr` preset: 10 seeds, 1500 steps. Needs Chromium and Playwright (extras explorer and
+benchmark); limits are 250 ms and a ratio of 1.2.
 
     python benchmarks/explorer_latency.py [--moves 25]
 """

@@ -1,6 +1,7 @@
-"""Twenty visitors of the explorer who move sliders for a minute: are all answered, does memory
-stay bounded? Every visitor loads the page, then moves a slider as soon as the last move was
-answered; one move in thirty is a count, which compiles another program. All on this machine.
+"""Are twenty visitors of the explorer who move sliders for a minute all answered? In what memory?
+
+Every visitor loads the page, then moves a slider as soon as the last move was answered; one move in
+thirty is a count, which compiles another program. All on this machine.
 
     python benchmarks/explorer_visitors.py [--visitors 20] [--seconds 60]
 """

@@ -173,7 +173,7 @@ def boundary(
     data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
-    """Find the phase boundary that a file's table [boundary] asks for, and fit its exponent."""
+    """Find the phase boundary that a file's table `boundary` asks for, and fit its exponent."""
     from learnscope.views.phase import boundary_figure
     from learnscope.views.terminal import boundary_table
 
@@ -310,7 +310,8 @@ def grid(
     output = Output(out)
     where = _where(store, workers, cluster)
     found = run_grid(rule, data, seeds, scale, say=say, **where)
-    for line in write_grid(output, found):
+    # A part must not take the place of the whole.
+    for line in write_grid(output, found, "grid-part" if rule or data else "grid"):
         say(line)
 
 

@@ -88,7 +88,8 @@ def _plain(value: Any) -> Any:
 
 def _plain_float(value: Any) -> Any:
     value = _plain(value)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and abs(value) <= _LARGEST else value
 
 
 def _plain_whole(value: Any) -> Any:

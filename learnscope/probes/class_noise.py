@@ -88,7 +88,11 @@ class Contributions(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         classes, test = factors_of(self, problem)[1], problem.test
-        assert isinstance(state.net, AbstractInnerProductNet)
+        if not isinstance(state.net, AbstractInnerProductNet):
+            raise BadInput(
+                "the probe Contributions needs a net that sees inner products, such as PatchCNN, "
+                f"and a rule that trains it as it is, not {type(state.net).__name__}."
+            )
         seen = by_patch(inner(state.params["filters"], test.x))
         if len(seen) != 2:
             raise BadInput("the probe Contributions needs examples of a feature and a noise patch.")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from learnscope.markup import html_table
+
 
 class Prediction(dict[str, Any]):
     """Predicted quantities by name. Prints as a table with what each one means.
@@ -15,11 +17,18 @@ class Prediction(dict[str, Any]):
         super().__init__(values)
         self.meanings = dict(meanings)
 
-    def __str__(self) -> str:
-        shown = {
+    def _shown(self) -> dict[str, str]:
+        return {
             name: f"{value:.4g}" if isinstance(value, float) else str(value)
             for name, value in self.items()
         }
+
+    def _repr_html_(self) -> str:
+        rows = [(name, value, self.meanings.get(name, "")) for name, value in self._shown().items()]
+        return html_table(("", "value", "meaning"), rows)
+
+    def __str__(self) -> str:
+        shown = self._shown()
         names = max(map(len, shown))
         values = max(map(len, shown.values()))
         return "\n".join(

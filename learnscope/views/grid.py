@@ -189,14 +189,14 @@ def grid_cells(found: xr.Dataset) -> list[dict[str, Any]]:
     return cells
 
 
-def write_grid(output: Output, found: xr.Dataset) -> list[str]:
+def write_grid(output: Output, found: xr.Dataset, name: str = "grid") -> list[str]:
     """Figure, tables and dataset into a folder; what there is to say of it, in lines."""
     paths = [
-        output.dataset("grid", found),
-        output.text("grid.md", grid_markdown(found)),
-        output.text("grid.json", grid_json(found)),
-        output.text("grid.csv", grid_csv(found)),
-        *output.figure("grid", grid_figure(found)),
+        output.dataset(name, found),
+        output.text(f"{name}.md", grid_markdown(found)),
+        output.text(f"{name}.json", grid_json(found)),
+        output.text(f"{name}.csv", grid_csv(found)),
+        *output.figure(name, grid_figure(found)),
     ]
     told = [f"{_MARK} {pairs}: {why}" for why, pairs in reasons(found).items()]
     return [grid_text(found), *told, *(f"wrote {path}" for path in paths)]

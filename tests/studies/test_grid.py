@@ -194,10 +194,10 @@ def test_the_command_from_end_to_end(call, tmp_path):
     assert (code, err) == (0, "")
     assert "2/2" in out and "GradientDescent" in out
     assert {path.name for path in (tmp_path / "made").iterdir()} == {
-        f"grid.{end}" for end in ("nc", "md", "json", "csv", "png", "pdf")
+        f"grid-part.{end}" for end in ("nc", "md", "json", "csv", "png", "pdf")
     }
-    cells = {(cell["rule"], cell["data"]): cell
-             for cell in json.loads((tmp_path / "made" / "grid.json").read_text())}  # fmt: skip
+    told = json.loads((tmp_path / "made" / "grid-part.json").read_text())
+    cells = {(cell["rule"], cell["data"]): cell for cell in told}
     assert len(cells) == 4
     assert "StrongWeak alone" in cells["PopulationDescent", "SignalNoise"]["reason"]
     pair = cells["GradientDescent", "SignalNoise"]

@@ -109,6 +109,43 @@ def test_a_bad_value_is_refused_in_words_and_the_page_goes_on(live, page):
     page.wait_for_function("document.getElementById('refusal').textContent === ''")
 
 
+def test_sliders_of_counts_stop_at_round_numbers_up_to_their_end(live, page):
+    live()
+    page.focus("#slider-steps")
+    page.keyboard.press("End")
+    assert page.input_value("#field-steps") == "1000"
+    page.keyboard.press("Home")
+    assert page.input_value("#field-steps") == "1"
+    slide(page, "net.width", 1.31)
+    assert page.input_value("#field-net\\.width") == "20"
+
+
+def test_what_is_refused_is_not_shown_as_if_it_were_run(live, page):
+    live(weights=True)
+    before, address = drawn(page), page.url
+    page.fill("#field-net\\.width", "1000000")
+    page.press("#field-net\\.width", "Enter")
+    page.wait_for_function("document.getElementById('refusal').textContent !== ''", timeout=WAIT)
+    assert drawn(page) == before and page.url == address
+    assert "shown before" in page.inner_text("#status")
+    assert page.evaluate("getComputedStyle(document.getElementById('over')).opacity") < "0.5"
+    assert "1000000" not in page.get_attribute("#export-nc", "href")
+
+
+def test_runs_that_diverge_are_told_and_back_undoes_another_rule(live, page):
+    live(SMALL + "&net.activation=relu2&rule=PerExamplePenalty&rule.weight=100&rule.rate=100")
+    page.wait_for_function("document.getElementById('warning').textContent.includes('3 of 3 runs')")
+    live()
+    before = drawn(page)
+    page.select_option("#kind-rule", "FullPenalty")
+    redrawn(page, before)
+    address_has(page, "rule=FullPenalty")
+    page.go_back()
+    page.wait_for_function("document.getElementById('kind-rule').value === 'GradientDescent'")
+    page.click("#to-live")  # the page that is open: its address keeps the state
+    assert "preset=kou" in page.url
+
+
 def test_the_step_plays_and_pauses_and_is_in_the_address(live, page):
     live(weights=True)
     place = page.locator("#at")

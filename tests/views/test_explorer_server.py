@@ -65,6 +65,7 @@ def test_every_preset_has_an_address_and_comes_back_from_it(name):
         ("preset=kou&seeds=0", "seeds = 0 is not allowed: it must be a whole number from 1 to 100"),
         ("preset=kou&step=9999", "step = 9999 is not allowed"),
         ("preset=kou&data.dim=" + "9" * 500, "SignalNoise.dim = 9+ is not allowed"),
+        ("preset=kou&data.noise=" + "9" * 500, "SignalNoise.noise = 9+ is not allowed"),
         ("preset=clusters&rule.options=1", "rule.options cannot be set from a page"),
         ("preset", "must have the form"),
         ("preset=kou&data.noise=" + "1" * 5000, "characters; at most 4000"),
@@ -109,6 +110,15 @@ def test_no_kind_on_offer_reads_files_or_holds_code():
     offered = {kind for name in presets() for kinds in exemplars(name).values() for kind in kinds}
     forbidden = {"Images", "Pruned", "TeacherMixture", "ImageTasks", "Model"}
     assert not offered & forbidden
+
+
+def test_a_rule_that_fits_is_not_refused_for_what_the_page_watches():
+    for query in ("preset=kou&rule=Linearised", "preset=benign&rule=Linearised",
+                  "preset=kou&net=TwoLayer"):  # fmt: skip
+        try:
+            check_affordable(State.parse(query))
+        except BadInput as error:
+            assert "probe" not in str(error), query
 
 
 # ---- training

@@ -56,24 +56,25 @@ def panels(data: xr.Dataset) -> list[Panel]:
     for title, wanted in _TOGETHER:
         there = [name for name in wanted if name in names]
         if there:
-            lines = tuple(line for name in there for line in _lines(data[name]))
+            most = _MOST_COMPONENTS if len(there) == 1 else 1
+            lines = tuple(line for name in there for line in _lines(data[name], most))
             found.append(Panel(title, lines))
             names = [name for name in names if name not in there]
-    return found + [Panel(_text(data[name]), _lines(data[name])) for name in names]
+    return found + [Panel(_text(data[n]), _lines(data[n], _MOST_COMPONENTS)) for n in names]
 
 
 def _text(values: xr.DataArray) -> str:
     return str(values.attrs.get("long_name", values.name))
 
 
-def _lines(values: xr.DataArray) -> tuple[Line, ...]:
-    """A variable as it is, component by component if there are few, else by its largest."""
+def _lines(values: xr.DataArray, most: int) -> tuple[Line, ...]:
+    """A variable as it is, component by component if they are few, else by its largest."""
     values = values.transpose("seed", "step", ...)
     array = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
     name = _text(values)
     if values.ndim == 2:
         return (Line(name, array[..., 0]),)
-    if array.shape[-1] <= _MOST_COMPONENTS:
+    if array.shape[-1] <= most:
         places = np.ndindex(*values.shape[2:])
         return tuple(
             Line(f"{name} {', '.join(str(i + 1) for i in place)}", array[..., k])
@@ -83,13 +84,17 @@ def _lines(values: xr.DataArray) -> tuple[Line, ...]:
 
 
 def largest(array: np.ndarray) -> np.ndarray:
-    """The entry of largest size on the last axis, with its sign.
+    """The size of the largest entry on the last axis; with its sign, where all that are found share
+    one: else the sign jumps between seeds and steps.
 
     >>> largest(np.array([[1.0, -3.0, np.nan], [2.0, 0.0, 1.0]]))
-    array([-3.,  2.])
+    array([3., 2.])
+    >>> largest(np.array([[-1.0, -3.0, np.nan], [-2.0, 0.0, -1.0]]))
+    array([-3., -2.])
     """
     sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    return np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
+    found = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
+    return found if (found[np.isfinite(found)] <= 0).all() else np.abs(found)
 
 
 def curves(
@@ -192,6 +197,8 @@ def band(
         "fill": "toself", "fillcolor": _faint(colour), "line": {"width": 0},
         "hoverinfo": "skip",
     }  # fmt: skip
+    if len(at) == 1:  # of a run that diverges at once: no line without a mark
+        shared["mode"] = "markers"
     median = shared | {
         "x": at.tolist(), "y": _rounded(middle), "name": line.name,
         "line": {"color": colour, "width": 2},

@@ -67,13 +67,15 @@ class Contents:
     parts: tuple[Part, ...]
 
     def pictures_of(self, row: dict[str, str]) -> list[Picture]:
-        """The figure that a claim is about, else all that are drawn from what it was checked on."""
+        """The figure that a claim names; where it names none, all from what it was checked on."""
         part, needs = self._about(row)
         if part is None:
             return []
         drawn = [p for p in part.pictures if set(needs) & set(p.needs)]
         names = _names(row["where"])
-        return [p for p in drawn if p.name.partition("_")[0] in names] or drawn
+        if any(name.partition("_")[0] in names for name in part.study.figures):
+            return [p for p in drawn if p.name.partition("_")[0] in names]
+        return drawn
 
     def sweeps_of(self, row: dict[str, str]) -> dict[str, str]:
         """The sweeps that a claim was checked on and that are in the folder, with their anchors."""
@@ -110,7 +112,8 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
     path = folder / "ledger.json"
     if not path.is_file():
         raise BadInput(
-            f"{folder} has no ledger.json: `learnscope verify --out {folder}` (or `run`) makes it."
+            f"{folder} has no ledger.json: `learnscope verify --out {folder}`, or a run of whole "
+            "studies, makes it."
         )
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ window.dash_clientside = window.dash_clientside || {};
     return found.ok ? found.json() : { refusal: await found.text() };
   }
 
-  let spec, fields, shownQuery, busy, steps, place, frames, playing, later, legends, visit = 0;
+  let spec, fields, shownQuery, busy, steps, place, drawnQuery, frames, playing, later, legends, entry, visit = 0;
 
   function made(tag, words, properties) {
     const element = Object.assign(document.createElement(tag), properties || {});
@@ -25,8 +25,9 @@ window.dash_clientside = window.dash_clientside || {};
   // ---- controls -------------------------------------------------------------------------------
 
   // The text that a slider's position stands for.
-  function text(position, range) {
-    if (range.scale === "linear") return String(Number(Number(position).toPrecision(4)));
+  function text(given, range) {
+    const position = Number(given); // a control's value is a string
+    if (range.scale === "linear") return String(Number(position.toPrecision(4)));
     if (range.scale === "stops") {
       const power = Math.pow(10, Math.floor(position + 1e-9));
       const apart = (m) => Math.abs(Math.log10(m * power) - position);
@@ -107,13 +108,19 @@ window.dash_clientside = window.dash_clientside || {};
     await rebuild([...other, ...kinds].join("&"), ["preset=" + spec.preset, ...kinds].join("&"));
   }
 
-  async function rebuild(wanted, otherwise) {
+  async function rebuild(wanted, otherwise, back) {
     let found = await answer("controls", wanted);
     if (found.refusal && otherwise) found = await answer("controls", otherwise);
     if (found.refusal) return refuse(found.refusal);
     build(found);
+    entry = !back; // another part is a step that "back" undoes; a slider's move is not
+    place = null;
     ask();
   }
+
+  window.addEventListener("popstate", () => {
+    if (at("curves") && spec && window.location.search) rebuild(window.location.search.slice(1), null, true);
+  });
 
   // ---- questions ------------------------------------------------------------------------------
 
@@ -124,7 +131,10 @@ window.dash_clientside = window.dash_clientside || {};
 
   function remember() {
     const last = !steps.length || place === steps.length - 1;
-    window.history.replaceState(window.history.state, "", "?" + shownQuery + (last ? "" : "&step=" + steps[place]));
+    const address = "?" + drawnQuery + (last ? "" : "&step=" + steps[place]);
+    if (entry) window.history.pushState(window.history.state, "", address);
+    else window.history.replaceState(window.history.state, "", address);
+    entry = false;
   }
 
   // Ask for what the controls hold; while an answer is awaited, only as soon as it is there.
@@ -142,11 +152,14 @@ window.dash_clientside = window.dash_clientside || {};
       if (mine !== visit || !at("curves")) return;
       shownQuery = wanted;
       refuse(found.refusal || "");
-      at("status").textContent = found.status || "";
-      if (!found.refusal) await draw(found);
+      at("results").classList.toggle("old", Boolean(found.refusal));
+      at("status").textContent = found.refusal ? "Refused (see above): this is what was shown before." : found.status;
+      if (found.refusal) return;
+      await draw(found);
+      drawnQuery = wanted;
       if (!first) remember();
       for (const kind of EXPORTS) at("export-" + kind).href = "export/live." + kind + "?" + wanted;
-      if (!found.refusal) later = setTimeout(() => askWeights(wanted, mine), PAUSE);
+      later = setTimeout(() => askWeights(wanted, mine), PAUSE);
     } catch (error) {
       if (mine === visit && at("refusal")) refuse("The explorer does not answer: is it still running?");
       shownQuery = wanted;
@@ -174,6 +187,10 @@ window.dash_clientside = window.dash_clientside || {};
   }
 
   async function draw(found) {
+    at("warning").textContent = found.warning;
+    at("warning").className = found.warning ? "message" : "";
+    frames = null;
+    at("weights").classList.add("old"); // until theirs are there
     const before = steps.length - 1;
     steps = found.figure.layout.meta.steps;
     place = place === null || place >= before ? steps.length - 1 : Math.min(place, steps.length - 1);
@@ -211,6 +228,7 @@ window.dash_clientside = window.dash_clientside || {};
   function told() {
     at("at").value = place;
     at("at-text").textContent = "step " + steps[place];
+    at("at").setAttribute("aria-valuetext", "step " + steps[place]);
   }
 
   async function look() {
@@ -223,6 +241,7 @@ window.dash_clientside = window.dash_clientside || {};
     });
     if (Object.keys(change).length) window.Plotly.relayout(at("curves"), change);
     if (frames) {
+      at("weights").classList.remove("old");
       const figure = weights();
       (await plotly()).react(at("weights"), figure.data, figure.layout, { displayModeBar: false, responsive: true });
     }
@@ -264,21 +283,28 @@ window.dash_clientside = window.dash_clientside || {};
       marker: { size: 9, opacity: 0.75, color: frames.filters.map((f) => COLOURS[Math.floor(f / each) % 6]) } }], layout: layout };
   }
 
+  async function copy() {
+    let words = "Copied";
+    // Browsers give pages of other machines no clipboard.
+    if (!navigator.clipboard) words = "Copy the address above";
+    else await navigator.clipboard.writeText(window.location.href).catch(() => { words = "Copy the address above"; });
+    at("copy").textContent = words;
+    setTimeout(() => { if (at("copy")) at("copy").textContent = "Copy link"; }, 1500);
+  }
+
   // ---- the page is there ----------------------------------------------------------------------
 
   window.dash_clientside.learnscope = {
     live: function (start) {
       visit += 1;
       clearInterval(playing);
-      [shownQuery, busy, steps, frames, playing] = [null, false, [], null, null];
-      place = null;
+      [shownQuery, drawnQuery, busy, steps, frames, playing, place, entry] = [null, null, false, [], null, null, null, false];
       build(start);
       at("play").addEventListener("click", play);
       const bar = made("input", [], { type: "range", id: "at", min: 0, max: 1, step: 1, value: 1 });
       bar.addEventListener("input", () => { if (steps.length) { place = Number(bar.value); look(); } });
       at("at-label").replaceChildren("step", bar);
-      at("copy").addEventListener("click", () => navigator.clipboard.writeText(window.location.href)
-        .then(() => { at("copy").textContent = "Copied"; setTimeout(() => { if (at("copy")) at("copy").textContent = "Copy link"; }, 1500); }));
+      at("copy").addEventListener("click", copy);
       const wanted = start.step;
       ask(true).then(() => {
         if (wanted === null || !steps.length) return;

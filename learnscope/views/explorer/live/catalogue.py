@@ -12,6 +12,7 @@ from learnscope.errors import unknown
 from learnscope.lab import Experiment, Record
 from learnscope.lab.experiment import AbstractProbe
 from learnscope.part import AbstractPart
+from learnscope.rules.rule import AbstractPenalty
 from learnscope.studies.benign import experiments as benign
 from learnscope.studies.input_structure import experiments as input_structure
 from learnscope.studies.kou import experiments as kou
@@ -154,14 +155,21 @@ def watched(experiment: Experiment) -> Experiment:
 
 
 def _probes(experiment: Experiment) -> tuple[AbstractProbe, ...]:
-    rule = experiment.rule
+    rule, net = experiment.rule, experiment.net
     plain = (probes.Loss(), probes.TrainAccuracy(), probes.TestAccuracy())
+    of_pairs = isinstance(rule, rules.AbstractPairRule)
+    if of_pairs and not isinstance(experiment.data, data.StrongWeak):
+        return _of_pairs(rule)
+    # Decompositions are of a patch network that is trained itself, not its linearisation, say.
+    trained = isinstance(rule, rules.GradientDescent | AbstractPenalty)
+    whole = trained and isinstance(net, nets.PatchCNN)
     match experiment.data:
         case data.SignalNoise():
-            watched = (probes.SignalLearning(), probes.NoiseMemorisation(), *plain)
-            return (*watched, probes.Decomposition())
+            watched = (probes.SignalLearning(), probes.NoiseMemorisation()) if trained else ()
+            return (*watched, *plain, *([probes.Decomposition()] if whole else []))
         case data.ClassNoise():
-            return (probes.Contributions(), *plain, probes.ActiveNeurons())
+            return (*([probes.Contributions()] if whole else []), *plain,
+                    *([probes.ActiveNeurons()] if whole else []))  # fmt: skip
         case data.Patterns():
             return (probes.PatternComponents(), *plain, probes.Alignment())
         case data.GaussianParity():

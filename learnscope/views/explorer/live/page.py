@@ -60,10 +60,12 @@ def layout(site: Site, search: str) -> html.Div:
     results = html.Section(
         [
             html.P("", id="status", role="status"),
+            html.P("", id="warning", role="status"),
             html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over"),
             player,
             html.Div([weights, html.Div(id="theory", className="half")], className="row"),
         ],
+        id="results",
         className="results",
     )
     return html.Div(
@@ -103,7 +105,13 @@ def register(app: Dash, site: Site) -> None:
         figure, legends = curves(data, told.times, "dark" in look, **most)
         status = _status(data, state, told.times, time.perf_counter() - begun)
         return flask.jsonify(
-            {"figure": figure, "legends": legends, "theory": told.tables, "status": status}
+            {
+                "figure": figure,
+                "legends": legends,
+                "theory": told.tables,
+                "status": status,
+                "warning": _warning(data),
+            }
         )
 
     @app.server.route("/live/weights")
@@ -132,11 +140,22 @@ def _asked() -> State:
 
 
 def _status(data: xr.Dataset, state: State, times: dict[str, float], seconds: float) -> str:
-    diverged = int(np.isfinite(data.diverged_at.values).sum())
     seeds = f"{state.seeds} seed{'s' * (state.seeds != 1)}"
     told = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']}"
     told += f" coordinates: {1000 * seconds:.0f} ms."
     if times:
         dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
         told += f" Dashed: {dashed}."
-    return told + (f" {diverged} of {seeds} diverged." if diverged else "")
+    return told
+
+
+def _warning(data: xr.Dataset) -> str:
+    """Word of runs that diverged, if any did."""
+    at = data.diverged_at.values[np.isfinite(data.diverged_at.values)]
+    if not at.size:
+        return ""
+    return (
+        f"{at.size} of {data.sizes['seed']} runs diverged, the first at step {at.min():.0f}: "
+        "curves end there. Lower the rate, the weight, or the noise, whose squared norm grows with "
+        "the dimension."
+    )

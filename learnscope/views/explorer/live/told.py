@@ -6,6 +6,7 @@ from typing import Any
 from learnscope import theory
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
+from learnscope.rules.rule import AbstractPenalty
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,7 @@ def tell(experiment: Experiment) -> Told:
         name.replace("_", " "): float(value)
         for name, value in prediction.items()
         if ("time" in name or "stage" in name)
+        and (name != "closing_time" or isinstance(experiment.rule, AbstractPenalty))
         and isinstance(value, int | float)
         and 0 < value < experiment.steps
     }
