@@ -12,6 +12,7 @@ import dataclasses
 import json
 import math
 import os
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -102,7 +103,7 @@ class Folder:
         """Say so, before anything is computed, if nothing can be written here."""
         with told(f"the store {self.url} cannot be written"):
             self._files.makedirs(self._root, exist_ok=True)
-            probe = self.path(f".probe-{os.getpid()}")
+            probe = self.path(f".probe-{uuid.uuid4().hex}")  # threads may look at once
             self._files.pipe_file(probe, b"")
             self._files.rm_file(probe)
 

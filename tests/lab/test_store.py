@@ -255,3 +255,13 @@ def test_nothing_foreign_is_removed(tmp_path, kind):
     with pytest.raises(ls.BadInput, match=name):
         Folder(tmp_path).remove(name)
     assert tree(tmp_path) == before
+
+
+def test_threads_may_look_at_once_whether_a_store_can_be_written(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from learnscope.lab.store import Folder
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: Folder(tmp_path / "new").check_writable(), range(400)))
+    assert not list((tmp_path / "new").iterdir())
