@@ -5,6 +5,7 @@ import os
 import platform
 import random
 import shutil
+import threading
 import time
 import warnings
 from datetime import UTC, datetime
@@ -24,7 +25,8 @@ from learnscope.lab.relatives import relatives
 from learnscope.lab.results import AbstractResults
 from learnscope.lab.store import FORMAT, MARK, Folder, chunk_key, told
 
-_FILL = {"array.write_empty_chunks": True}  # so that every chunk of a stored box is a file
+_CREATING = threading.Lock()
+_FILL = {"write_empty_chunks": True}  # so that every chunk of a stored box is a file
 _STALE = 600.0  # seconds after which a half-written file's writer is taken for dead
 
 
@@ -43,9 +45,10 @@ class InStore(AbstractResults):
         self._finished = self.stored.finished()
         self.stored.check_whole(self._finished)
         store = folder.zarr(self.name)
-        with self.stored.readable(), zarr.config.set(_FILL):
+        with self.stored.readable():
+            # Of these arrays, not in zarr's settings: other threads share those.
             self._arrays = {
-                name: zarr.open_array(store, path=name, mode="r+")
+                name: zarr.open_array(store, path=name, mode="r+").with_config(_FILL)
                 for name in [*plan.variables, MARK]
             }
         self._relatives = relatives(folder, plan, self.name) if not self._finished.all() else []
@@ -118,7 +121,9 @@ class InStore(AbstractResults):
                      for name, v in plan.variables.items()}  # fmt: skip
         note = {"long_name": "computing time, shared by the runs of a box", "units": "s"}
         variables[MARK] = (plan.dims, plan.shape, "float64", note)
-        with told(f"the store {self.folder.url} cannot be written"), warnings.catch_warnings():
+        # Filters of warnings belong to all threads: one at a time changes them.
+        refusal = told(f"the store {self.folder.url} cannot be written")
+        with _CREATING, refusal, warnings.catch_warnings():
             # Zarr calls strings and consolidated metadata unfinished parts of its third format.
             warnings.simplefilter("ignore")
             labels.drop_attrs(deep=False).to_zarr(

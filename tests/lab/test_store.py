@@ -1,9 +1,12 @@
 """Stored sweeps: the same as in memory, found again, lazy, in folders and at URLs."""
 
+import contextlib
 import importlib
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import xarray as xr
 import zarr
@@ -258,10 +261,30 @@ def test_nothing_foreign_is_removed(tmp_path, kind):
 
 
 def test_threads_may_look_at_once_whether_a_store_can_be_written(tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from learnscope.lab.store import Folder
-
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: Folder(tmp_path / "new").check_writable(), range(400)))
     assert not list((tmp_path / "new").iterdir())
+
+
+def test_threads_may_store_sweeps_side_by_side(tmp_path, monkeypatch):
+    """Every chunk of a finished box is a file, also one that holds NaN alone (`diverged_at`), and
+    whatever other threads do to zarr's settings meanwhile, which are the process's."""
+    monkeypatch.setattr(zarr.config, "set", lambda *given, **named: contextlib.nullcontext())
+    setting = ls.Experiment(
+        data=ls.data.SignalNoise(dim=9, train=2, test=2, signal=1.0, noise=0.5),
+        net=ls.nets.PatchCNN(width=1),
+        rule=ls.rules.GradientDescent(rate=0.1),
+        steps=1,
+    )
+
+    def one(i):
+        plan = Plan.of(setting.replace("data.noise", 0.5 + i), None, 2, "auto", "float32")
+        results = InStore(Folder(tmp_path), plan)
+        (box,) = plan.boxes
+        values = {n: np.full(v.shape, np.nan, v.dtype) for n, v in plan.variables.items()}
+        results.put(box, values, 1.0)
+        return int(results.dataset().diverged_at.isnull().sum())
+
+    one(0)
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(one, range(1, 33))) == [2] * 32
