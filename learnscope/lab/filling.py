@@ -26,7 +26,7 @@ from learnscope.lab.results import AbstractResults
 from learnscope.lab.store import FORMAT, MARK, Folder, chunk_key, told
 
 _CREATING = threading.Lock()
-_FILL = {"write_empty_chunks": True}  # so that every chunk of a stored box is a file
+_FILL: Any = {"write_empty_chunks": True}  # so that every chunk of a stored box is a file
 _STALE = 600.0  # seconds after which a half-written file's writer is taken for dead
 
 
