@@ -6,7 +6,7 @@ import jax
 import matplotlib.pyplot as plt
 import pytest
 
-from learnscope.rules import per_example_penalty
+from learnscope.rules import per_example_penalty, way
 from learnscope.studies import get
 from learnscope.studies.pegr import experiments as ex
 from learnscope.studies.pegr.real_figures import REAL_FIGURES
@@ -37,12 +37,13 @@ def test_the_no_mean_reading_gives_the_ledger_its_verdicts():
 
 @pytest.mark.parametrize("factor", [-1.0, 0.5], ids=["sign flipped", "factor 2 dropped"])
 def test_a_wrong_update_changes_the_ledger(monkeypatch, factor):
-    right = per_example_penalty.penalised_gradient
+    right = per_example_penalty.penalised_slopes
 
-    def wrong(net, params, batch, loss, weight):
-        return right(net, params, batch, loss, factor * weight)
+    def wrong(net, others, seen, batch, loss, weight):
+        return right(net, others, seen, batch, loss, factor * weight)
 
-    monkeypatch.setattr(per_example_penalty, "penalised_gradient", wrong)
+    for user in (per_example_penalty, way):  # steps as the rule says, and in the vectors' span
+        monkeypatch.setattr(user, "penalised_slopes", wrong)
     found = verdicts()
     jax.clear_caches()
     assert found != NO_MEAN
