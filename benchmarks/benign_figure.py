@@ -1,13 +1,13 @@
 """How much faster is Figure 3 of Xu and Chen (2025) than the same loop in PyTorch, at d = 1000 and
 10^5?
 
-K = 5 classes of 100 examples, 100 neurons a class, 20 full-batch steps, 1000 test points, a grid of
-20 x 20 cells and 3 seeds: 1200 trainings. Some trainings of each are run in turns, and their CPU
+K = 5 classes of 100 examples, 100 neurons per class, 20 full-batch steps, 1000 test points, a grid
+of 20 x 20 cells and 3 seeds: 1200 trainings. Some trainings of each are run in turns, and their CPU
 time is EXTRAPOLATED to all 1200; compilation counts once. Both have one core, as a worker of
 `learnscope run --workers` has (XLA's and PyTorch's threads would spin while they wait). PyTorch
 (torch_benign.py) at d = 10^5 is extrapolated from a few steps as well. Then the share of the
-machine's peak: matrix products of a training, over what the same core reaches in a product of
-2000 x 2000 matrices.
+machine's peak: matrix products of a training, over what the same core reaches in a product of 2000
+x 2000 matrices.
 
     python benchmarks/benign_figure.py [--trainings 48] [--parts 3] [--full]
 """
@@ -23,8 +23,8 @@ import numpy as np
 import torch
 import torch_benign as theirs
 
-from learnscope.lab.run import run_and_report
-from learnscope.studies.benign.experiments import experiment, sweeps
+from learnscope.lab import report_of, run
+from learnscope.papers.benign.experiments import experiment, sweeps
 
 ALL, DIMS, RATE, STEPS = 1200, (1000, 100_000), 5.0, 20
 
@@ -35,7 +35,7 @@ def ours(dim: int, trainings: int, part: int) -> tuple[float, float]:
     over = {"data.signal": np.sort(chosen.uniform(0.001, 3.8, 4)),
             "data.correlation": np.sort(chosen.uniform(1, 1400, trainings // 4))}  # fmt: skip
     before = time.process_time()
-    _, report = run_and_report(experiment(dim=dim), over, [part], progress=False)
+    report = report_of(run(experiment(dim=dim), over, [part], progress=False))
     return time.process_time() - before, report.compile_seconds
 
 
@@ -120,7 +120,7 @@ def main() -> None:
     if arguments.full:
         started = time.perf_counter()
         arm = sweeps("laptop")["figure3a"].arms[1]
-        _, report = run_and_report(arm.experiment, arm.axes, 3, cluster=2, progress=False)
+        report = report_of(run(arm.experiment, arm.axes, 3, cluster=2, progress=False))
         print(f"figure 3a, {report.computed} trainings on 2 workers: "
               f"{time.perf_counter() - started:.0f} s (under 180 wanted)")  # fmt: skip
     same_answer()
@@ -130,7 +130,7 @@ def same_answer(seeds: int = 10) -> None:
     """Both programs' mean test accuracy in one cell."""
     signal, ratio = 0.3, 20.0
     setting = experiment(signal=signal, correlation=ratio)
-    data, _ = run_and_report(setting, seeds=seeds, progress=False)
+    data = run(setting, seeds=seeds, progress=False)
     frame = theirs.frame_of(1000, torch.Generator().manual_seed(0))
     dense = theirs.matrices(ratio, 1000, frame)
     found = [theirs.run(signal, ratio, 1000, s, STEPS, RATE, dense, frame) for s in range(seeds)]

@@ -1,8 +1,8 @@
 """What does a training step of a deep network cost, over plain PyTorch on the same net and batch?
 
 LeNet5 on 28 x 28, Conv4 and ResNet(8) on 32 x 32 x 3, batches of 64, gradient descent through the
-same `GradientDescent` that trains two-layer networks, in a loop of steps as the engine runs it; and
-a step of `PerExamplePenalty` on LeNet5 over a plain one. One thread each, interleaved in one
+same `GradientDescent` that trains two-layer networks, in a loop of steps as `lab/train.py` runs it;
+and a step of `PerExamplePenalty` on LeNet5 over a plain one. One thread each, interleaved in one
 process, best of `--repeats`. PyTorch (`pip install torch==2.13.0`) is needed for the first part.
 
     python benchmarks/deep_step.py
@@ -21,7 +21,8 @@ import jax
 import jax.numpy as jnp
 
 import learnscope as ls
-from learnscope.data import Frame, Problem, Samples
+from learnscope.data import Problem, Samples
+from learnscope.space import Frame
 
 STEPS = 5  # of one timed loop
 SHAPES = {"LeNet5": (28, 28, 1), "Conv4": (32, 32, 3), "ResNet(8)": (32, 32, 3)}

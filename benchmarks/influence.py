@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from learnscope.tools import influence_scores
+from learnscope.images import influence_scores
 
 COUNT, SIDE, CLASSES = 60_000, 28, 10
 

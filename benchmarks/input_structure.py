@@ -2,8 +2,9 @@
 
 One method (the network), parity, 50000 examples, 600 neurons, 600 steps, accuracies on 5000
 examples every 30 steps; d = 500 and 2000. Both on one core, in CPU seconds, in turns, the best of
-`--repeats`; compiling is told apart. Then d = 2000 against d = 100, which is the same program.
-`--table` times Table 1 instead: six methods, 5 seeds, two workers, an empty compilation cache.
+`--repeats`; compiling is reported separately. Then d = 2000 against d = 100, which is the same
+program. `--table` times Table 1 instead: six methods, 5 seeds, two workers, an empty compilation
+cache.
 
     python benchmarks/input_structure.py [--repeats 2] [--table]
 """
@@ -14,14 +15,13 @@ import tempfile
 import time
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is told apart, not left out
+os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is reported separately
 
 import torch_input_structure as theirs
 
+from learnscope.lab import report_of, run
 from learnscope.lab.cluster import local
-from learnscope.lab.run import run_and_report
-from learnscope.probes import TestAccuracy, TrainAccuracy
-from learnscope.studies.input_structure.experiments import (
+from learnscope.papers.input_structure.experiments import (
     FREE,
     NETWORK,
     RESCALED,
@@ -29,6 +29,7 @@ from learnscope.studies.input_structure.experiments import (
     parity,
     table,
 )
+from learnscope.probes import TestAccuracy, TrainAccuracy
 
 WANTED = {500: 4, 2000: 12}
 
@@ -40,7 +41,8 @@ def ours(dim: int, seed: int) -> tuple[float, float, float]:
     experiment = setting.experiment(setting.rules()[NETWORK], probes, 30)
     before = time.process_time()
     # As a sweep over d, so that every dimension is the same program.
-    data, report = run_and_report(experiment, {"data.dim": [dim]}, [seed], progress=False)
+    data = run(experiment, {"data.dim": [dim]}, [seed], progress=False)
+    report = report_of(data)
     spent = time.process_time() - before - report.compile_seconds
     return spent, report.compile_seconds, float(data.test_accuracy[..., -1].mean())
 
@@ -52,7 +54,8 @@ def table_1() -> None:
         sweep = table({"": parity()}, 5, (NETWORK,), left_out=(RESCALED,))
         with local(2) as client:
             before = time.perf_counter()
-            data, report = sweep.run_and_report(cluster=client, progress=False)
+            data = sweep.run(cluster=client, progress=False)
+            report = report_of(data)
             spent = time.perf_counter() - before
     assert data.learner.size == 6 and NETWORK + FREE in data.learner
     print(f"Table 1: {report}; {spent:.0f} s on two workers (at most 90 wanted)")

@@ -4,7 +4,7 @@ Batches of `--batch` from `--images` random images of 32 x 32 x 3 bytes, in rand
 [0, 1]; plain, and augmented (crop, flip, jitter, grey, blur: one view). NumPy's augmentation is the
 loop over images that one would write: a crop by bilinear weights, a mirror, colours, a blur. Each
 batch is then used by a step of plain gradient descent on LeNet5 (`--work 0`: by nothing but a sum).
-Prints images a second and ratios; one thread for computing, interleaved, best of `--repeats`.
+Prints images per second and ratios; one thread for computing, interleaved, best of `--repeats`.
 With PyTorch (`pip install torch==2.13.0`), its DataLoader (no workers, no augmentation) too.
 
     python benchmarks/input_throughput.py

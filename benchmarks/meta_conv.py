@@ -1,9 +1,9 @@
 """What does a step of FOMAML on Conv4 cost, over a plain PyTorch loop; and tasks one by one or
 together?
 
-5 ways, 1 shot and 5 validation images a class, 4 tasks, 5 inner steps, Adam outside; images of
+5 ways, 1 shot and 5 validation images per class, 4 tasks, 5 inner steps, Adam outside; images of
 28 x 28 and Conv4 of width 32, and of 14 x 14 and 16. Ours is the `Fomaml` that trains two-layer
-networks, in a loop of steps as the engine runs it. One thread each, interleaved in one process,
+networks, in a loop of steps as `lab/train.py` runs it. One thread each, interleaved in one process,
 best of `--repeats`. PyTorch (`pip install torch==2.13.0`) is needed.
 
     python benchmarks/meta_conv.py

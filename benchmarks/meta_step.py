@@ -1,7 +1,7 @@
 """What does an outer step of FOMAML cost, over vmapped autodiff on ambient patches; and does it
 depend on the dimension?
 
-K = 343 tasks of n = 10 examples, m = 18 filters a sign, J = 5 inner steps, d = 1000 (Zuo et al.
+K = 343 tasks of n = 10 examples, m = 18 filters per sign, J = 5 inner steps, d = 1000 (Zuo et al.
 2023, section 5.1). The yardstick adapts a copy of all weights to every task, on patches in R^d,
 with `jax.vmap` and `jax.grad`; it is compiled too. Then the same rule in compressed coordinates at
 d = 10^4 and 10^5 with K n = 400 < d. CPU time, one core, interleaved, best of `--repeats`.
@@ -23,9 +23,10 @@ import jax
 import jax.numpy as jnp
 
 import learnscope as ls
-from learnscope.data import Frame
+from learnscope.lab import report_of
 from learnscope.lab.cluster import local
-from learnscope.studies.meta_split.experiments import sweeps
+from learnscope.papers.meta_split.experiments import sweeps
+from learnscope.space import Frame
 
 RATE, GAMMA, J, WIDTH = 1e-4, 1e-3, 5, 18
 NET = ls.nets.PatchCNN(width=WIDTH, activation="huberised", scale=0.032, second_layer="sum")
@@ -75,11 +76,9 @@ def separation() -> None:
         os.environ["LEARNSCOPE_CACHE"] = empty  # workers take it over
         with local(2) as client:
             before = time.perf_counter()
-            _, report = sweeps("laptop")["separation"].run_and_report(
-                cluster=client, progress=False
-            )
+            data = sweeps("laptop")["separation"].run(cluster=client, progress=False)
             spent = time.perf_counter() - before
-    print(f"separation: {report}; {spent:.0f} s on two workers (at most 240 wanted)")
+    print(f"separation: {report_of(data)}; {spent:.0f} s on two workers (at most 240 wanted)")
 
 
 def main() -> None:
@@ -94,7 +93,7 @@ def main() -> None:
         return
     key = jax.random.key(0)
     data = family(1000, 343, 500)
-    quickly = {"xla_backend_optimization_level": 1}  # as the engine draws
+    quickly = {"xla_backend_optimization_level": 1}  # as the laboratory draws
     problem = jax.jit(data.sample, compiler_options=quickly)(key)
     frame = Frame(jnp.asarray(1000.0), data.span + NET.rows, room=data.span)
     compressed = jax.jit(lambda k: data.sample(k, frame), compiler_options=quickly)(key)

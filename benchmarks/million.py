@@ -1,9 +1,8 @@
 """How much memory does a sweep of a million trainings take, and what does opening it read?
 
-1,000 x 1,000 settings of a small experiment into a store, with the default memory budget of 1 GB
-for runs that are computed at one time. Peak resident memory of the process is printed beside that
-of the same process after a sweep of 10,000, and the bytes that are read to open the result and to
-take one cell from it.
+1,000 x 1,000 settings of a small experiment go into a store, block by block. Peak resident memory
+of the process is printed beside that of the same process after a sweep of 10,000, and the bytes
+that are read to open the result and to take one cell from it.
 
     python benchmarks/million.py [--side 1000]
 """
@@ -20,7 +19,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import numpy as np
 
 import learnscope as ls
-from learnscope.lab.run import run_and_report
+from learnscope.lab import report_of, run
 
 BUDGET = 1e9
 
@@ -61,7 +60,7 @@ def main() -> None:
                 "data.noise": np.linspace(0.1, 3, side),
             }
             started = time.perf_counter()
-            _, report = run_and_report(setting, over, store=folder, memory=BUDGET)
+            report = report_of(run(setting, over, store=folder))
             seconds = time.perf_counter() - started
             print(f"{report.computed} trainings in {seconds:.0f} s, peak memory {peak():.0f} MB")
         assert report.store is not None

@@ -1,6 +1,6 @@
 """Write docs/performance.md from what benchmarks print.
 
-Runs the benchmarks that are named (all, if none are) and puts the question, the command and the
+Runs the named benchmarks (without names, all) and puts the question, the command and the
 printed output of each into its section of the page; other sections stay as they are. Needs what
 `make bench` installs, and a machine that does nothing else.
 
@@ -23,7 +23,7 @@ SECTION = re.compile(r"<!-- begin (\w+) -->\n(.*?)<!-- end \1 -->\n", flags=re.D
 
 
 def benchmarks() -> list[Path]:
-    """Every benchmark: not the yardsticks, nor this."""
+    """Every benchmark, without the yardsticks and this script."""
     files = sorted(HERE.glob("*.py"))
     return [file for file in files if not file.stem.startswith("torch_") and file.stem != "page"]
 
@@ -35,7 +35,7 @@ def question(name: str) -> str:
 
 
 def sections(page: str) -> dict[str, str]:
-    """What stands between the marks of each benchmark."""
+    """The text between the marks of each benchmark."""
     return dict(SECTION.findall(page))
 
 

@@ -1,8 +1,8 @@
 """How much faster is the field's standard phase diagram than the same loop in PyTorch?
 
 100,000 trainings of a two-layer ReLU CNN (Kou et al. 2023): signal 1 to 10 and dimension 100 to
-1090 in 100 values each, 10 seeds, n = 20, 10 filters a sign, 10 % flipped labels, 1000 test points,
-100 full-batch steps. All of them are run with learnscope, in one process, into a store; of
+1090 in 100 values each, 10 seeds, n = 20, 10 filters per sign, 10 % flipped labels, 1000 test
+points, 100 full-batch steps. All of them are run with learnscope, in one process, into a store; of
 PyTorch's cells (torch_phase.py) a few are run between the parts of the sweep, and their time is
 EXTRAPOLATED to all 10,000 cells. CPU seconds of both; compilation counts.
 
@@ -20,8 +20,8 @@ os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is part of the time
 import numpy as np
 import torch_phase
 
-from learnscope.lab.run import run_and_report
-from learnscope.studies.kou.experiments import experiment
+from learnscope.lab import report_of, run
+from learnscope.papers.kou.experiments import experiment
 
 SIGNALS, DIMS, SEEDS = np.linspace(1, 10, 100), np.linspace(100, 1090, 100).round(), 10
 
@@ -42,7 +42,8 @@ def main() -> None:
         for signals in np.array_split(SIGNALS, arguments.parts):
             started, before = time.perf_counter(), time.process_time()
             over = {"data.signal": signals, "data.dim": DIMS}
-            data, report = run_and_report(setting, over, SEEDS, store=folder)
+            data = run(setting, over, SEEDS, store=folder)
+            report = report_of(data)
             data.test_accuracy.isel(step=-1).mean("seed").load()
             wall += time.perf_counter() - started
             cpu += time.process_time() - before
@@ -64,7 +65,7 @@ def main() -> None:
 
 def same_answer(setting, numbers, count: int = 200) -> None:
     """Both programs' mean test error in one cell."""
-    data, _ = run_and_report(setting, seeds=count, progress=False)
+    data = run(setting, seeds=count, progress=False)
     dim = int(setting.data.dim)
     theirs = torch_phase.run_cell(float(setting.data.signal), dim, count, *numbers)
     for name, values in (

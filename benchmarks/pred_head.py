@@ -1,10 +1,10 @@
 """How much faster is Algorithm 1 of Wen and Li than as a PyTorch script, and what does d cost?
 
 Steps on fresh batches of 1024 examples of 16 patches, two neurons with a prediction head: ours ten
-trainings at a time, theirs one by one; CPU seconds a training's step, in turns on one core, the
-best of `--repeats`. Then d = 10^6 against d = 100, for training on batches and for the population
-flow. `--diagram` times the study's phase diagram instead (20 x 20 x 50 flows, two workers, an empty
-compilation cache).
+trainings at a time, theirs one by one; CPU seconds per step of a training, in turns on one core,
+the best of `--repeats`. Then d = 10^6 against d = 100, for training on batches and for the
+population flow. `--diagram` times the study's phase diagram instead (20 x 20 x 50 flows, two
+workers, an empty compilation cache).
 
     python benchmarks/pred_head.py [--repeats 3] [--diagram]
 """
@@ -15,18 +15,17 @@ import tempfile
 import time
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is told apart, not left out
+os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is reported separately
 
 import torch_pred_head as theirs
 
 from learnscope.data import StrongWeak
-from learnscope.lab import Experiment, Record
+from learnscope.lab import Experiment, Record, report_of, run
 from learnscope.lab.cluster import local
-from learnscope.lab.run import run_and_report
 from learnscope.nets import PatchEncoder
-from learnscope.probes import FeatureStrengths
+from learnscope.papers.pred_head.experiments import flow, horizon, sweeps
+from learnscope.papers.pred_head.parts.strong_weak import FeatureStrengths
 from learnscope.rules import NonContrastive
-from learnscope.studies.pred_head.experiments import flow, horizon, sweeps
 
 STEPS, RUNS = 200, 10
 
@@ -40,7 +39,7 @@ def trained(dim: int, seed: int) -> tuple[float, float]:
     seeds = range(RUNS * seed, RUNS * (seed + 1))
     before = time.process_time()
     # As a sweep over d, so that every dimension is the same program.
-    _, report = run_and_report(experiment, {"data.dim": [dim]}, seeds, progress=False)
+    report = report_of(run(experiment, {"data.dim": [dim]}, seeds, progress=False))
     spent = time.process_time() - before - report.compile_seconds
     return spent / (STEPS * RUNS), report.compile_seconds
 
@@ -50,7 +49,7 @@ def flowed(dim: float, seed: int) -> float:
     seeds = range(100 * seed, 100 * (seed + 1))
     over = {"data.dim": [dim], "rule.horizon": [horizon(dim) / 1e3]}
     before = time.process_time()
-    _, report = run_and_report(flow(), over, seeds, precision="float64", progress=False)
+    report = report_of(run(flow(), over, seeds, precision="float64", progress=False))
     return (time.process_time() - before - report.compile_seconds) / len(seeds)
 
 
@@ -60,7 +59,7 @@ def diagram() -> None:
         os.environ["LEARNSCOPE_CACHE"] = empty  # workers take it over
         with local(2) as client:
             before = time.perf_counter()
-            _, report = sweeps("laptop")["diagram"].run_and_report(cluster=client, progress=False)
+            report = report_of(sweeps("laptop")["diagram"].run(cluster=client, progress=False))
             spent = time.perf_counter() - before
     print(f"20 x 20 x 50 flows: {report}; {spent:.0f} s on two workers (at most 180 wanted)")
 

@@ -30,10 +30,11 @@ import numpy as np
 import xarray as xr
 from PIL import Image, ImageChops
 
-from learnscope.lab.ledger import VERDICTS, Finding, Ledger
-from learnscope.studies import STUDIES
-from learnscope.views.output import Output
-from learnscope.views.report import page, read_contents
+from learnscope.evidence.ledger import VERDICTS, Finding, Ledger
+from learnscope.evidence.output import Output
+from learnscope.papers import STUDIES
+from learnscope.views.report.contents import read_contents
+from learnscope.views.report.page import page
 
 MOST_BYTES, MOST_SECONDS = 15e6, 2.0
 PAINTED = """async () => {

@@ -1,8 +1,8 @@
 """The yardstick of benign_figure.py: a training of Figure 3's network in PyTorch, plainly written.
 
-Noise is zeta @ A_k with a dense matrix a class, as the paper defines it; where d x d no longer fits
-(d = 10^5), by the formula for a spike and a flat bulk. Both patches meet all filters, gradients are
-autograd's, one thread.
+Noise is zeta @ A_k with one dense matrix per class, as the paper defines it; where d x d no longer
+fits (d = 10^5), by the formula for a spike and a flat bulk. Both patches meet all filters,
+gradients are autograd's, one thread.
 """
 
 import math

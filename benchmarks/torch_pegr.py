@@ -6,7 +6,7 @@ paper's own coordinates (inputs are tensors of shape ``(n, 2, d)``), float32, on
 Plain training and full-gradient regularisation write themselves. The per-example penalty can be
 written in several natural ways; three are here (see `WAYS`), and which is fastest depends on the
 dimension. `run_cell` takes the fastest for its dimension, so that the yardstick is as long as an
-honest one can be. CPU milliseconds a step, range over repeats on one noisy machine:
+honest one can be. CPU milliseconds per step, range over repeats on one noisy machine:
 
 =======  ========================================================================  =======  =====
 way      how the n gradients are had                                               d = 400  10^4
@@ -104,7 +104,7 @@ def run_cell(
 
     ``until`` is the step at which the penalty is closed; ``half`` is lambda/2 against lambda;
     ``scale`` is the standard deviation of the initial weights; ``second_layer`` is 1/m or 1;
-    ``way`` is how the per-example penalty is computed (the fastest at ``dim`` unless told).
+    ``way`` is how the per-example penalty is computed (default: the fastest at ``dim``).
 
     Curves (``loss``, ``signal_learning``, ``noise_memorisation``, ``test_accuracy``) are taken
     before step 0, every ``record_every`` steps and at the end; ``step`` says when. ``seconds`` is

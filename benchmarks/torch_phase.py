@@ -1,7 +1,7 @@
 """The yardstick of phase_diagram.py: a cell of the diagram in PyTorch, as one would write it well.
 
-The data of all seeds of a cell comes from one call each, the network is one matrix product a step,
-gradients are autograd's, and one thread is used: more are slower at this size.
+The data of all seeds of a cell comes from one call each, the network is one matrix product per
+step, gradients are autograd's, and one thread is used: more are slower at this size.
 """
 
 import torch
@@ -13,7 +13,7 @@ TRAIN, TEST, WIDTH, FLIP, NOISE = 20, 1000, 10, 0.1, 1.0
 def run_cell(
     signal: float, dim: int, seeds: int, steps: int, rate: float, scale: float, start_at: int = 0
 ) -> list[float]:
-    """The test errors of a cell, one a seed."""
+    """The test errors of a cell, one per seed."""
     torch.set_num_threads(1)
     source = torch.Generator().manual_seed(start_at)
     count = TRAIN + TEST

@@ -15,9 +15,9 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import numpy as np
 import xarray as xr
 
+from learnscope.lab import run
 from learnscope.lab.cluster import local
-from learnscope.lab.run import run_and_report
-from learnscope.studies.kou.experiments import experiment
+from learnscope.papers.kou.experiments import experiment
 
 
 def main() -> None:
@@ -34,9 +34,9 @@ def main() -> None:
     for _ in range(arguments.repeats):
         for count in (1, 2):
             with local(count) as client:
-                run_and_report(setting, over, range(90, 100), cluster=client, progress=False)
+                run(setting, over, range(90, 100), cluster=client, progress=False)
                 started = time.perf_counter()
-                data, _ = run_and_report(setting, over, 10, cluster=client, progress=False)
+                data = run(setting, over, 10, cluster=client, progress=False)
                 seconds = time.perf_counter() - started
             best[count] = min(seconds, best.get(count, seconds))
             results.append(data)

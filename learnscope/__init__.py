@@ -8,9 +8,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from learnscope import data, nets, probes, rules, studies, theory, tools, views
+    from learnscope import (
+        data,
+        evidence,
+        figures,
+        grid,
+        images,
+        lab,
+        nets,
+        papers,
+        probes,
+        rules,
+        theory,
+        tools,
+        views,
+    )
+    from learnscope import papers as studies
     from learnscope.errors import BadInput, MissingData
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
+
+    __version__: str
 
 # Two large operations of a program side by side (two linear systems, say) can wait for each other
 # for ever in jaxlib 0.10's thread pool; so they are scheduled one by one. XLA reads this when it is
@@ -19,7 +36,8 @@ _FLAG = "--xla_cpu_enable_concurrency_optimized_scheduler"
 if _FLAG not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAG}=false".strip()
 
-_FOLDERS = ("data", "nets", "probes", "rules", "studies", "theory", "tools", "views")
+_FOLDERS = ("data", "evidence", "figures", "grid", "images", "lab", "nets", "papers", "probes",
+            "rules", "theory", "tools", "views")  # fmt: skip
 _NAMES = {
     "BadInput": "learnscope.errors",
     "Experiment": "learnscope.lab",
@@ -32,31 +50,24 @@ _NAMES = {
 }
 
 __all__ = [
-    "BadInput",
-    "Experiment",
-    "MissingData",
-    "Record",
-    "boundary",
-    "data",
-    "load",
-    "nets",
-    "probes",
-    "rules",
-    "run",
-    "studies",
-    "theory",
-    "tools",
-    "views",
-    "zipped",
-]
+    "BadInput", "Experiment", "MissingData", "Record", "__version__", "boundary", "data",
+    "evidence", "figures", "grid", "images", "lab", "load", "nets", "papers", "probes", "rules",
+    "run", "studies", "theory", "tools", "views", "zipped",
+]  # fmt: skip
 
 
 def __getattr__(name: str):
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("learnscope")
     if name in _FOLDERS:
         return import_module(f"learnscope.{name}")
+    if name == "studies":  # the old name of `papers`
+        return import_module("learnscope.papers")
     if name in _NAMES:
         if name in ("load", "run", "boundary"):
-            import_module("learnscope.accessor")  # what results can do
+            import_module("learnscope.views.accessor")  # what results can do
         return getattr(import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'learnscope' has no attribute '{name}'")
 

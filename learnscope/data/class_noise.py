@@ -1,4 +1,4 @@
-"""Class-dependent noise: one patch is the class's feature, the other noise of the class's own."""
+"""Class-dependent noise: one patch is the class's feature, the other is the class's noise."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,12 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from learnscope.data import random
 from learnscope.data.factors import AbstractFactors, SpikeFactors
-from learnscope.data.frame import Frame, orthonormal
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples, told
-from learnscope.errors import BadInput
+from learnscope.data.problem import (
+    AbstractData,
+    Problem,
+    Samples,
+    check_batch,
+    encode_labels,
+    mini_batches,
+)
+from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
+from learnscope.space import random
+from learnscope.space.frame import Frame, orthonormal
 
 # Symmetric sub-Gaussian variables of variance 1, by name.
 NOISES: dict[str, Callable[[Key[Array, ""], tuple[int, ...]], Array]] = {
@@ -46,16 +53,15 @@ class ClassNoise(AbstractData):
     |---|---|
     | $d$ | `dim` |
     | $K$ | `classes` |
-    | $\lvert S_k\rvert$ | `train_per_class`: one number, or one a class |
-    | $\|u_k\|$ | `signal`: one number, or one a class |
+    | $\lvert S_k\rvert$ | `train_per_class`: one number, or one per class |
+    | $\|u_k\|$ | `signal`: one number, or one per class |
     | $\Gamma$ | `correlation` |
     | $\mathcal{D}_\zeta$ | `noise`: gaussian, uniform, rademacher or triangular |
     | $b$ | `bulk` |
-    | $\mathcal{K}$ | `prior`: the test labels' distribution, one number a class (none: equal) |
+    | $\mathcal{K}$ | `prior`: the test labels' distribution, one number per class (none: equal) |
 
-    Training examples come class by class; two classes have the labels -1 and +1, more 0, 1, ...
-    `batch` is the mini-batch size (none: the full batch).
-    `example` draws Gaussian noise only, like whatever is drawn in compressed coordinates.
+    Training examples are ordered by class. Two classes have the labels -1 and +1, more have 0, 1,
+    ... `batch` is the mini-batch size (none: the full batch). `example` draws Gaussian noise only.
 
     >>> import jax
     >>> model = ClassNoise(dim=50, classes=3, train_per_class=4, test=9, signal=1, correlation=5)
@@ -67,7 +73,7 @@ class ClassNoise(AbstractData):
     papers: ClassVar = ("xu2025benign",)
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
-    classes: int = count(low=2)
+    classes: int = count(low=2, high=10**6)
     train_per_class: int | tuple[int, ...] = count(each=True)
     test: int = count()
     signal: Number | tuple[Number, ...] = number(low=0, each=True)
@@ -79,15 +85,9 @@ class ClassNoise(AbstractData):
 
     def __check_init__(self):
         super().__check_init__()
-        for name in ("train_per_class", "signal", "prior"):
-            check_each("ClassNoise", name, getattr(self, name), self.classes)
-        check_prior("ClassNoise", self.prior)
-        check_batch("ClassNoise", self.batch, sum(self.sizes))
+        check_classes(self)
         if isinstance(self.dim, int) and self.dim <= 2 * self.classes:
-            raise BadInput(
-                f"ClassNoise.dim = {self.dim} is not allowed: {self.classes} features and as many "
-                f"spikes need a dimension above {2 * self.classes}."
-            )
+            refuse(self, "dim", f"it must be above {2 * self.classes}, for features and spikes")
 
     @property
     def labels(self) -> int | None:
@@ -95,7 +95,7 @@ class ClassNoise(AbstractData):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """|S_k|: training examples of every class."""
+        """|S_k|: the number of training examples of every class."""
         return each_class(self.train_per_class, self.classes)
 
     @property
@@ -114,7 +114,7 @@ class ClassNoise(AbstractData):
         return 2 * self.classes + sum(self.sizes)
 
     def matrices(self, seed: int = 0) -> Float[np.ndarray, "class dim dim"]:
-        """The A_k themselves, in float64 and R^d: what the formula stands for, for checks."""
+        """The matrices A_k in R^d and float64, for checks."""
         k, d = self.classes, int(self.dim)
         frame = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, 2 * k)))[0].T
         flat = np.eye(d) - frame[:k].T @ frame[:k]
@@ -131,7 +131,7 @@ class ClassNoise(AbstractData):
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
         turn_key, train_key, test_key, label_key = jax.random.split(key, 4)
         n, k = sum(self.sizes), self.classes
-        if self.noise == "gaussian":  # which no rotation changes: any directions will do
+        if self.noise == "gaussian":  # invariant under rotations: any directions will do
             directions, frame = frame.axes(2 * k)
             train, frame = frame.gaussian_rows(train_key, n)
             test = frame.gaussian_points(test_key, self.test)
@@ -153,59 +153,48 @@ class ClassNoise(AbstractData):
 
 
 def class_problem(
-    features: Float[Array, "class rank"],
-    signal: Array,
-    factors: AbstractFactors,
-    sizes: tuple[int, ...],
-    train: Float[Array, "n rank"],
-    test: Float[Array, "t rank"],
-    test_labels: Int[Array, " t"],
-    frame: Frame,
-    span: int,
-    batch: int | None,
-) -> Problem:
-    """The problem around given zeta of training and test examples."""
-    train_labels = jnp.repeat(
-        jnp.arange(len(sizes)), np.asarray(sizes), total_repeat_length=sum(sizes)
-    )
+    features: Float[Array, "class rank"], signal: Array, factors: AbstractFactors,
+    sizes: tuple[int, ...], train: Float[Array, "n rank"], test: Float[Array, "t rank"],
+    test_labels: Int[Array, " t"], frame: Frame, span: int, batch: int | None,
+) -> Problem:  # fmt: skip
+    """The problem with given zeta for the training and test examples."""
+    classes = jnp.arange(len(sizes))
+    train_labels = jnp.repeat(classes, np.asarray(sizes), total_repeat_length=sum(sizes))
     spikes = {"spikes": factors.spikes} if isinstance(factors, SpikeFactors) else {}
 
-    def made(zeta, labels, width, hidden):
+    def samples(zeta, labels, width, hidden):
         noise = factors.colour(zeta, labels)
         feature = _strengths(signal, labels) * features[labels]
         if frame.ambient:
             x = jnp.stack([feature, noise], axis=1)
         else:
             x = (feature[:, : len(sizes)], noise[:, :width])
-        # Only training examples carry their noise apart: that of a test example is its patch.
-        y = told(labels, len(sizes))
+        # Only training examples have their noise as a hidden vector; a test example's is its patch.
+        y = encode_labels(labels, len(sizes))
         return Samples(x=x, y=y, vectors={"noise": noise} if hidden else {})
 
+    learnt = samples(train, train_labels, span, True)
+    held = samples(test, test_labels, frame.rank, False)
     return Problem(
-        train=made(train, train_labels, span, True),
-        test=made(test, test_labels, frame.rank, False),
-        directions={"features": features} | spikes,
-        frame=frame,
-        batches=FullBatch() if batch is None else MiniBatch(batch),
-        factors=factors,
-        widths=(len(sizes), None),
-    )
+        learnt, held, {"features": features} | spikes, frame, mini_batches(batch),
+        factors=factors, widths=(len(sizes), None),
+    )  # fmt: skip
 
 
 def class_example(
     zeta: Float[Array, "1 rank"], labels: Int[Array, " 1"], signal: Any, problem: Problem
 ) -> Samples:
-    """One new example of a problem around given zeta."""
+    """One new example of a problem, with given zeta."""
     assert problem.factors is not None
     noise = problem.factors.colour(zeta, labels)
     feature = _strengths(signal, labels) * problem.directions["features"][labels]
     x = jnp.stack([feature, noise], axis=1) if problem.frame.ambient else (feature, noise)
-    y = told(labels, problem.directions["features"].shape[0])
+    y = encode_labels(labels, problem.directions["features"].shape[0])
     return Samples(x=x, y=y).take(jnp.asarray(0))
 
 
 def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int[Array, " n"]:
-    """Labels of given probabilities; equal ones, if there are none."""
+    """Random labels with the probabilities `prior` (none: equal)."""
     chance = jnp.ones(classes) if prior is None else jnp.asarray(prior, float)
     below = jnp.cumsum(chance)[:-1] / chance.sum()
     return jnp.sum(jax.random.uniform(key, (size, 1)) >= below[None], axis=1)
@@ -218,32 +207,20 @@ def _strengths(signal: Any, labels: Int[Array, " n"]) -> Float[Array, "n 1"]:
 
 
 def each_class(value: Any, classes: int) -> tuple[Any, ...]:
-    """One value a class, from one for all or one each."""
+    """A tuple of one value per class, from such a tuple or one value for all."""
     return value if isinstance(value, tuple) else (value,) * classes
 
 
-def check_each(owner: str, name: str, value: Any, classes: int) -> None:
-    """Say so if there is not one value a class."""
-    if isinstance(value, tuple) and len(value) != classes:
-        raise BadInput(
-            f"{owner}.{name} has {len(value)} values: it must have one a class, {classes}."
-        )
-
-
-def check_prior(owner: str, prior: Any) -> None:
-    """Say so if probabilities do not add up to 1."""
-    if prior is None:
-        return
-    if not isinstance(prior, tuple):
-        raise BadInput(f"{owner}.prior = {prior!r} is not allowed: it must have one value a class.")
-    if all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
-        raise BadInput(f"{owner}.prior = {prior!r} is not allowed: it must add up to 1.")
-
-
-def check_batch(owner: str, batch: int | None, train: int) -> None:
-    """Say so if a mini-batch is larger than the training set."""
-    if batch is not None and batch > train:
-        raise BadInput(
-            f"{owner}.batch = {batch} is not allowed: it must be at most {train}, the number of "
-            "training examples."
-        )
+def check_classes(model: Any) -> None:
+    """Check the fields that have one value per class, and the batch size."""
+    for name in ("train_per_class", "signal", "prior"):
+        value = getattr(model, name)
+        if isinstance(value, tuple) and len(value) != model.classes:
+            given = f"{type(model).__name__}.{name} has {len(value)} values"
+            raise BadInput(f"{given}: it must have one per class, {model.classes}.")
+    prior = model.prior
+    if prior is not None and not isinstance(prior, tuple):
+        refuse(model, "prior", "it must have one value per class")
+    if prior and all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
+        refuse(model, "prior", "it must add up to 1")
+    check_batch(model, sum(model.sizes))

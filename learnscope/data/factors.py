@@ -8,24 +8,24 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from learnscope.data.frame import AbstractTurn
 from learnscope.part import Number
+from learnscope.space.frame import AbstractTurn
 
 
 class AbstractFactors(eqx.Module):
-    """One matrix a class, in whatever form is cheapest, in the coordinates of a problem."""
+    """One matrix per class, in the cheapest form, in the coordinates of a problem."""
 
     @abstractmethod
     def colour(self, zeta: Float[Array, "n dim"], labels: Int[Array, " n"]) -> Array:
-        """A_y zeta for every row and its label."""
+        """A_y zeta for every row zeta and its label y."""
 
     @abstractmethod
     def seen(self, weights: Float[Array, "class m rank"]) -> Float[Array, "class m any"]:
-        """W_k A_k: what each class's weights make of zeta, up to a rotation of zeta."""
+        """W_k A_k, which maps zeta to pre-activations of class k, up to a rotation of zeta."""
 
     @abstractmethod
     def strength(self, weights: Float[Array, "n rank"], labels: Int[Array, " n"]) -> Array:
-        """||A_y^T w|| for every row and its label."""
+        """||A_y^T w|| for every row w and its label y."""
 
     @abstractmethod
     def project(self, onto: AbstractTurn) -> "AbstractFactors":
@@ -61,7 +61,7 @@ class SpikeFactors(AbstractFactors):
 
 
 class MatrixFactors(AbstractFactors):
-    """Any matrices. In turned coordinates only their left side turns: zeta stays as it was."""
+    """Any matrices. A change of coordinates acts on their left side only: zeta stays as it was."""
 
     matrices: Float[Array, "class rank dim"]
 
@@ -81,7 +81,7 @@ class MatrixFactors(AbstractFactors):
 
 
 def overlaps(matrices: Float[np.ndarray, "class dim any"]) -> Float[np.ndarray, "class class"]:
-    r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes, from any matrices, in float64."""
+    r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes, in float64."""
     matrices = np.asarray(matrices, np.float64)
     # ||A_k^T A_j||_F^2 = <A_k A_k^T, A_j A_j^T>: K products instead of K^2.
     outer = np.stack([matrix @ matrix.T for matrix in matrices]).reshape(len(matrices), -1)
@@ -93,14 +93,14 @@ def noise_correlation_ratio(
 ) -> Float[np.ndarray, "class class"]:
     r"""$\Gamma_{k,j} = |S_k| \|A_k^T A_k\|_F^2 / (|S_j| \|A_k^T A_j\|_F^2)$ (Theorem 1, 2b).
 
-    `squares` are the `overlaps` of the classes, `sizes` the classes' (equal, if not given). Where
-    two classes share no noise the ratio is infinite.
+    `squares` are the `overlaps` of the classes, `sizes` the sizes of the classes (none: equal). The
+    ratio of two classes without common noise is infinite.
 
     >>> noise_correlation_ratio(overlaps([[[1.0, 0], [0, 2]], [[2.0, 0], [0, 1]]]))
     array([[1.   , 2.125],
            [2.125, 1.   ]])
     """
     squares = np.asarray(squares, np.float64)
-    shares = np.ones(len(squares)) if sizes is None else np.asarray(sizes, np.float64)
+    counts = np.ones(len(squares)) if sizes is None else np.asarray(sizes, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return shares[:, None] * np.diag(squares)[:, None] / (shares[None, :] * squares)
+        return counts[:, None] * np.diag(squares)[:, None] / (counts[None, :] * squares)

@@ -1,4 +1,4 @@
-"""Gaussian clusters at the corners of a cube, labelled by parity."""
+"""Gaussian clusters at the corners of a cube; the label is the parity."""
 
 from itertools import product
 from typing import ClassVar
@@ -8,18 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from learnscope.data.class_noise import check_batch
-from learnscope.data.frame import Frame
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
-from learnscope.errors import BadInput
+from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
+from learnscope.errors import refuse
 from learnscope.part import Number, count, number
+from learnscope.space.frame import Frame
 
 
 class GaussianParity(AbstractData):
     r"""$x = \sum_{i=1}^k \epsilon_i M_i + g$, $y = \prod_i \epsilon_i$ (Shi, Wei, Liang 2022,
     E.3.2), with fair signs $\epsilon_i$, orthonormal $M_i$ and
-    $g \sim N(0, \sigma_r^2 \frac{k}{d} I)$: $2^k$ clusters of radius about $\sigma_r \sqrt k$, as
-    far from the origin as their centres if $\sigma_r = 1$.
+    $g \sim N(0, \sigma_r^2 \frac{k}{d} I)$: $2^k$ clusters of radius about $\sigma_r \sqrt k$,
+    which for $\sigma_r = 1$ is also the distance of their centres from the origin.
 
     | symbol | argument |
     |---|---|
@@ -48,11 +47,8 @@ class GaussianParity(AbstractData):
     def __check_init__(self):
         super().__check_init__()
         if isinstance(self.dim, int) and self.factors > self.dim:
-            raise BadInput(
-                f"GaussianParity.factors = {self.factors} is not allowed: there are at most "
-                f"dim = {self.dim} orthonormal directions."
-            )
-        check_batch("GaussianParity", self.batch, self.train)
+            refuse(self, "factors", f"there are at most dim = {self.dim} orthonormal directions")
+        check_batch(self, self.train)
 
     @property
     def compression(self) -> str:
@@ -74,13 +70,9 @@ class GaussianParity(AbstractData):
         train, frame = frame.gaussian_rows(train_key, self.train)
         test = frame.gaussian_points(test_key, self.test)
         directions = {"axes": axes, "centres": jnp.asarray(self.corners, axes.dtype) @ axes}
-        return Problem(
-            train=self._samples(sign_key, train, axes, frame, self.span),
-            test=self._samples(test_sign_key, test, axes, frame, frame.rank),
-            directions=directions,
-            frame=frame,
-            batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
-        )
+        learnt = self._samples(sign_key, train, axes, frame, self.span)
+        held = self._samples(test_sign_key, test, axes, frame, frame.rank)
+        return Problem(learnt, held, directions, frame, mini_batches(self.batch))
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         point_key, sign_key = jax.random.split(key)

@@ -1,26 +1,28 @@
-"""The examples of one problem, dealt out to tasks."""
+"""Tasks made of the examples of one problem."""
+
+import dataclasses
 
 import numpy as np
 from jaxtyping import Array, Key
 
-from learnscope.data.around import AbstractAround
-from learnscope.data.columns import Columns
-from learnscope.data.frame import Frame
-from learnscope.data.problem import AbstractData, Problem, Samples
-from learnscope.errors import BadInput
+from learnscope.data.problem import AbstractData, FullBatch, Problem, Samples
+from learnscope.data.wrapper import AbstractWrapper
+from learnscope.errors import refuse
 from learnscope.part import count, slot
+from learnscope.space.columns import Columns
+from learnscope.space.frame import Frame
 
 
-class Grouped(AbstractAround):
-    r"""Tasks that differ in their examples alone: those of `data` are dealt out like cards, so that
+class Grouped(AbstractWrapper):
+    r"""Tasks that differ only in their examples: those of `data`, dealt out to the tasks, so that
     meta-learning rules can learn from any data model. Such tasks are the clients of federated
-    learning with data of one law, for which `Reptile` is federated averaging (McMahan et al. 2017,
-    *Communication-Efficient Learning of Deep Networks from Decentralized Data*).
+    learning with identically distributed data, where `Reptile` is federated averaging (McMahan et
+    al. 2017, *Communication-Efficient Learning of Deep Networks from Decentralized Data*).
 
-    Task k has the training examples k, k + K, k + 2K, ... of `data`, of which `validation` are held
-    for the outer loop; classes that come one after the other are in both halves alike. Fresh tasks
-    are dealt from the test examples: as many to adapt to, and `queries` more each. What is left
-    over is left out.
+    Task k has the training examples k, k + K, k + 2K, ... of `data`. `validation` of them, evenly
+    spaced, are for the outer loop: examples ordered by class are then balanced in both halves.
+    Fresh tasks are made of the test examples in the same way, with `queries` more per task.
+    Remaining examples are not used.
 
     | symbol | argument |
     |---|---|
@@ -42,51 +44,44 @@ class Grouped(AbstractAround):
 
     @property
     def compression(self) -> str:
-        return "none"  # adapting to fresh tasks sees all of their vectors
+        return "none"  # adaptation to fresh tasks sees all of their vectors
 
     @property
     def span(self) -> int:
         return self.data.span
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        whole = self.one_set(key, frame)
+        whole = self.whole(key, frame)
         each = whole.train.size // self.tasks
         if each <= self.validation:
-            raise BadInput(
-                f"Grouped.tasks = {self.tasks} is not allowed: of {whole.train.size} examples each "
-                f"would have {each}, and validation = {self.validation} must leave some of them."
-            )
+            must = f"each would have {each} examples, no more than validation = {self.validation}"
+            refuse(self, "tasks", must)
         fresh = whole.test.size // (each + self.queries)
         if fresh < 1:
-            raise BadInput(
-                f"Grouped.queries = {self.queries} is not allowed: {whole.test.size} test examples "
-                f"are too few for one task of {each} and as many queries."
-            )
+            must = f"a task takes {each} + queries of {whole.test.size} test examples"
+            refuse(self, "queries", must)
         dealt = _dealt(self.tasks, each)
         held = _spread(self.validation, each)
         tests = _dealt(fresh, each + self.queries)
         asked = _spread(self.queries, each + self.queries)
         support = tests[:, ~asked]
         tests = np.hstack([support[:, ~held], support[:, held], tests[:, asked]])
-        return Problem(
+        return dataclasses.replace(
+            whole,
             train=_tasks(whole.train, dealt[:, ~held]),
             test=_tasks(whole.test, tests),
-            directions=whole.directions,
-            frame=whole.frame,
             validation=_tasks(whole.train, dealt[:, held]),
-            factors=whole.factors,
-            views=whole.views,
-            widths=whole.widths,
+            batches=FullBatch(),
         )
 
 
 def _dealt(tasks: int, each: int) -> np.ndarray:
-    """Which examples every task has, in their order."""
+    """The indices of the examples of every task, in ascending order."""
     return np.arange(tasks * each).reshape(each, tasks).T
 
 
 def _spread(some: int, count: int) -> np.ndarray:
-    """Marks `some` of `count` places, evenly.
+    """A mask of length `count` with `some` evenly spaced entries.
 
     >>> _spread(2, 6).tolist()
     [False, False, True, False, False, True]
@@ -95,6 +90,6 @@ def _spread(some: int, count: int) -> np.ndarray:
 
 
 def _tasks(samples: Samples, index: np.ndarray) -> Samples:
-    """The examples at `index`, a row a task."""
+    """The examples at `index`, which has one row per task."""
     taken = Columns.undone(samples).take(index.ravel())
     return Samples(taken.x, taken.y, taken.vectors, taken.marks, index.shape[0])

@@ -1,4 +1,4 @@
-"""Class-dependent noise by explicit matrices."""
+"""Class-dependent noise with explicit matrices."""
 
 from typing import Any, ClassVar
 
@@ -10,19 +10,17 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data.class_noise import (
     NOISES,
-    check_batch,
-    check_each,
-    check_prior,
+    check_classes,
     class_example,
     class_problem,
     draw_labels,
     each_class,
 )
 from learnscope.data.factors import MatrixFactors, overlaps
-from learnscope.data.frame import Frame
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, number
+from learnscope.space.frame import Frame
 
 
 def _as_matrices(given: Any) -> Any:
@@ -35,15 +33,15 @@ def _as_matrices(given: Any) -> Any:
 class MatrixNoise(AbstractData):
     r"""Patches $u_y$ and $\xi = A_y \zeta$ with any matrices $A_1, \dots, A_K$.
 
-    Like `ClassNoise`, with the matrices themselves in place of a spike and a bulk (Xu and Chen
-    2025, section 2). They must leave K dimensions free, $u_k^T A_j = 0$: the features are an
-    orthonormal basis of those that they leave freest, times their strengths.
+    Like `ClassNoise`, but with given matrices instead of a spike and a bulk (Xu and Chen 2025,
+    section 2). They must leave K dimensions free of noise, $u_k^T A_j = 0$: the features are an
+    orthonormal basis of these dimensions, times their strengths.
 
     | symbol | argument |
     |---|---|
     | $A_1, \dots, A_K$ | `factors`: K matrices, d x d |
-    | $\lvert S_k\rvert$ | `train_per_class`: one number, or one a class |
-    | $\|u_k\|$ | `signal`: one number, or one a class |
+    | $\lvert S_k\rvert$ | `train_per_class`: one number, or one per class |
+    | $\|u_k\|$ | `signal`: one number, or one per class |
     | $\mathcal{D}_\zeta$ | `noise`: gaussian, uniform, rademacher or triangular |
     | $\mathcal{K}$ | `prior`: the test labels' distribution (none: equal) |
 
@@ -68,12 +66,10 @@ class MatrixNoise(AbstractData):
         super().__check_init__()
         given = self.factors
         if isinstance(given, np.ndarray):
-            shape = getattr(given, "shape", ())
+            shape = given.shape
             if given.dtype.kind != "f" or len(shape) != 3 or shape[1] != shape[2] or len(given) < 2:
-                raise BadInput(
-                    f"MatrixNoise.factors has the shape {shape}: it must be two or more square "
-                    "matrices of one size."
-                )
+                must = "it must be two or more square matrices of one size"
+                raise BadInput(f"MatrixNoise.factors has the shape {shape}: {must}.")
             if not np.isfinite(given).all():
                 raise BadInput("MatrixNoise.factors has entries that are not finite numbers.")
             free = np.linalg.eigvalsh(_outer_sum(given, np))[: len(given)]
@@ -83,11 +79,8 @@ class MatrixNoise(AbstractData):
                     "(u_k^T A_j = 0): the sum of A_j A_j^T has too high a rank."
                 )
         elif not isinstance(given, jax.Array):
-            raise BadInput("MatrixNoise.factors must be square matrices of numbers, one a class.")
-        for name in ("train_per_class", "signal", "prior"):
-            check_each("MatrixNoise", name, getattr(self, name), self.classes)
-        check_prior("MatrixNoise", self.prior)
-        check_batch("MatrixNoise", self.batch, sum(self.sizes))
+            raise BadInput("MatrixNoise.factors must be square matrices of numbers, one per class.")
+        check_classes(self)
 
     @property
     def labels(self) -> int | None:
@@ -103,7 +96,7 @@ class MatrixNoise(AbstractData):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """|S_k|: training examples of every class."""
+        """|S_k|: the number of training examples of every class."""
         return each_class(self.train_per_class, self.classes)
 
     @property
@@ -132,8 +125,8 @@ class MatrixNoise(AbstractData):
         )  # fmt: skip
 
     def _features(self, matrices: Float[Array, "class dim dim"]) -> Float[Array, "class dim"]:
-        """An orthonormal basis of the free dimensions. Eigenvectors of one eigenvalue are any basis
-        of them: that nearest to fixed vectors does not depend on rounding."""
+        """An orthonormal basis of the free dimensions. Eigenvectors of a repeated eigenvalue depend
+        on rounding; the basis nearest to fixed vectors does not."""
         free = jnp.linalg.eigh(_outer_sum(matrices, jnp))[1][:, : self.classes]
         fixed = np.random.default_rng(0).normal(size=(self.dim, self.classes))
         basis, triangle = jnp.linalg.qr(free @ (free.T @ jnp.asarray(fixed, free.dtype)))

@@ -1,4 +1,4 @@
-"""How often patterns are there: the distribution of a vector of present and absent patterns."""
+"""`PatternLaw`: the distribution of which patterns are present."""
 
 import math
 
@@ -12,18 +12,16 @@ from learnscope.part import Number
 
 
 def heads(k: int) -> Float[np.ndarray, " count"]:
-    """The chances of 0, 1, ..., k heads of k fair coins."""
+    """The probabilities of 0, 1, ..., k heads among k fair coins."""
     return np.array([math.comb(k, c) / 2**k for c in range(k + 1)])  # integers: of any size
 
 
 class PatternLaw(eqx.Module):
-    r"""The law of $\tilde\phi \in \{0, 1\}^D$, relevant patterns first.
-
-    An input belongs to a group and has a count of relevant patterns, with probabilities `chances`.
-    Given both, the relevant patterns are any subset of that size with equal chances, and background
-    patterns are there independently with their group's probabilities. The label is a function of
-    the count, `signs`.
-    """
+    r"""The law of $\tilde\phi \in \{0, 1\}^D$, relevant patterns first. An input has a group and a
+    count of relevant patterns, with joint probabilities `chances`. Given both, the relevant
+    patterns are a uniformly random subset of that size, and each background pattern is present
+    independently with its probability in the group, `background`. The label depends on the count
+    alone: `signs`."""
 
     chances: Float[Array, "group count"]
     background: Float[Array, "group rest"]
@@ -33,9 +31,9 @@ class PatternLaw(eqx.Module):
     def independent(
         chance: Number, background: Float[Array, " rest"], signs: Float[np.ndarray, " count"]
     ) -> "PatternLaw":
-        """Every relevant pattern is there with probability `chance`, independently."""
+        """Every relevant pattern is present with probability `chance`, independently."""
         k = len(signs) - 1
-        # By logarithms: binomial coefficients of k > 130 leave single precision.
+        # In logarithms: binomial coefficients overflow single precision for k > 130.
         subsets = np.array([math.log(math.comb(k, c)) for c in range(k + 1)])
         likely = jax.nn.softmax(subsets + np.arange(k + 1) * jnp.log(chance / (1 - chance)))
         return PatternLaw(likely[None], jnp.asarray(background)[None], _static(signs))
@@ -47,23 +45,23 @@ class PatternLaw(eqx.Module):
         return PatternLaw(chances[None], background, _static(signs))
 
     @staticmethod
-    def mixture(share: Number, rest: int, signs: Float[np.ndarray, " count"]) -> "PatternLaw":
-        r"""$p_o D^{(0)} + (1 - p_o) D^{(1)}$ (Shi, Wei, Liang 2022, appendix C): in the first all
-        patterns are independent fair coins; in the second the relevant ones are all there or all
-        absent, and the others there with probability $p_o / (2 - 2 p_o)$."""
+    def mixture(fraction: Number, rest: int, signs: Float[np.ndarray, " count"]) -> "PatternLaw":
+        r"""$p_o D^{(0)} + (1 - p_o) D^{(1)}$ (Shi, Wei, Liang 2022, appendix C). In the first,
+        all patterns are independent fair coins. In the second, the relevant ones are all present or
+        all absent, and each other one is present with probability $p_o / (2 - 2 p_o)$."""
         k = len(signs) - 1
         ends = np.zeros(k + 1)
         ends[[0, k]] += 0.5
-        chances = jnp.stack([share * jnp.asarray(heads(k)), (1 - share) * jnp.asarray(ends)])
-        low = share / (2 - 2 * share)
+        chances = jnp.stack([fraction * jnp.asarray(heads(k)), (1 - fraction) * jnp.asarray(ends)])
+        low = fraction / (2 - 2 * fraction)
         background = jnp.stack([jnp.full(rest, 0.5), jnp.broadcast_to(jnp.asarray(low), (rest,))])
         return PatternLaw(chances, background, _static(signs))
 
-    def with_negative(self, share: Number) -> "PatternLaw":
-        """The same given the label, with a given share of labels -1."""
+    def with_negative(self, fraction: Number) -> "PatternLaw":
+        """The same law given the label, with probability `fraction` of the label -1."""
         negative = jnp.asarray(np.asarray(self.signs) < 0)
         below = jnp.sum(self.chances * negative[None])
-        factor = jnp.where(negative, share / below, (1 - share) / (1 - below))
+        factor = jnp.where(negative, fraction / below, (1 - fraction) / (1 - below))
         return PatternLaw(self.chances * factor[None], self.background, self.signs)
 
     @property
@@ -90,8 +88,8 @@ class PatternLaw(eqx.Module):
         pair = count * (count - 1) / max(1, k * (k - 1))
         two = jnp.sum(self.chances * pair[None])
         among = jnp.full((k, k), two) + jnp.eye(k) * (one - two)
-        share = self.chances @ (count / k)  # of a group and a relevant pattern together
-        across = jnp.broadcast_to(share @ self.background, (k, self.background.shape[1]))
+        joint = self.chances @ (count / k)  # of a group and one relevant pattern
+        across = jnp.broadcast_to(joint @ self.background, (k, self.background.shape[1]))
         beyond = (self.background * group[:, None]).T @ self.background
         beyond = jnp.fill_diagonal(beyond, group @ self.background, inplace=False)
         both = jnp.block([[among, across], [across.T, beyond]])
@@ -108,15 +106,15 @@ class PatternLaw(eqx.Module):
     def draw(
         self, key: Key[Array, ""], size: int
     ) -> tuple[Bool[Array, "n pattern"], Float[Array, " n"]]:
-        """Patterns, relevant ones first, and labels."""
+        """Samples: present patterns, relevant ones first, and labels."""
         k, rest = self.relevant, self.background.shape[1]
         uniform = jax.random.uniform(key, (1 + k + rest, size))
         group, count = self._place(uniform[0])
 
         def pick(left, drawn):
             chance, remaining = drawn
-            there = chance * remaining < left
-            return left - there, there
+            present = chance * remaining < left
+            return left - present, present
 
         remaining = jnp.arange(k, 0, -1, dtype=uniform.dtype)
         _, present = jax.lax.scan(pick, count, (uniform[1 : k + 1], remaining))
@@ -128,7 +126,7 @@ class PatternLaw(eqx.Module):
         return jnp.concatenate([present, beyond]).T, labels
 
     def _place(self, uniform: Float[Array, " n"]) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
-        """A group and a count for every uniform number."""
+        """The group and the count for every uniform number."""
         edges = jnp.cumsum(self.chances.ravel())[:-1].astype(uniform.dtype)
         cell = jnp.sum(uniform[None] >= edges[:, None], axis=0)
         return cell // (self.relevant + 1), cell % (self.relevant + 1)

@@ -1,4 +1,4 @@
-"""Patterns: inputs made of dictionary elements, of which a few decide the label."""
+"""`Patterns`: inputs are sums of dictionary elements, a few of which decide the label."""
 
 from typing import ClassVar
 
@@ -7,13 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from learnscope.data import random
-from learnscope.data.class_noise import check_batch
-from learnscope.data.frame import Frame
 from learnscope.data.pattern_law import PatternLaw
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
-from learnscope.errors import BadInput
+from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
+from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
+from learnscope.space import random
+from learnscope.space.frame import Frame
 
 LABELS = ("parity", "majority", "interval", "counts", "codes")
 STRUCTURES = ("mixture", "independent", "none")
@@ -28,24 +27,25 @@ class Patterns(AbstractData):
     with the moments of the distribution itself.
 
     `label` names $P$: `parity` (odd counts), `majority` (above k/2), `interval` (`counts` = its two
-    ends), `counts` (`counts` = all of $P$); or `codes` (E.3.1): the relevant part is one of `codes`
-    random binary vectors for each label. `structure` says how relevant patterns come: `mixture` is
-    that of the lower bound (Theorem 2), `independent` with probability `chance` each, and `none`
-    makes every pattern a fair coin, so that inputs say nothing of the labels.
+    ends), `counts` (`counts` = all of $P$). With `codes` (E.3.1), the relevant patterns are instead
+    one of `codes` random binary vectors for each label. `structure` is the law of the relevant
+    patterns: `mixture` is the law of the lower bound (Theorem 2); with `independent`, each is
+    present with probability `chance`; with `none`, every pattern is a fair coin, so that the law of
+    inputs has no structure.
 
     | symbol | argument |
     |---|---|
     | $d$ | `dim` |
     | $D$ | `patterns` |
-    | $A$, $k$ | `relevant`: how many (the first ones), or a list of which, numbered from 0 |
-    | $p_o$ | `background`: one number, or one a background pattern |
+    | $A$, $k$ | `relevant`: how many (the first ones), or a list of their numbers, from 0 |
+    | $p_o$ | `background`: one number, or one per background pattern |
     | $P$ | `label`, `counts` |
-    | $\Pr[y = -1]$ | `negative` (none: as the law has it) |
+    | $\Pr[y = -1]$ | `negative` (none: that of the law) |
     | $\sigma_\zeta$ | `noise` (none: inputs lie in the dictionary's span, and can be compressed) |
     | $\mu$ | `incoherence`: $\sqrt d$ times the inner product of two `equiangular` patterns |
 
-    A `random` dictionary has independent uniform unit vectors, of which there may be more than
-    dimensions. `batch` is the mini-batch size (none: the full batch).
+    A `random` dictionary has independent uniform unit vectors, possibly more than dimensions.
+    `batch` is the mini-batch size (none: the full batch).
 
     >>> import jax
     >>> model = Patterns(dim=50, patterns=20, relevant=3, train=8, test=4)
@@ -80,94 +80,58 @@ class Patterns(AbstractData):
         self._check_relevant()
         self._check_label()
         self._check_chances()
-        check_batch("Patterns", self.batch, self.train)
+        check_batch(self, self.train)
 
     def _check_dictionary(self, dim: int) -> None:
         if self.dictionary != "random" and self.patterns > dim:
-            raise BadInput(
-                f"Patterns.patterns = {self.patterns} is not allowed: an {self.dictionary} "
-                f"dictionary has at most dim = {dim} patterns; a random one may have more."
-            )
+            refuse(self, "patterns", f"an {self.dictionary} dictionary has at most dim = {dim}")
         if self.dictionary != "equiangular" and self.incoherence != 0:
-            raise BadInput(
-                f"Patterns.incoherence = {self.incoherence!r} is not allowed: it must be 0 unless "
-                "dictionary = 'equiangular'."
-            )
+            refuse(self, "incoherence", "it must be 0 unless dictionary = 'equiangular'")
         if isinstance(self.incoherence, float) and self.incoherence >= dim**0.5:
-            raise BadInput(
-                f"Patterns.incoherence = {self.incoherence!r} is not allowed: it must be below "
-                f"the root of the dimension, {dim**0.5:.4g}."
-            )
+            refuse(self, "incoherence", f"it must be below sqrt(dim) = {dim**0.5:.4g}")
 
     def _check_relevant(self) -> None:
         given = self.relevant
         where = given if isinstance(given, tuple) else range(given)
         if len(set(where)) != len(where) or not 0 < len(where) < self.patterns:
-            raise BadInput(
-                f"Patterns.relevant = {given!r} is not allowed: it must be from 1 to "
-                f"{self.patterns - 1} (below patterns), or as many different patterns."
-            )
+            must = f"it must be from 1 to {self.patterns - 1}, or a list of different patterns"
+            refuse(self, "relevant", must)
         if max(where) >= self.patterns:
-            raise BadInput(
-                f"Patterns.relevant = {given!r} is not allowed: patterns are numbered from 0 to "
-                f"{self.patterns - 1}."
-            )
+            refuse(self, "relevant", f"patterns are numbered from 0 to {self.patterns - 1}")
 
     def _check_label(self) -> None:
         needs = self.label in ("interval", "counts")
         if needs != (self.counts is not None):
-            what = {"interval": "its two ends", "counts": "the counts of label +1"}.get(self.label)
-            told = f"it must be {what}" if needs else "only labels interval and counts have one"
-            raise BadInput(
-                f"Patterns.counts = {self.counts!r} is not allowed with label = {self.label!r}: "
-                f"{told}."
-            )
+            what = {"interval": "its two ends", "counts": "the counts of label +1"}
+            must = what.get(self.label, "none")
+            refuse(self, "counts", f"with label = {self.label!r} it must be {must}")
         if self.counts is not None:
             counts = self.counts if isinstance(self.counts, tuple) else (self.counts,)
             if max(counts) > self.k:
-                raise BadInput(
-                    f"Patterns.counts = {self.counts!r} is not allowed: {self.k} relevant patterns "
-                    f"have counts from 0 to {self.k}."
-                )
+                refuse(self, "counts", f"{self.k} relevant patterns have counts from 0 to {self.k}")
             if self.label == "interval" and (len(counts) != 2 or counts[0] > counts[1]):
-                raise BadInput(
-                    f"Patterns.counts = {self.counts!r} is not allowed: an interval has two ends, "
-                    "the lower one first."
-                )
+                refuse(self, "counts", "an interval has two ends, the lower one first")
         if self.label == "codes" and self.structure != "independent":
-            raise BadInput(
-                f"Patterns.structure = {self.structure!r} is not allowed with label = 'codes': "
-                "it must be 'independent' (of the background)."
-            )
+            refuse(self, "structure", "with label = 'codes' it must be 'independent'")
         if self.label == "codes" and self.k < 63 and 2 * self.codes > 2**self.k:
-            raise BadInput(
-                f"Patterns.codes = {self.codes} is not allowed: {self.k} relevant patterns have "
-                f"only {2**self.k} codes for both labels."
-            )
+            refuse(self, "codes", f"{self.k} patterns have only {2**self.k} codes for both labels")
         if self.label != "codes" and len(set(self._signs())) < 2:
-            raise BadInput(
-                f"Patterns.label = {self.label!r} gives every count from 0 to {self.k} the same "
-                "label: there must be two."
-            )
+            given = f"Patterns.label = {self.label!r} gives every count from 0 to {self.k}"
+            raise BadInput(f"{given} the same label: there must be two.")
 
     def _check_chances(self) -> None:
         given = self.background
         if isinstance(given, tuple) and len(given) != self.patterns - self.k:
-            raise BadInput(
-                f"Patterns.background has {len(given)} values: it must have one, or one a "
-                f"background pattern, {self.patterns - self.k}."
-            )
+            must = f"it must have one, or one per background pattern, {self.patterns - self.k}"
+            raise BadInput(f"Patterns.background has {len(given)} values: {must}.")
         if self.structure == "mixture" and (
             isinstance(given, tuple) or (isinstance(given, float) and given > 0.5)
         ):
-            raise BadInput(
-                f"Patterns.background = {self.background!r} is not allowed with structure = "
-                "'mixture': it must be one number of at most 0.5."
-            )
+            refuse(self, "background", "structure = 'mixture' needs one number of at most 0.5")
 
     @property
     def k(self) -> int:
-        """How many patterns are relevant."""
+        """The number of relevant patterns."""
         return len(self.relevant) if isinstance(self.relevant, tuple) else self.relevant
 
     @property
@@ -184,7 +148,7 @@ class Patterns(AbstractData):
         return self.patterns + (2 * self.codes if self.label == "codes" else 0)
 
     def _signs(self) -> Float[np.ndarray, " count"]:
-        """The label of every count."""
+        """The labels of the counts 0, ..., k."""
         counts = np.arange(self.k + 1)
         given = () if self.counts is None else np.atleast_1d(self.counts)
         positive = {
@@ -196,7 +160,7 @@ class Patterns(AbstractData):
         return np.where(positive, 1.0, -1.0)
 
     def law(self) -> PatternLaw:
-        """The distribution of patterns and labels (of all labels but `codes`, which are drawn)."""
+        """The distribution of patterns and labels; `codes` has none, since its codes are drawn."""
         if self.label == "codes":
             raise BadInput("label = 'codes' has no law of counts: its codes are drawn.")
         signs, rest = self._signs(), self.patterns - self.k
@@ -218,22 +182,15 @@ class Patterns(AbstractData):
         rows, frame = self._dictionary(dictionary_key, frame)
         where = self.relevant if isinstance(self.relevant, tuple) else tuple(range(self.k))
         others = tuple(j for j in range(self.patterns) if j not in where)
-        directions = {
-            "background": rows[np.array(others)],
-            "relevant": rows[np.array(where)],
-        }
+        directions = {"background": rows[np.array(others)], "relevant": rows[np.array(where)]}
         if self.label == "codes":
             codes = _distinct_codes(code_key, 2 * self.codes, self.k).astype(rows.dtype)
             directions["codes"] = codes @ directions["relevant"]
         directions["truth"] = self._truth(directions)
-        return Problem(
-            train=self._samples(train_key, self.train, directions, frame),
-            test=self._samples(test_key, self.test, directions, frame),
-            directions=directions,
-            frame=frame,
-            batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
-            widths=(self._width,) if self.noise is None else None,
-        )
+        train = self._samples(train_key, self.train, directions, frame)
+        test = self._samples(test_key, self.test, directions, frame)
+        widths = (self._width,) if self.noise is None else None
+        return Problem(train, test, directions, frame, mini_batches(self.batch), widths=widths)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         return self._samples(key, 1, problem.directions, problem.frame).take(jnp.asarray(0))
@@ -254,13 +211,13 @@ class Patterns(AbstractData):
         return own * axes + shared * axes.sum(0)[None], frame
 
     def _truth(self, directions: dict[str, Array]) -> Float[Array, " rank"]:
-        """The direction in which the labels' means differ, of length 1."""
+        """The unit vector along the difference of the labels' means."""
         if self.label == "codes":
             codes = directions["codes"]
-            found = codes[: self.codes].mean(0) - codes[self.codes :].mean(0)
+            difference = codes[: self.codes].mean(0) - codes[self.codes :].mean(0)
         else:
-            found = directions["relevant"].sum(0)
-        return found / jnp.linalg.norm(found)
+            difference = directions["relevant"].sum(0)
+        return difference / jnp.linalg.norm(difference)
 
     def moments(self, directions: dict[str, Array], dim: Number) -> tuple[Array, Array]:
         r"""$E \tilde x$ and $\tilde\sigma$, for a given dictionary."""
@@ -287,7 +244,7 @@ class Patterns(AbstractData):
     def _samples(
         self, key: Key[Array, ""], size: int, directions: dict[str, Array], frame: Frame
     ) -> Samples:
-        """New examples; compressed ones are cut to the dictionary's coordinates."""
+        """New examples; in compressed coordinates cut to those of the dictionary."""
         pattern_key, noise_key = jax.random.split(key)
         mean, sigma = self.moments(directions, frame.dim)
         width = frame.rank if frame.ambient else self.patterns
@@ -303,9 +260,7 @@ class Patterns(AbstractData):
         x = (x[:, :width] - mean[None, :width]) / sigma
         return Samples(x=x if frame.ambient else (x,), y=labels.astype(x.dtype))
 
-    def _draw_codes(
-        self, key: Key[Array, ""], size: int, directions: dict[str, Array]
-    ) -> tuple[Array, Array, Array]:
+    def _draw_codes(self, key: Key[Array, ""], size: int, directions: dict[str, Array]):
         code_key, rest_key = jax.random.split(key)
         edges = jnp.cumsum(self._code_chances())[:-1]
         chosen = jnp.searchsorted(edges, jax.random.uniform(code_key, (size,)), side="right")
@@ -316,7 +271,7 @@ class Patterns(AbstractData):
 
 
 def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code pattern"]:
-    """Different binary vectors. Those of more than 30 bits are drawn independently: two of them are
+    """Different random binary vectors. With more than 30 bits they are independent: two of them are
     equal with probability below size^2 / 2^(k + 1)."""
     if k > 30:
         return jax.random.bernoulli(key, 0.5, (size, k))

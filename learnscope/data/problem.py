@@ -1,32 +1,33 @@
-"""Problems: one draw of a data model, with the hidden parts that probes need."""
+"""`Problem`: one draw of a data model, with the hidden variables that probes need."""
 
+import dataclasses
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from learnscope.data import random
-from learnscope.data.columns import Columns
 from learnscope.data.factors import AbstractFactors
-from learnscope.data.frame import AbstractTurn, Frame
 from learnscope.data.views import AbstractViews, Pair
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse
 from learnscope.part import AbstractPart, Number
+from learnscope.space import random
+from learnscope.space.columns import Columns
+from learnscope.space.frame import AbstractTurn, Frame
 
 
 class Samples(eqx.Module):
-    """Examples: inputs `x`, labels `y`, and what the learner does not see.
+    """Examples: inputs `x`, labels `y`, and hidden variables that the learner does not see.
 
     In ambient coordinates `x` is one array, `n patch dim`. In compressed coordinates it is a tuple
-    of arrays, one a patch, each as wide as its last non-zero coordinate: a signal patch may be one
-    number wide. Nets that see inputs through inner products read both alike (`nets.inner`).
+    of arrays, one per patch, each cut after its last non-zero coordinate: a signal patch may be one
+    number wide. Nets that see inputs through inner products read both forms (`nets.inner`).
 
-    `vectors` holds hidden vectors (last axis: coordinates, full width), `marks` anything else that
-    is known of each example. Examples of several tasks stand one task after the other, in `groups`
-    of equal size: what looks at single examples need not know, `by_group` is for what must.
+    `vectors` holds the hidden vectors (last axis: coordinates, full width), `marks` all other
+    hidden variables. `groups` is the number of tasks: the examples of the first task come first,
+    then those of the second, and all tasks have equally many. `by_group` separates the tasks.
     """
 
     x: PyTree[Float[Array, "n *patch dim"]]
@@ -42,7 +43,7 @@ class Samples(eqx.Module):
     def take(self, index: Array) -> "Samples":
         """The examples at `index`, as one group."""
         taken = jax.tree.map(lambda leaf: leaf[index], Columns.undone(self))
-        return Samples(taken.x, taken.y, taken.vectors, taken.marks)
+        return dataclasses.replace(taken, groups=1)
 
     def by_group(self) -> "Samples":
         """The same examples with a leading axis of groups, to be vmapped over."""
@@ -50,7 +51,7 @@ class Samples(eqx.Module):
         return jax.tree.map(fold, Columns.undone(self))
 
     def project(self, onto: AbstractTurn, widths: tuple[int | None, ...] | None) -> "Samples":
-        """The same examples in other coordinates, patches cut to widths where these are known."""
+        """The same examples in other coordinates; patches of known widths are cut to them."""
         if widths is None:
             x = jax.tree.map(onto, self.x)
         else:
@@ -60,22 +61,30 @@ class Samples(eqx.Module):
 
 
 def _patches(x: Float[Array, "n *patch dim"]) -> list[Float[Array, "n dim"]]:
-    """The patches of ambient inputs: one, or those along the second axis."""
+    """The patches of ambient inputs: the second axis, or one patch if there is none."""
     return [x] if x.ndim == 2 else [x[:, i] for i in range(x.shape[1])]
 
 
-def told(classes: Int[Array, " n"], count: int) -> Array:
-    """Labels as nets read them: -1 and +1 (one output) of two classes, else 0, 1, ... (one each).
+def encode_labels(classes: Int[Array, " n"], count: int) -> Array:
+    """Encode class indices: -1 and +1 for two classes, unchanged otherwise.
 
     >>> import jax.numpy as jnp
-    >>> told(jnp.array([0, 1]), 2).tolist(), told(jnp.array([0, 1]), 3).tolist()
-    ([-1.0, 1.0], [0, 1])
+    >>> [encode_labels(jnp.array([0, 1]), count).tolist() for count in (2, 3)]
+    [[-1.0, 1.0], [0, 1]]
     """
     return jnp.where(classes == 1, 1.0, -1.0).astype(float) if count == 2 else classes
 
 
+def check_batch(model: Any, train: int) -> None:
+    """Refuse a mini-batch that is larger than the training set."""
+    if model.batch is not None and model.batch > train:
+        refuse(model, "batch", f"it must be at most {train}, the number of training examples")
+
+
 class AbstractBatches(eqx.Module):
-    """How a problem hands out what a step learns from."""
+    """The choice of the examples that each step learns from: training examples, or `fresh` ones."""
+
+    fresh: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, problem: "Problem", key: Key[Array, ""]) -> Samples: ...
@@ -97,8 +106,15 @@ class MiniBatch(AbstractBatches):
         return problem.train.take(random.distinct(key, problem.train.size, self.size))
 
 
+def mini_batches(size: int | None) -> AbstractBatches:
+    """Mini-batches of `size` examples, or (none) the full batch."""
+    return FullBatch() if size is None else MiniBatch(size)
+
+
 class Fresh(AbstractBatches):
     """`size` new examples from the data model, every step."""
+
+    fresh: ClassVar[bool] = True
 
     model: "AbstractData"
     size: int = eqx.field(static=True)
@@ -109,21 +125,21 @@ class Fresh(AbstractBatches):
 
 
 class AbstractEpisodes(eqx.Module):
-    """Tasks that are drawn anew every step, where a data model has so many."""
+    """A source of new tasks for every step."""
 
     @abstractmethod
     def __call__(self, key: Key[Array, ""], count: int) -> tuple[Samples, ...]:
-        """So many tasks: their training halves and their validation halves."""
+        """`count` tasks: their training halves and their validation halves."""
 
 
 class Problem(eqx.Module):
-    """One draw: what is learnt from, what is tested on, and the truth behind both.
+    """One draw: training and test examples, and the true directions behind them.
 
-    `episodes` draws the tasks that rules learn from, where these are not those of `train` and
-    `validation`. `factors` are the matrices that colour the noise, where each class has its own.
-    `views` makes positive pairs, where the data model has such. `widths` says how many of the
-    directions (in the order of their names) each patch lies in the span of; None stands for a
-    patch, or for all patches, of which this is not known.
+    `episodes` draws the tasks that rules learn from (none: the tasks of `train` and `validation`).
+    `factors` are the matrices that colour the noise of each class (none: there are no such).
+    `views` makes positive pairs (none: there are none). `widths` has a number for each patch: the
+    patch lies in the span of that many directions, in the order of their names. None stands for a
+    patch, or for all patches, for which no such number is known.
     """
 
     train: Samples
@@ -138,16 +154,16 @@ class Problem(eqx.Module):
     widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
 
     def batch(self, key: Key[Array, ""]) -> Samples:
-        """What the next step learns from."""
+        """The examples that the next step learns from."""
         return self.batches(self, key)
 
     def pair(self, key: Key[Array, ""]) -> Pair:
-        """Two views of what the next step learns from."""
+        """Two views of the examples that the next step learns from."""
         batch_key, view_key = jax.random.split(key)
         return self.viewed(self.batch(batch_key), view_key)
 
     def viewed(self, samples: Samples, key: Key[Array, ""]) -> Pair:
-        """Two views of given examples."""
+        """Two views of `samples`."""
         if self.views is None:
             raise BadInput(
                 "the data model has no positive pairs, which self-supervised rules and probes "
@@ -156,40 +172,36 @@ class Problem(eqx.Module):
         return self.views(key, samples.x)
 
     def span(self) -> tuple[list[Float[Array, "count dim"]], list[Float[Array, "count dim"]]]:
-        """Rows of vectors: the directions, and what else gradient descent can add to weights."""
-        held = [] if self.validation is None else [self.validation.x]
-        learnt = [self.train.x, *held]
+        """The directions, then the training vectors, as rows: all that training can move along."""
+        inputs = [self.train.x] + ([] if self.validation is None else [self.validation.x])
         if self.widths is not None:
             free = [i for i, width in enumerate(self.widths) if width is None]
-            learnt = [_patches(x)[i] for x in learnt for i in free]
+            inputs = [_patches(x)[i] for x in inputs for i in free]
         flat = lambda tree: [leaf.reshape(-1, leaf.shape[-1]) for leaf in jax.tree.leaves(tree)]  # noqa: E731
-        return flat(self.directions), flat(learnt)
+        return flat(self.directions), flat(inputs)
 
     def project(self, onto: AbstractTurn) -> "Problem":
         """The same problem in other coordinates."""
         held = self.validation
-        return Problem(
+        return dataclasses.replace(
+            self,
             train=self.train.project(onto, self.widths),
             test=self.test.project(onto, self.widths),
             directions={name: onto(rows) for name, rows in self.directions.items()},
             frame=Frame(self.frame.dim, onto.rank, onto.rank),
-            batches=self.batches,
             validation=None if held is None else held.project(onto, self.widths),
             factors=None if self.factors is None else self.factors.project(onto),
-            views=self.views,
-            episodes=self.episodes,
-            widths=self.widths,
         )
 
 
 class AbstractData(AbstractPart):
-    """Where inputs come from. `sample` draws a problem; the rest says how it may be compressed."""
+    """A data model. `sample` draws a problem; the other members say how to compress it."""
 
-    # How many sets of filters need coordinates: the trained ones, and where every step draws fresh
-    # examples also those of a target, those at the start, and what each view adds in a step.
+    # How many sets of filters need coordinates: one, the trained filters. Models that draw fresh
+    # examples every step also need the target's, the initial ones, and those each view adds.
     sets: ClassVar[int] = 1
 
-    if TYPE_CHECKING:  # a field, or what follows from others: type checkers know no such choice
+    if TYPE_CHECKING:  # a field or a property: type checkers have no word for either
 
         @property
         def dim(self) -> Number: ...
@@ -198,18 +210,18 @@ class AbstractData(AbstractPart):
 
     @property
     def labels(self) -> int | None:
-        """How many classes there are, if labels are 0, 1, ...; None if +1 and -1 (or others)."""
+        """The number of classes, if labels are 0, 1, ...; None for others, such as +1 and -1."""
         return None
 
     @property
     @abstractmethod
     def compression(self) -> str:
-        """`gaussian_rows` (drawn compressed, in law), `rotate` (drawn in R^d first) or `none`."""
+        """`gaussian_rows` (drawn compressed, exact in law), `rotate` (drawn in R^d) or `none`."""
 
     @property
     @abstractmethod
     def span(self) -> int:
-        """How many coordinates the directions and training vectors take up."""
+        """The number of coordinates that the directions and training vectors need."""
 
     @abstractmethod
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:

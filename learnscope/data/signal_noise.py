@@ -1,4 +1,4 @@
-"""Signal and noise: one patch carries the label's signal, the other is noise."""
+"""Signal and noise: one patch is the label times a signal, the other is noise."""
 
 from typing import ClassVar
 
@@ -6,20 +6,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from learnscope.data.frame import Frame
-from learnscope.data.problem import AbstractData, FullBatch, MiniBatch, Problem, Samples
-from learnscope.errors import BadInput
+from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.part import Number, count, flag, number
+from learnscope.space.frame import Frame
 
 
 class SignalNoise(AbstractData):
     r"""Two patches: $y\mu$ and $\xi$ (Meng, Cao, Zou 2023, Definition 2.1; Cao et al. 2022).
 
-    The label $y$ is $\pm 1$ with equal chances, $\xi \sim N(0, \sigma_p^2 (I -
-    \mu\mu^T/\|\mu\|^2))$. The signal stands in the first patch; a network that treats patches
-    alike cannot tell. With probability `flip` the label that is *trained on* is $-y$ while the
-    patch stays $y\mu$ (Kou et al. 2023); test labels are flipped alike, so that chance of error is
-    at least `flip`.
+    The label $y$ is $\pm 1$ with equal probabilities, $\xi \sim N(0, \sigma_p^2 (I -
+    \mu\mu^T/\|\mu\|^2))$. The signal is the first patch; a network that treats patches alike sees
+    no order. With probability `flip`, the label of an example is $-y$ while its patch stays $y\mu$
+    (Kou et al. 2023), in training and in testing: the test error is at least `flip`.
 
     | symbol | argument |
     |---|---|
@@ -51,12 +49,8 @@ class SignalNoise(AbstractData):
     batch: int | None = count(None, optional=True)
 
     def __check_init__(self):
-        super().__check_init__()  # fields by themselves, before limits between them
-        if self.batch is not None and self.batch > self.train:
-            raise BadInput(
-                f"SignalNoise.batch = {self.batch} is not allowed: it must be at most "
-                f"train = {self.train}."
-            )
+        super().__check_init__()  # each field first, then limits between them
+        check_batch(self, self.train)
 
     @property
     def compression(self) -> str:
@@ -72,15 +66,11 @@ class SignalNoise(AbstractData):
         axis, frame = frame.axes(1)
         train_noise, frame = frame.gaussian_rows(train_key, self.train)
         test_noise = frame.gaussian_points(test_key, self.test)
-        signal = self.signal * axis[0]
-        return Problem(
-            train=self._samples(label_key, train_noise, frame, self.span, hidden=True),
-            test=self._samples(test_label_key, test_noise, frame, frame.rank),
-            directions={"signal": signal},
-            frame=frame,
-            batches=FullBatch() if self.batch is None else MiniBatch(self.batch),
-            widths=(1, None),
-        )
+        directions = {"signal": self.signal * axis[0]}
+        train = self._samples(label_key, train_noise, frame, self.span, hidden=True)
+        test = self._samples(test_label_key, test_noise, frame, frame.rank)
+        batches = mini_batches(self.batch)
+        return Problem(train, test, directions, frame, batches, widths=(1, None))
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         noise_key, label_key = jax.random.split(key)
@@ -91,13 +81,10 @@ class SignalNoise(AbstractData):
     def _samples(
         self, key: Key[Array, ""], normal: Array, frame: Frame, width: int, hidden: bool = False
     ) -> Samples:
-        """Examples around given unit noise; compressed noise patches are cut to `width`.
-
-        Only training examples carry their noise apart: that of a test example is its patch.
-        """
+        """Examples with given unit noise; compressed patches are cut to `width`. Only training
+        examples have their noise as a `hidden` vector; a test example's is its patch."""
         coin, chance = jax.random.uniform(key, (2, normal.shape[0]), normal.dtype)
         sign = jnp.where(coin < 0.5, 1.0, -1.0)
-        flipped = chance < self.flip
         noise = self.noise * (normal.at[:, 0].set(0.0) if self.orthogonal else normal)
         carried = self.signal * sign[:, None]
         if frame.ambient:
@@ -105,9 +92,5 @@ class SignalNoise(AbstractData):
             x = jnp.stack([signal_patch, noise], axis=1)
         else:
             x = (carried, noise[:, :width])
-        return Samples(
-            x=x,
-            y=jnp.where(flipped, -sign, sign),
-            vectors={"noise": noise} if hidden else {},
-            marks={"sign": sign},
-        )
+        y = jnp.where(chance < self.flip, -sign, sign)
+        return Samples(x, y, {"noise": noise} if hidden else {}, {"sign": sign})

@@ -1,4 +1,4 @@
-"""Strong and weak features on some patches, noise on the others, and positive pairs."""
+"""Strong and weak features on some patches, noise on the others; with positive pairs."""
 
 import math
 from typing import ClassVar, NamedTuple
@@ -9,21 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from learnscope.data import random
 from learnscope.data.class_noise import NOISES
-from learnscope.data.frame import Frame
-from learnscope.data.fresh import VIEWS, FreshPatches
-from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples, told
+from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samples, encode_labels
 from learnscope.data.views import HalfMask, Halves, random_places
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, flag, number
+from learnscope.space import random
+from learnscope.space.frame import Frame
+from learnscope.space.fresh import VIEWS, FreshPatches
 
 
 class Counts(NamedTuple):
-    """How many patches of a kind a pair of views has, on average over examples."""
+    """Mean counts of patches in a pair of views."""
 
-    across: Float[Array, " feature"]  # those of the feature in one view, times in the other
-    within: Float[Array, " feature"]  # the square of those in one view
+    across: Float[Array, " feature"]  # of a feature: the count in one view times that in the other
+    within: Float[Array, " feature"]  # of a feature: the squared count in one view
     noise: float  # noise patches in one view
 
 
@@ -33,9 +33,9 @@ class StrongWeak(AbstractData):
     Of $P$ patches, $P_0$ carry one feature $v_l$, all with the same random sign; the others are
     independent noise of standard deviation $\sigma$ in every direction, orthogonal to the
     (orthonormal) features. Every step draws a new batch. A positive pair is a random half of the
-    patches and the other half, the rest zero (equation 3.2). Which patches carry the feature does
-    not matter to a net that treats patches alike: it is the first ones. In compressed coordinates,
-    which only such nets have, halves are fixed instead and patches shuffled between them.
+    patches and the other half, the rest zero (equation 3.2). The first patches carry the feature:
+    their place does not matter to a net that treats patches alike. In compressed coordinates, which
+    only such nets have, halves are fixed instead and patches shuffled between them.
 
     | symbol | argument |
     |---|---|
@@ -45,11 +45,11 @@ class StrongWeak(AbstractData):
     | $\sigma$ | `noise` (the paper's $\sigma^6$ is $15$ times that to the sixth) |
     | $N$ | `batch` |
 
-    Imbalance by frequency (Remark 3.2, 1): `frequencies` are relative, and equal unless given.
-    Co-occurring features (Remark 3.2, 2): with `together`, each example has all features, each on
-    $P_0$ patches of its own and with a sign of its own. `noise_law` names the law of a noise
-    coordinate; only Gaussian noise can be compressed. `test` examples are held for probes.
-    Labels say which feature it is: -1 and +1 of two, else 0, 1, ...
+    Imbalance by frequency (Remark 3.2, 1): `frequencies` are relative (none: equal). Co-occurring
+    features (Remark 3.2, 2): with `together`, each example has all features, each on its own $P_0$
+    patches and with its own sign. `noise_law` is the law of a noise coordinate; only Gaussian noise
+    can be compressed. `test` is the number of test examples. The label is the number of the
+    feature: -1 or +1 for two features, 0, 1, ... for more.
 
     >>> import jax
     >>> model = StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1,
@@ -65,7 +65,7 @@ class StrongWeak(AbstractData):
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
-    feature_patches: int = count(low=2)  # one patch is never in both views
+    feature_patches: int = count(low=2)  # a single patch would never be in both views
     strengths: tuple[Number, ...] = number(above=0, each=True)
     noise: Number = number(low=0)
     batch: int = count(low=2)
@@ -78,39 +78,23 @@ class StrongWeak(AbstractData):
         super().__check_init__()
         for name, given in (("strengths", self.strengths), ("frequencies", self.frequencies)):
             if given is not None and not isinstance(given, tuple):
-                raise BadInput(
-                    f"StrongWeak.{name} = {given!r} is not allowed: it must be a list of numbers "
-                    "above 0, one a feature."
-                )
+                refuse(self, name, "it must be a list of numbers above 0, one per feature")
         if self.features < 2:
-            raise BadInput(
-                f"StrongWeak.strengths has {self.features} values, which is not allowed: there "
-                "must be at least 2 features."
-            )
+            raise BadInput(f"StrongWeak.strengths has {self.features} values: it needs at least 2.")
         if self.frequencies is not None and len(self.frequencies) != self.features:
-            raise BadInput(
-                f"StrongWeak.frequencies has {len(self.frequencies)} values, which is not allowed: "
-                f"it must have {self.features}, one for each of strengths."
-            )
+            given = f"StrongWeak.frequencies has {len(self.frequencies)} values"
+            raise BadInput(f"{given}: it must have {self.features}, one per feature.")
         if self.patches % 2:
-            raise BadInput(
-                f"StrongWeak.patches = {self.patches} is not allowed: it must be even, since views "
-                "are halves."
-            )
+            refuse(self, "patches", "it must be even, since views are halves")
         if self.taken > self.patches:
-            raise BadInput(
-                f"StrongWeak.feature_patches = {self.feature_patches} is not allowed: features "
-                f"would take {self.taken} of patches = {self.patches}."
-            )
+            taken = f"features would take {self.taken} of patches = {self.patches}"
+            refuse(self, "feature_patches", taken)
         if isinstance(self.dim, int) and self.dim <= self.features:
-            raise BadInput(
-                f"StrongWeak.dim = {self.dim} is not allowed: it must be above {self.features}, "
-                "the number of features."
-            )
+            refuse(self, "dim", f"it must be above {self.features}, the number of features")
 
     @property
     def features(self) -> int:
-        """L: how many features there are."""
+        """L: the number of features."""
         return len(self.strengths)
 
     @property
@@ -119,12 +103,12 @@ class StrongWeak(AbstractData):
 
     @property
     def taken(self) -> int:
-        """How many patches of an example carry a feature."""
+        """The number of patches of an example that carry a feature."""
         return self.feature_patches * (self.features if self.together else 1)
 
     @property
     def shares(self) -> Float[Array, " feature"]:
-        """The chance that an example has a feature."""
+        """The probability that an example has each feature."""
         if self.together:
             return jnp.ones(self.features)
         relative = jnp.stack([jnp.asarray(f) for f in self.frequencies or (1.0,) * self.features])
@@ -132,14 +116,14 @@ class StrongWeak(AbstractData):
 
     @property
     def counts(self) -> Counts:
-        r"""$C_0$, $C_1$ and $C_2$ of the paper's population loss, a feature each: with
+        r"""$C_0$, $C_1$ and $C_2$ of the paper's population loss, for each feature: with
         $V = P_0 (P - P_0) / (4 (P - 1))$ the variance of a hypergeometric count,
         $C_{0,1} = p_l (P_0^2/4 \mp V)$, and $C_2$ is half of the noise patches."""
         p, p0 = self.patches, self.feature_patches
         spread = p0 * (p - p0) / (4 * (p - 1))
         half = p0**2 / 4
-        shares = self.shares
-        return Counts(shares * (half - spread), shares * (half + spread), (p - self.taken) / 2)
+        chances = self.shares
+        return Counts(chances * (half - spread), chances * (half + spread), (p - self.taken) / 2)
 
     @property
     def compression(self) -> str:
@@ -162,37 +146,34 @@ class StrongWeak(AbstractData):
         return self._samples(key, 1, frame, frame.rank).take(jnp.asarray(0))
 
     def fresh(self, key: Key[Array, ""], size: int, frame: Frame) -> Samples:
-        """New examples to learn from: compressed, what is beyond the frame is known in law."""
+        """New training examples; if compressed, components outside the frame have a law only."""
         draw_key, beyond_key = jax.random.split(key)
         if frame.ambient:
             return self._samples(draw_key, size, frame, frame.rank)
         samples = self._samples(draw_key, size, frame, frame.seen or frame.rank)
         values = samples.x[0]
-        # Filters may take more coordinates than there are dimensions.
+        # The frame may have more coordinates than `dim`.
         values = jnp.where((jnp.arange(values.shape[-1]) < frame.dim)[None, None], values, 0.0)
         filters = (frame.rank - self.span) // self.sets
         left = Frame(frame.dim, frame.rank, frame.rank - VIEWS * filters)
         noisy = (values[..., : self.features] == 0).all(-1)
-        seed = jax.random.key_data(beyond_key)
-        return Samples(
-            (FreshPatches(values, noisy, self.noise, seed, left),), samples.y, {},
-            samples.marks,
-        )  # fmt: skip
+        patches = FreshPatches(values, noisy, self.noise, jax.random.key_data(beyond_key), left)
+        return Samples((patches,), samples.y, {}, samples.marks)
 
     def _samples(self, key: Key[Array, ""], size: int, frame: Frame, width: int) -> Samples:
         """Examples whose noise has `width` coordinates, features included."""
-        place_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
+        order_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
         every = jnp.arange(self.features)
         signs = jax.random.rademacher(sign_key, (size, self.features)).astype(float)
         chance = jnp.cumsum(self.shares)[None, :-1]
         which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
         if self.together:
-            places = random_places(place_key, size, self.patches)
+            places = random_places(order_key, size, self.patches)
             carried = places[..., None] // self.feature_patches == every[None, None]
             noisy = places >= self.taken
         else:
             signs = signs * (which[:, None] == every[None])
-            noisy = ~self._placed(place_key, size, frame.ambient)
+            noisy = ~self._placed(order_key, size, frame.ambient)
             carried = ~noisy[..., None]
         strength = jnp.stack([jnp.asarray(s, float) for s in self.strengths])
         feature = carried * (signs * strength[None])[:, None]
@@ -200,12 +181,13 @@ class StrongWeak(AbstractData):
         draw = random.normal if not frame.ambient else NOISES[self.noise_law]
         noise = self.noise * draw(noise_key, shape) * noisy[..., None]
         x = jnp.concatenate([feature, noise], axis=-1)
-        y = told(which, self.features)
+        y = encode_labels(which, self.features)
         return Samples(x if frame.ambient else (x,), y, {}, {"signs": signs})
 
     def _placed(self, key: Key[Array, ""], size: int, first: bool) -> Bool[Array, "n patch"]:
-        """Which patches carry the feature: the first ones of all, or of each half, of which the
-        first half has a hypergeometric number. It does not matter where they are in a half."""
+        """The patches that carry the feature: the first ones, or (unless `first`) the first ones of
+        each half, where the first half has a hypergeometric number of them. Their place within a
+        half does not matter."""
         p, p0, half = self.patches, self.feature_patches, self.patches // 2
         if first:
             return jnp.broadcast_to(jnp.arange(p)[None] < p0, (size, p))
@@ -218,6 +200,8 @@ class StrongWeak(AbstractData):
 
 class FreshPairs(AbstractBatches):
     """`size` new examples of the model, every step."""
+
+    fresh: ClassVar[bool] = True
 
     model: StrongWeak
     size: int = eqx.field(static=True)

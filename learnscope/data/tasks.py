@@ -1,4 +1,4 @@
-"""A family of tasks with one feature in common, and tasks of a user's own."""
+"""A family of tasks with one feature in common, and problems of a user's own tasks."""
 
 import warnings
 from typing import ClassVar
@@ -8,17 +8,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import task_law
-from learnscope.data.frame import Frame
 from learnscope.data.gram import patch_gram, with_gram
 from learnscope.data.problem import AbstractData, Problem, Samples
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, count, flag, number
+from learnscope.space.frame import Frame
 
 
 class TaskFamily(AbstractData):
     r"""Task k has the feature $\nu_k = \nu + z_k$ (Zuo et al. 2023, Definitions 3.1 and 3.2).
 
-    $z_k$ is picked at random from a dictionary $z_1, \dots, z_M$, which is drawn once:
+    $z_k$ is a random element of a dictionary $z_1, \dots, z_M$, which is drawn once:
     $z_i \sim N(0, \sigma_s^2 (I - \nu\nu^T/\|\nu\|^2))$. An example of task k has the patches
     $y \nu_k$ and $\xi \sim N(0, \sigma_\xi^2 (I - P))$, P the projection onto the span of $\nu$ and
     the *whole* dictionary. `train` holds the first $n_1$ examples of every observed task,
@@ -32,13 +32,13 @@ class TaskFamily(AbstractData):
     | $K$ | `tasks` |
     | $n$ | `samples` |
     | $n_2$ | `validation` |
-    | $n_1 = n - n_2$ | `training` (none: what is left) |
+    | $n_1 = n - n_2$ | `training` (none: the rest) |
     | $\|\nu\|$ | `signal` |
     | $\sigma_s \sqrt d$, about $\|z_i\|$ | `task_signal` |
     | $\sigma_\xi$ | `noise` |
 
-    If `balanced`, labels alternate within each half, so that both have both classes (Condition
-    D.1); else they are fair coins.
+    If `balanced`, labels alternate within each half, so that each half has both classes (Condition
+    D.1); otherwise they are fair coins.
 
     >>> import jax
     >>> model = TaskFamily(dim=60, dictionary=9, tasks=3, samples=4, validation=2, signal=1.0,
@@ -66,30 +66,22 @@ class TaskFamily(AbstractData):
     def __check_init__(self):
         super().__check_init__()
         if self.validation >= self.samples:
-            raise BadInput(
-                f"TaskFamily.validation = {self.validation} is not allowed: it must be below "
-                f"samples = {self.samples}, so that some are left to adapt to."
-            )
+            refuse(self, "validation", f"it must be below samples = {self.samples}")
         if self.training is not None and self.training + self.validation != self.samples:
-            raise BadInput(
-                f"TaskFamily.training = {self.training} is not allowed: with validation = "
-                f"{self.validation} it must add up to samples = {self.samples}."
-            )
+            must = f"with validation = {self.validation} it must add up to samples = {self.samples}"
+            refuse(self, "training", must)
         if isinstance(self.dim, int) and self.dictionary > self.dim - 2:
-            raise BadInput(
-                f"TaskFamily.dictionary = {self.dictionary} is not allowed: noise orthogonal to it "
-                f"and to the shared feature needs it to be at most dim - 2 = {self.dim - 2}."
-            )
+            refuse(self, "dictionary", f"it must be at most dim - 2 = {self.dim - 2}")
         for name, size in (("training", self.halves[0]), ("validation", self.validation)):
             if size < 2:
-                told = f"a {name} half of {size} example a task leaves one of its classes empty"
+                problem = f"a {name} half of {size} per task leaves one of its classes empty"
                 if self.balanced:
                     raise BadInput(
                         f"TaskFamily.balanced = True is not allowed with validation = "
-                        f"{self.validation} of samples = {self.samples}: {told}; each half needs "
-                        "at least 2, or balanced = false."
+                        f"{self.validation} of samples = {self.samples}: {problem}; each half "
+                        "needs at least 2, or balanced = false."
                     )
-                warnings.warn(f"TaskFamily: {told}.", stacklevel=2)
+                warnings.warn(f"TaskFamily: {problem}.", stacklevel=2)
 
     @property
     def halves(self) -> tuple[int, int]:
@@ -120,38 +112,31 @@ class TaskFamily(AbstractData):
             drawn = task_law.compressed(draw_key, frame, self.sizes, room)
         first_axis = 0 if frame is None else drawn.frame.used - 1 - self.sizes.rows
         shared = self.signal * jnp.eye(1, drawn.frame.rank, first_axis)
-        own = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.features
-        new = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float)) * drawn.fresh_features
-        first, second = self.halves
-        y = task_law.labels((first, second), self.balanced, self.tasks, label_key)
-        test_y = task_law.labels(
-            (first, second, self.queries), self.balanced, self.test_tasks, test_label_key
-        )
+        scale = self.task_signal / jnp.sqrt(jnp.asarray(self.dim, float))
+        own, new = scale * drawn.features, scale * drawn.fresh_features
+        first = self.halves[0]
+        y = task_law.labels(self.halves, self.balanced, self.tasks, label_key)
+        sizes = (*self.halves, self.queries)
+        test_y = task_law.labels(sizes, self.balanced, self.test_tasks, test_label_key)
         feature, noise = shared + own, self.noise * drawn.noise
         cut = (drawn.frame.used, first_axis)
         train = _samples(feature, noise[:, :first], y[:, :first], drawn.frame, cut)
         held = _samples(feature, noise[:, first:], y[:, first:], drawn.frame, cut)
-        whole = (drawn.frame.rank, drawn.frame.rank)
-        test = _samples(
-            shared + new, self.noise * drawn.fresh_noise, test_y, drawn.frame, whole, hidden=False
-        )
+        whole, fresh = (drawn.frame.rank, drawn.frame.rank), self.noise * drawn.fresh_noise
+        test = _samples(shared + new, fresh, test_y, drawn.frame, whole, hidden=False)
         train, held = with_gram(train, held)
-        return Problem(
-            train=train,
-            test=self._test_gram(test, drawn, test_y),
-            directions={"shared": shared[0], "task": own},
-            frame=drawn.frame,
-            validation=held,
-        )
+        directions = {"shared": shared[0], "task": own}
+        test = self._test_gram(test, drawn, test_y)
+        return Problem(train, test, directions, drawn.frame, validation=held)
 
     def _test_gram(self, test: Samples, drawn: task_law.Drawn, y: Array) -> Samples:
-        """With inner products that are exact also where the frame does not hold all of a vector."""
+        """The test set with exact inner products, including components outside the frame."""
         table = patch_gram(test.by_group().x)
         if drawn.outside is not None:
             features, noise = drawn.outside
             scale = self.task_signal**2 / jnp.asarray(self.dim, float)
             outer = y[:, :, None] * y[:, None, :]
-            # Features and noise are orthogonal as a whole, not in what the frame shows of them.
+            # Features and noise are orthogonal, but their components in the frame are not.
             table = table.at[:, :, 0, 1].set(0.0).at[:, :, 1, 0].set(0.0)
             table = table.at[:, :, 0, 0].add(scale * features[:, None, None] * outer)
             table = table.at[:, :, 1, 1].add(self.noise**2 * noise)
@@ -159,8 +144,8 @@ class TaskFamily(AbstractData):
         return Samples(test.x, test.y, test.vectors, marks, test.groups)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        """A new example of one of the fresh tasks. Its noise mixes that of two other examples, and
-        so has its law (given the frame), though it is not independent of the test set."""
+        """A new example of one of the fresh tasks. Its noise is a mixture of that of two other
+        examples: it has the right law (given the frame), but depends on the test set."""
         pick, coin, turn = jax.random.split(key, 3)
         at = jax.random.choice(pick, problem.test.size, (2,), replace=False)
         one, other = problem.test.take(at[0]), problem.test.take(at[1])
@@ -172,17 +157,11 @@ class TaskFamily(AbstractData):
 
 
 def _samples(
-    feature: Float[Array, "task rank"],
-    noise: Float[Array, "task sample rank"],
-    y: Float[Array, "task sample"],
-    frame: Frame,
-    cut: tuple[int, int],
-    hidden: bool = True,
-) -> Samples:
-    """Examples of every task; compressed patches are cut to their widths.
-
-    The mark `carried` says that the first patch is so many times the task's own feature.
-    """
+    feature: Float[Array, "task rank"], noise: Float[Array, "task sample rank"],
+    y: Float[Array, "task sample"], frame: Frame, cut: tuple[int, int], hidden: bool = True,
+) -> Samples:  # fmt: skip
+    """Examples of every task; compressed patches are cut to their widths. The mark `carried` is the
+    factor of the task's feature in the first patch."""
     tasks, rank = noise.shape[0], noise.shape[2]
     carried = (y[:, :, None] * feature[:, None, :]).reshape(-1, rank)
     flat = noise.reshape(-1, rank)
@@ -198,10 +177,10 @@ def _samples(
 def task_problem(
     train: tuple[Array, Array], validation: tuple[Array, Array], test: tuple[Array, Array]
 ) -> Problem:
-    """A problem of a user's own tasks: for each set inputs (task, sample, ...) and labels
+    """A problem of a user's own tasks. Each set has inputs (task, sample, ...) and labels
     (task, sample): +1 and -1 for a net with one output (or any numbers for the squared loss),
-    integers 0, 1, ... for one output a class.
-    Observed tasks are those of `train` and `validation`, in the same order.
+    integers 0, 1, ... for one output per class. `train` and `validation` have the same tasks in
+    the same order; `test` has fresh tasks.
 
     >>> import jax, jax.numpy as jnp, equinox as eqx, learnscope as ls
     >>> x, y = jax.random.normal(jax.random.key(0), (5, 4, 3)), jnp.ones((5, 4))
@@ -213,27 +192,22 @@ def task_problem(
     1
     """
     if len(train[0]) != len(validation[0]):
-        raise BadInput(
-            f"validation has {len(validation[0])} tasks: it must have those of train, "
-            f"{len(train[0])}."
-        )
+        must = f"it must have those of train, {len(train[0])}"
+        raise BadInput(f"validation has {len(validation[0])} tasks: {must}.")
 
-    def made(name: str, x: Array, y: Array) -> Samples:
+    def samples(name: str, x: Array, y: Array) -> Samples:
         if x.shape[:2] != y.shape[:2]:
             raise BadInput(f"{name} has inputs {x.shape[:2]} and labels {y.shape[:2]} (task, "
                            "sample): they must be as many.")  # fmt: skip
-        if jnp.issubdtype(y.dtype, jnp.floating) and bool(
-            ((y == 0) | (y == 1)).all() & (y == 0).any()
-        ):
+        binary = ((y == 0) | (y == 1)).all() & (y == 0).any()
+        if jnp.issubdtype(y.dtype, jnp.floating) and bool(binary):
             raise BadInput(
                 f"{name} has labels 0 and 1: they must be +1 and -1 for a net with one output, or "
-                "integers for one output a class."
+                "integers for one output per class."
             )
         return Samples(x.reshape(-1, *x.shape[2:]), y.reshape(-1), groups=x.shape[0])
 
     sets = {"train": train, "validation": validation, "test": test}
-    parts = {name: made(name, *map(jnp.asarray, given)) for name, given in sets.items()}
-    dim = int(parts["train"].x.shape[-1])
-    return Problem(
-        parts["train"], parts["test"], {}, Frame.of_dimension(dim), validation=parts["validation"]
-    )
+    tasks = {name: samples(name, *map(jnp.asarray, given)) for name, given in sets.items()}
+    frame = Frame.of_dimension(int(tasks["train"].x.shape[-1]))
+    return Problem(tasks["train"], tasks["test"], {}, frame, validation=tasks["validation"])

@@ -1,21 +1,21 @@
-"""Any data model with positive pairs."""
+"""Positive pairs for any data model."""
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key, PyTree
 
-from learnscope.data import random
-from learnscope.data.around import AbstractAround
-from learnscope.data.frame import Frame
 from learnscope.data.problem import AbstractData, Problem
 from learnscope.data.views import AbstractViews, Pair
+from learnscope.data.wrapper import AbstractWrapper
 from learnscope.part import AbstractPart, Number, number, slot
+from learnscope.space import random
+from learnscope.space.frame import Frame
 
 
 class NoisyViews(AbstractViews, AbstractPart):
-    r"""Two views $x + \epsilon$ and $x + \epsilon'$ with independent normal noise: the augmentation
-    that needs to know nothing of the inputs (and that theory uses on signal and noise: Huang et al.
-    2024, *On the Comparison between Multi-modal and Single-modal Contrastive Learning*).
+    r"""Two views $x + \epsilon$ and $x + \epsilon'$ with independent normal noise: an augmentation
+    for any inputs, used in theory on signal and noise (Huang et al. 2024, *On the Comparison
+    between Multi-modal and Single-modal Contrastive Learning*).
 
     | symbol | argument |
     |---|---|
@@ -34,19 +34,17 @@ class NoisyViews(AbstractViews, AbstractPart):
 
         def view(key: Key[Array, ""]) -> PyTree:
             keys = jax.random.split(key, len(leaves))
-            moved = [
-                leaf + self.noise * random.normal(own, leaf.shape)
-                for own, leaf in zip(keys, leaves, strict=True)
-            ]
+            pairs = zip(keys, leaves, strict=True)
+            moved = [leaf + self.noise * random.normal(own, leaf.shape) for own, leaf in pairs]
             return jax.tree.unflatten(structure, moved)
 
         one, other = jax.random.split(key)
         return view(one), view(other)
 
 
-class Viewed(AbstractAround):
-    """A data model whose examples come in pairs of `views`, so that self-supervised rules can learn
-    from it; all else is that of `data`.
+class Viewed(AbstractWrapper):
+    """The data model `data` with positive pairs made by `views`, so that self-supervised rules can
+    learn from it.
 
     >>> import jax
     >>> from learnscope.data import SignalNoise
@@ -61,7 +59,7 @@ class Viewed(AbstractAround):
 
     @property
     def compression(self) -> str:
-        return "none"  # a view has noise of its own every step
+        return "none"  # every step draws new noise
 
     @property
     def span(self) -> int:

@@ -1,4 +1,4 @@
-"""Positive pairs: two views of every example, which self-supervised rules align."""
+"""Positive pairs: two views of each example, which self-supervised rules align."""
 
 from abc import abstractmethod
 
@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from learnscope.data.columns import Columns
-from learnscope.data.fresh import FreshPatches
+from learnscope.space.columns import Columns
+from learnscope.space.fresh import FreshPatches
 
 Pair = tuple[PyTree[Array], PyTree[Array]]
 
 
 class AbstractViews(eqx.Module):
-    """How two views are made of inputs."""
+    """A way to make two views of inputs."""
 
     @abstractmethod
     def __call__(self, key: Key[Array, ""], x: PyTree[Float[Array, "n ..."]]) -> Pair: ...
@@ -30,8 +30,8 @@ class HalfMask(AbstractViews):
 
 
 class Halves(AbstractViews):
-    """The first half of the patches and the second, for data models that shuffle patches: in law
-    the same as a random half. Zero patches stand in one group of their own."""
+    """The first half of the patches and the second, for data models that shuffle patches: equal in
+    law to random halves. The zero patches of a view form a second array."""
 
     def __call__(self, key: Key[Array, ""], x: PyTree[Float[Array, "n patch width"]]) -> Pair:
         (group,) = x
@@ -50,8 +50,8 @@ class Halves(AbstractViews):
 
 
 def random_places(key: Key[Array, ""], n: int, patches: int) -> Int[Array, "n patch"]:
-    """A uniformly random order of the patches of each example, by comparing uniform draws: XLA
-    sorts slowly on CPUs."""
+    """A uniformly random order of the patches of each example. It comes from comparisons of uniform
+    draws, since XLA sorts slowly on CPUs."""
     draw = jax.random.uniform(key, (n, patches))
     one, other = draw[:, :, None], draw[:, None, :]
     later = jnp.arange(patches)[:, None] > jnp.arange(patches)[None, :]

@@ -1,9 +1,14 @@
 """How an experiment runs."""
 
 from learnscope.lab.boundary import boundary
+from learnscope.lab.crossing import CROSSED
 from learnscope.lab.experiment import Experiment, Record
-from learnscope.lab.run import run
-from learnscope.lab.store import load
-from learnscope.lab.sweep import zipped
+from learnscope.lab.one_run import one_run
+from learnscope.lab.run import Report, report_of, run
+from learnscope.lab.store.folder import load
+from learnscope.lab.sweep import Axis, zipped
 
-__all__ = ["Experiment", "Record", "boundary", "load", "run", "zipped"]
+__all__ = [
+    "CROSSED", "Axis", "Experiment", "Record", "Report", "boundary", "load", "one_run",
+    "report_of", "run", "zipped",
+]  # fmt: skip

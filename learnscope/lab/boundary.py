@@ -1,25 +1,28 @@
 """`boundary`: where a response crosses a level, found by bisection instead of filling a grid."""
 
 import dataclasses
+import functools
 import json
+import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse_value
+from learnscope.lab.blocks import Plan
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.plan import experiment_text
-from learnscope.lab.run import Report, run_and_report
-from learnscope.lab.sweep import Axis, axes, dim_of, field_is_whole, field_kind, seed_list, zipped
+from learnscope.lab.run import Report, report_of, run
+from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
+from learnscope.part import field_is_whole, field_kind, value_at
 from learnscope.probes import Output
 
 _GRID = 9  # values of x that are tried first, over the whole range
-_SPAN = 100.0  # the range around a field's own value, if none is given: so many times less and more
-_DOUBLINGS = 7  # values of y, if none are given: the field's own, and doubled so often
+_SPAN = 100.0  # default range of x: the field's value / 100 to value * 100
+_DOUBLINGS = 7  # default values of y: the field's value, doubled so often
 _RESAMPLES = 2000
 _REFINEMENTS = 2  # passes of four more points about each band's ends
 
@@ -48,181 +51,230 @@ def boundary(
     range a hundred times below and above the experiment's own value (x), and for that value doubled
     seven times (y).
 
-    A grid over the range is tried first: it shows where the response crosses, or that it never does
-    or does so several times, which `status` then says instead of a made-up number. Then every
-    crossing is bisected, all values of y at once in one program, until it is known to `tolerance`
-    (relative, if the range is positive). Seeds are shared, so that the response is one function of
-    x; the band resamples them (bootstrap, central `level`), and so does the exponent's error, which
-    is widened where the points scatter more about the line than their own errors explain.
+    A grid over the range is tried first. It shows where the response crosses; if it never does, or
+    does so several times, `status` says so. Then every crossing is bisected, all values of y at
+    once in one program, until it is known to `tolerance` (relative, if the range is positive).
+    Seeds are shared, so that the response is one function of x. The band resamples them (bootstrap,
+    central `level`), and so does the exponent's error, which is widened where the points scatter
+    more about the line than their own errors explain.
 
     Variables: `boundary`, `low`, `high`, `status`, and what was tried: `tried`, `mean`. Attributes:
     `exponent` and `exponent_error` (one standard error), NaN where there is nothing to fit.
     """
-    return boundary_and_report(
-        experiment, x, y, at, of, seeds, coordinates=coordinates, precision=precision, store=store,
-        cluster=cluster, progress=progress, tolerance=tolerance, level=level,
-    )[0]  # fmt: skip
-
-
-def boundary_and_report(
-    experiment: Experiment,
-    x: Any,
-    y: Any,
-    at: float,
-    of: str,
-    seeds: int | Iterable[int] = 10,
-    *,
-    tolerance: float = 0.001,
-    level: float = 0.95,
-    **settings: Any,
-) -> tuple[xr.Dataset, Report]:
-    """`boundary`, and a report of what it took; `settings` are those of `run`."""
+    settings = {"coordinates": coordinates, "precision": precision, "store": store,
+                "cluster": cluster, "progress": progress}  # fmt: skip
     if not isinstance(experiment, Experiment):
-        raise BadInput(f"experiment = {experiment!r} is not allowed: it must be an Experiment.")
-    response = _Response.of_run(experiment, of, seeds, settings)
+        refuse_value("experiment", experiment, "it must be an Experiment")
+    output = _output(experiment, of)
+    listed = seed_list(seeds)
     field, low, high = _range(experiment, x)
-    axis = _values(experiment, y)
+    axis = _axis(experiment, y)
     if field in axis.fields:
         raise BadInput(f"'{field}' cannot be both x and y of a boundary.")
-    _check_level(response, at)
-    for name, value, most in (("tolerance", tolerance, 1), ("level", level, 1)):
-        if not isinstance(value, int | float) or not 0 < value < most:
-            raise BadInput(f"{name} = {value!r} is not allowed: it must be between 0 and {most}.")
-    scale = _Scale(low > 0, field_is_whole(experiment, field))
-    first, last = scale(np.array([low, high])).tolist()
-    points = scale.back(np.linspace(first, last, _GRID))
-    points[0], points[-1] = low, high
-    points = np.unique(points.round()) if scale.whole else points
-    tried = [points] * axis.size
-    values = list(response.grid(axis, field, points))
-    known = [bracket(scale(p), v, at) for p, v in zip(tried, values, strict=True)]
-
-    while True:
-        todo = [
-            i
-            for i, found in enumerate(known)
-            if found.status == CROSSED and scale.is_wide(found, tolerance)
-        ]
-        if not todo:
-            break
-        middles = [scale.middle(known[i]) for i in todo]
-        for i, x_new, new in response.along(axis, field, todo, middles):
-            known[i] = known[i].narrowed(scale(np.array(x_new)).item(), new.mean(), at)
-            tried[i], values[i] = np.append(tried[i], x_new), np.concatenate([values[i], new[None]])
-
-    band = _Band(response.count, at, level)
-    crossed = [i for i, found in enumerate(known) if found.status == CROSSED]
+    _check_level(of, output, at)
+    for name, value in {"tolerance": tolerance, "level": level}.items():
+        if not isinstance(value, int | float) or not 0 < value < 1:
+            refuse_value(name, value, "it must be between 0 and 1")
+    search = _Search(experiment, field, low, high, axis, of, output, at, level, listed, settings)
+    lines = search.first_lines()
+    while wide := [line for line in lines if search.is_wide(line.crossing, tolerance)]:
+        middles = [search.middle(line.crossing) for line in wide]
+        for line, u, mean in search.extend(list(zip(wide, middles, strict=True))):
+            line.crossing = line.crossing.narrowed(u, mean, at)
     for _ in range(_REFINEMENTS):
-        places, wanted = [], []
-        for i in crossed:
-            low_end, high_end = band.ends(scale(tried[i]), values[i], known[i])
-            centre = known[i].estimate
-            for u in (low_end, (low_end + centre) / 2, (centre + high_end) / 2, high_end):
-                point = scale.rounded(float(scale.back(u)))
-                if point not in tried[i] and (i, point) not in zip(places, wanted, strict=True):
-                    places.append(i)
-                    wanted.append(point)
-        for i, x_new, new in response.along(axis, field, places, wanted):
-            tried[i], values[i] = np.append(tried[i], x_new), np.concatenate([values[i], new[None]])
-    found = _dataset(axis, field, of, at, scale, tried, values, known, response, band)
-    return found, Report.of(response.reports)
+        search.extend([(line, point) for line in lines for point in search.refinements(line)])
+    return Report.of(search.reports).on(search.dataset(lines))
+
+
+def first_plan(
+    experiment: Experiment, x: Any, y: Any, seeds: Any = 10, **more: Any
+) -> tuple[Plan, float]:
+    """The sweep that a boundary begins with, and about how many times as many runs it has."""
+    field, low, high = _range(experiment, x)
+    points = _grid(low, high, field_is_whole(experiment, field))
+    settings = {name: more[name] for name in ("coordinates", "precision") if name in more}
+    return Plan.of(experiment, _axes(_axis(experiment, y), field, points), seeds, **settings), 4
+
+
+def _grid(low: float, high: float, whole: bool) -> np.ndarray:
+    """The values of x that are tried first, equally spaced (in log x if all are positive)."""
+    first, last = (math.log(low), math.log(high)) if low > 0 else (low, high)
+    points = np.linspace(first, last, _GRID)
+    points = np.exp(points) if low > 0 else points
+    points[0], points[-1] = low, high
+    return np.unique(points.round()) if whole else points
+
+
+def _axes(y: Axis, field: str, points: np.ndarray) -> list[Axis]:
+    return [y, zipped({field: points.tolist()}, name="x of the boundary")]
+
+
+@dataclasses.dataclass
+class _Line:
+    """What is known at one value of y: the x tried, in order, the responses there (x by seed), and
+    the bracket of the crossing."""
+
+    position: int
+    tried: np.ndarray
+    values: np.ndarray
+    crossing: Crossing
 
 
 @dataclasses.dataclass(frozen=True)
-class _Scale:
-    """Bisection happens in log x where x is positive, else in x itself; some x are whole."""
-
-    log: bool
-    whole: bool
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.log(x) if self.log else np.asarray(x, float)
-
-    def back(self, u: np.ndarray | float) -> np.ndarray:
-        return np.exp(u) if self.log else np.asarray(u, float)
-
-    def middle(self, found: Crossing) -> float:
-        """The x between the ends of a bracket."""
-        return self.rounded(float(self.back((found.left + found.right) / 2)))
-
-    def rounded(self, x: float) -> float:
-        return float(round(x)) if self.whole else x
-
-    def is_wide(self, found: Crossing, tolerance: float) -> bool:
-        """Whether a bracket is to be halved once more."""
-        ends = self.back(np.array([found.left, found.right]))
-        if self.whole and self.middle(found) in ends.round():
-            return False
-        largest = np.abs(ends).max()
-        return bool(ends[1] - ends[0] > tolerance * largest)
-
-
-class _Band:
-    """Resampled crossings: the same draws of seeds for every y, since seeds are shared."""
-
-    def __init__(self, seeds: int, at: float, level: float):
-        self._at, self.level = at, level
-        weights = np.full(seeds, 1 / seeds)
-        self._shares = np.random.default_rng(0).multinomial(seeds, weights, _RESAMPLES).T / seeds
-
-    def draws(self, u: np.ndarray, values: np.ndarray, found: Crossing) -> np.ndarray:
-        order = np.argsort(u)
-        return crossings(u[order], values[order] @ self._shares, self._at, found.rising)
-
-    def ends(self, u: np.ndarray, values: np.ndarray, found: Crossing) -> tuple[float, float]:
-        tail = 100 * (1 - self.level) / 2
-        low, high = np.percentile(self.draws(u, values, found), [tail, 100 - tail])
-        return float(low), float(high)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Response:
-    """The number that is bisected: a probe's output after the last step."""
+class _Search:
+    """A boundary that is asked for. u is log x where x is positive, else x itself."""
 
     experiment: Experiment
+    field: str
+    low: float
+    high: float
+    axis: Axis
     of: str
     output: Output
+    at: float
+    level: float
     seeds: list[int]
     settings: dict[str, Any]
-    reports: list[Report]
+    reports: list[Report] = dataclasses.field(default_factory=list)
 
-    @staticmethod
-    def of_run(experiment: Experiment, of: str, seeds: Any, settings: dict) -> "_Response":
-        outputs = {n: o for probe in experiment.probes for n, o in probe.outputs.items()}
-        if of not in outputs:
-            raise BadInput(
-                f"of = {of!r} is not allowed: the experiment's probes record "
-                f"{', '.join(sorted(outputs))}."
-            )
-        if outputs[of].dims:
-            raise BadInput(
-                f"of = {of!r} is not allowed: it is not one number a run but has dims "
-                f"{', '.join(outputs[of].dims)}."
-            )
-        return _Response(experiment, of, outputs[of], seed_list(seeds), settings, [])
+    @functools.cached_property
+    def _whole(self) -> bool:
+        return field_is_whole(self.experiment, self.field)
 
-    def grid(self, axis: Axis, field: str, points: np.ndarray) -> np.ndarray:
-        """(y, x, seed), every y with every x."""
-        return self._run([axis, zipped({field: points.tolist()}, name="x of the boundary")])
+    def _u(self, x: np.ndarray) -> np.ndarray:
+        return np.log(x) if self.low > 0 else np.asarray(x, float)
 
-    @property
-    def count(self) -> int:
-        return len(self.seeds)
+    def _x(self, u: np.ndarray | float) -> np.ndarray:
+        return np.exp(u) if self.low > 0 else np.asarray(u, float)
 
-    def along(
-        self, axis: Axis, field: str, which: list[int], points: list[float]
-    ) -> Iterator[tuple[int, float, np.ndarray]]:
-        """For each of some values of y, an x of its own: which y, which x, values a seed."""
-        if not which:
-            return
-        fields = {path: [values[i] for i in which] for path, values in axis.fields.items()}
-        found = self._run([zipped({**fields, field: points}, name=axis.dim)])
-        yield from zip(which, points, found, strict=True)
+    def _point(self, u: float) -> float:
+        """The x at u that can be tried: a whole number if the field takes no others."""
+        x = float(self._x(u))
+        return float(round(x)) if self._whole else x
+
+    def first_lines(self) -> list[_Line]:
+        """A line for every y, with the responses on a grid over the whole range."""
+        points = _grid(self.low, self.high, self._whole)
+        grid = self._run(_axes(self.axis, self.field, points))
+        u = self._u(points)
+        return [_Line(i, points, v, bracket(u, v, self.at)) for i, v in enumerate(grid)]
+
+    def is_wide(self, crossing: Crossing, tolerance: float) -> bool:
+        """Whether a bracket is to be halved once more."""
+        if crossing.status != CROSSED:
+            return False
+        ends = self._x(np.array([crossing.left, crossing.right]))
+        if self._whole and self.middle(crossing) in ends.round():
+            return False
+        return bool(ends[1] - ends[0] > tolerance * np.abs(ends).max())
+
+    def middle(self, crossing: Crossing) -> float:
+        """The x between the ends of a bracket."""
+        return self._point((crossing.left + crossing.right) / 2)
+
+    def extend(self, wanted: list[tuple[_Line, float]]) -> list[tuple[_Line, float, float]]:
+        """Try an x on each of some lines, all in one run; return each line, u and mean."""
+        if not wanted:
+            return []
+        fields = {
+            path: [values[line.position] for line, _ in wanted]
+            for path, values in self.axis.fields.items()
+        }
+        fields[self.field] = [x for _, x in wanted]
+        means = []
+        values = self._run([zipped(fields, name=self.axis.dim)])
+        for (line, x), new in zip(wanted, values, strict=True):
+            place = np.searchsorted(line.tried, x)
+            line.tried = np.insert(line.tried, place, x)
+            line.values = np.insert(line.values, place, new, axis=0)
+            means.append((line, self._u(np.array(x)).item(), new.mean()))
+        return means
 
     def _run(self, over: list[Axis]) -> np.ndarray:
-        data, report = run_and_report(self.experiment, over, self.seeds, **self.settings)
-        self.reports.append(report)
+        """The response after the last step: the dims of some axes, then seeds."""
+        data = run(self.experiment, over, self.seeds, **self.settings)
+        self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
+
+    @functools.cached_property
+    def _weights(self) -> np.ndarray:
+        """Bootstrap weights (seed by draw), the same for every y, since seeds are shared."""
+        count = len(self.seeds)
+        equal = np.full(count, 1 / count)
+        return np.random.default_rng(0).multinomial(count, equal, _RESAMPLES).T / count
+
+    def _band(self, line: _Line) -> tuple[np.ndarray, float, float]:
+        """Resampled crossings of a line, and the ends of the band."""
+        means = line.values @ self._weights
+        draws = crossings(self._u(line.tried), means, self.at, line.crossing.rising)
+        tail = 100 * (1 - self.level) / 2
+        low, high = np.percentile(draws, [tail, 100 - tail])
+        return draws, float(low), float(high)
+
+    def refinements(self, line: _Line) -> list[float]:
+        """Untried x at the ends of a line's band and between them and the crossing."""
+        if line.crossing.status != CROSSED:
+            return []
+        _, low, high = self._band(line)
+        centre = line.crossing.estimate
+        points = [self._point(u) for u in (low, (low + centre) / 2, (centre + high) / 2, high)]
+        return [x for x in dict.fromkeys(points) if x not in line.tried]
+
+    def dataset(self, lines: list[_Line]) -> xr.Dataset:
+        """The result, labelled."""
+        draws = np.full((len(lines), _RESAMPLES), np.nan)
+        centre, low, high = np.full((3, len(lines)), np.nan)
+        for i, line in enumerate(lines):
+            if line.crossing.status == CROSSED:
+                centre[i] = line.crossing.estimate
+                draws[i], low[i], high[i] = self._band(line)
+        dim, fields = self.axis.dim, self.axis.fields
+        y, exponent, error = next(iter(fields.values())), np.nan, np.nan
+        if self.low > 0 and all(isinstance(v, int | float) and v > 0 for v in y):
+            exponent, error = fit_exponent(np.log(y), centre, draws)
+        longest = max(len(line.tried) for line in lines)
+
+        def padded(rows: Iterable[np.ndarray]) -> np.ndarray:
+            fill = np.full(longest, np.nan)
+            return np.stack([np.append(row, fill[len(row) :]) for row in rows])
+
+        name, unit = dim_of(self.field), {"units": "1", "field": self.field}
+        mean = {"long_name": f"mean of {self.output.long_name}", "units": "1"}
+        return xr.Dataset(
+            {
+                "boundary": (dim, self._x(centre), {"long_name": name, **unit}),
+                "low": (dim, self._x(low), {"long_name": f"{name}, lower end", **unit}),
+                "high": (dim, self._x(high), {"long_name": f"{name}, upper end", **unit}),
+                "status": (dim, [line.crossing.status for line in lines],
+                           {"long_name": "what was found"}),
+                "tried": ((dim, "try"), padded(line.tried for line in lines),
+                          {"long_name": name, **unit}),
+                "mean": ((dim, "try"), padded(line.values.mean(1) for line in lines), mean),
+            },
+            self.axis.coords(),
+            {
+                "experiment": self.experiment.text(),
+                "x": self.field,
+                "y": json.dumps(list(fields)),
+                "of": self.of,
+                "at": float(self.at),
+                "seeds": len(self.seeds),
+                "level": self.level,
+                "exponent": float(exponent),
+                "exponent_error": float(error),
+            },
+        )  # fmt: skip
+
+
+def _output(experiment: Experiment, of: str) -> Output:
+    """The output of the experiment's probes whose crossing is asked for."""
+    outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
+    if of not in outputs:
+        refuse_value("of", of, f"the experiment's probes record {', '.join(sorted(outputs))}")
+    if outputs[of].dims:
+        dims = ", ".join(outputs[of].dims)
+        refuse_value("of", of, f"it must be one number per run, without dims {dims}")
+    return outputs[of]
 
 
 def _range(experiment: Experiment, x: Any) -> tuple[str, float, float]:
@@ -233,108 +285,38 @@ def _range(experiment: Experiment, x: Any) -> tuple[str, float, float]:
         value = _number(experiment, x)
         field, limits = x, [value / _SPAN, value * _SPAN]
     else:
-        raise BadInput(f"x = {x!r} is not allowed: it must be a field, or a field and its range.")
+        refuse_value("x", x, "it must be a field, or a field and its range")
     if field_kind(experiment, field) not in ("number", "shape", "entry"):
-        raise BadInput(f"x = '{field}' is not allowed: it must be a number that can be swept.")
+        refuse_value("x", field, "it must be a number that can be swept")
     numbers = all(isinstance(v, int | float) and np.isfinite(v) for v in limits)
     if len(limits) != 2 or not numbers or not limits[0] < limits[1]:
-        raise BadInput(
-            f"the range of '{field}' = {limits!r} is not allowed: it must be two finite numbers, "
-            "the smaller first."
-        )
+        must = "it must be two finite numbers, the smaller first"
+        refuse_value(f"the range of '{field}'", limits, must)
     return field, float(limits[0]), float(limits[1])
 
 
-def _values(experiment: Experiment, y: Any) -> Axis:
+def _axis(experiment: Experiment, y: Any) -> Axis:
     if isinstance(y, str):
         value = _number(experiment, y)
         y = {y: [value * 2**k for k in range(_DOUBLINGS + 1)]}
-    found = axes(y)
-    if len(found) != 1:
+    listed = axes(y)
+    if len(listed) != 1:
         raise BadInput("y must be one field and its values, or fields that change together.")
-    for path in found[0].fields:
-        field_kind(experiment, path)
-    return found[0]
+    for path in listed[0].fields:
+        field_kind(experiment, path)  # refuses what is no field
+    return listed[0]
 
 
 def _number(experiment: Experiment, path: str) -> float:
-    kind = field_kind(experiment, path)
-    if kind not in ("number", "shape", "count"):
+    if field_kind(experiment, path) not in ("number", "shape", "count"):
         raise BadInput(f"'{path}' needs its values: {{'{path}': [...]}}.")
-    part: Any = experiment
-    for name in path.split("."):
-        part = getattr(part, name)
-    return part
+    return value_at(experiment, path)
 
 
-def _check_level(response: _Response, at: Any) -> None:
-    low, high = response.output.low, response.output.high
+def _check_level(of: str, output: Output, at: Any) -> None:
     if isinstance(at, bool) or not isinstance(at, int | float) or not np.isfinite(at):
-        raise BadInput(f"at = {at!r} is not allowed: it must be a finite number.")
+        refuse_value("at", at, "it must be a finite number")
+    low, high = output.low, output.high
     if not low < at < high:
         limits = f"between {low:g} and {high:g}" if np.isfinite(high) else f"above {low:g}"
-        raise BadInput(f"at = {at!r} is not allowed: {response.of} lies {limits}.")
-
-
-def _dataset(
-    axis: Axis,
-    field: str,
-    of: str,
-    at: float,
-    scale: _Scale,
-    tried: list[np.ndarray],
-    values: list[np.ndarray],
-    known: list[Crossing],
-    response: _Response,
-    band: "_Band",
-) -> xr.Dataset:
-    found = np.full((axis.size, _RESAMPLES), np.nan)
-    centre, low, high = np.full((3, axis.size), np.nan)
-    for i, crossing in enumerate(known):
-        order = np.argsort(tried[i])
-        tried[i], values[i] = tried[i][order], values[i][order]
-        if crossing.status == CROSSED:
-            centre[i] = crossing.estimate
-            found[i] = band.draws(scale(tried[i]), values[i], crossing)
-            low[i], high[i] = band.ends(scale(tried[i]), values[i], crossing)
-    first = next(iter(axis.fields))
-    exponent = error = np.nan
-    if scale.log and all(isinstance(v, int | float) and v > 0 for v in axis.fields[first]):
-        exponent, error = fit_exponent(np.log(axis.fields[first]), centre, found)
-    longest = max(len(t) for t in tried)
-
-    def padded(rows: list[np.ndarray]) -> np.ndarray:
-        return np.stack([np.pad(r, (0, longest - len(r)), constant_values=np.nan) for r in rows])
-
-    name = dim_of(field)
-    coords: dict[str, Any] = {
-        (axis.dim if k == 0 else path): (axis.dim, list(given), {"field": path})
-        for k, (path, given) in enumerate(axis.fields.items())
-    }
-    unit = {"units": "1", "field": field}
-    return xr.Dataset(
-        {
-            "boundary": (axis.dim, scale.back(centre), {"long_name": name, **unit}),
-            "low": (axis.dim, scale.back(low), {"long_name": f"{name}, lower end", **unit}),
-            "high": (axis.dim, scale.back(high), {"long_name": f"{name}, upper end", **unit}),
-            "status": (axis.dim, [c.status for c in known], {"long_name": "what was found"}),
-            "tried": ((axis.dim, "try"), padded(tried), {"long_name": name, **unit}),
-            "mean": (
-                (axis.dim, "try"),
-                padded([v.mean(1) for v in values]),
-                {"long_name": f"mean of {response.output.long_name}", "units": "1"},
-            ),
-        },
-        coords,
-        {
-            "experiment": experiment_text(response.experiment),
-            "x": field,
-            "y": json.dumps(list(axis.fields)),
-            "of": of,
-            "at": float(at),
-            "seeds": response.count,
-            "level": band.level,
-            "exponent": float(exponent),
-            "exponent_error": float(error),
-        },
-    )
+        refuse_value("at", at, f"{of} lies {limits}")

@@ -3,20 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.sweep import Group
+from learnscope.lab.sweep import Program
 from learnscope.nets import AbstractInnerProductNet
-from learnscope.rules import AbstractPairRule
+from learnscope.part import shape_path
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
-# Coordinates a dimension up to which it pays: training vectors need only those before their own.
+# Compression pays up to this ratio of coordinates to dimensions: a training vector needs only the
+# coordinates before its own.
 _MOST = 1.5
 
 
 class Room(NamedTuple):
-    """Coordinates that a compressed run has, those that fresh examples must be known in, and those
-    of directions and training vectors."""
+    """The coordinates of a compressed run: all of them, those in which fresh examples must be
+    known, and those of directions and training vectors."""
 
     rank: int
     seen: int | None
@@ -24,10 +25,9 @@ class Room(NamedTuple):
 
 
 def room(experiment: Experiment) -> Room:
-    """Room for directions, training vectors and filters."""
-    data, net, rule = experiment.data, experiment.net, experiment.rule
+    """The coordinates for directions, training vectors and filters."""
+    data, net, in_use = experiment.data, experiment.net, experiment.rule.pair_filters
     assert isinstance(net, AbstractInnerProductNet)
-    in_use = 1 + rule.targets if isinstance(rule, AbstractPairRule) else None
     seen = None if in_use is None else data.span + in_use * net.rows
     return Room(data.span + data.sets * net.rows, seen, data.span)
 
@@ -41,22 +41,16 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         return f"{type(net).__name__} sees more of its inputs than inner products"
     if rule.basis_dependence is not None:
         return rule.basis_dependence
-    if data.sets > 1:
-        name = type(rule).__name__
-        known = isinstance(rule, AbstractPairRule)
-        reason = (
-            rule.fresh_obstacle if known else f"{name} may meet a fresh example twice in a step"
-        )
-        if reason is not None:
-            return reason
-    dims = list(dims)
-    if len({data.replace("dim", int(dim)).span for dim in dims if len(dims) > 1} | {data.span}) > 1:
+    if data.sets > 1 and rule.fresh_obstacle is not None:
+        return rule.fresh_obstacle
+    dims, path = list(dims), shape_path(data)
+    spans = {data.replace(path, int(dim)).span for dim in dims if path and len(dims) > 1}
+    if len(spans | {data.span}) > 1:
         return "the dimensions of the sweep need different numbers of coordinates"
-    needed, smallest = data.span, min(dims)
-    if needed > _MOST * smallest:
+    if data.span > _MOST * min(dims):
         return (
-            f"directions and training vectors take {needed} coordinates and the dimension is only "
-            f"{smallest:.0f}"
+            f"directions and training vectors take {data.span} coordinates and the dimension is "
+            f"only {min(dims):.0f}"
         )
     return None
 
@@ -68,31 +62,30 @@ def in_law(experiment: Experiment) -> bool:
     return gaussian and experiment.data.compression == "gaussian_rows"
 
 
-def choose(asked: str, groups: Sequence[Group]) -> str:
+def choose(asked: str, programs: Sequence[Program]) -> str:
     """The coordinates for a whole sweep: `ambient`, `rotate` or `compressed`.
 
     One choice for all of it, since a seed's draw is the same only in the same coordinates, and
     comparisons within a sweep are paired. `auto` compresses if every experiment allows it.
     """
     if asked not in COORDINATES:
-        raise BadInput(
-            f"coordinates = {asked!r} is not allowed: it must be one of {', '.join(COORDINATES)}."
-        )
+        refuse_value("coordinates", asked, f"it must be one of {', '.join(COORDINATES)}")
     if asked == "ambient":
         return "ambient"
-    if asked == "rotate" and any(group.experiment.data.sets > 1 for group in groups):
+    if asked == "rotate" and any(program.experiment.data.sets > 1 for program in programs):
         raise BadInput(
             "coordinates = 'rotate' is not possible: every step draws new vectors, which no "
             "rotation holds; use 'compressed', 'ambient' or 'auto'."
         )
-    for group in groups:
-        _, dims = group.varying.get("data.dim", ("", [float(group.experiment.data.dim)]))
-        reason = obstacle(group.experiment, dims)
+    for program in programs:
+        data = program.experiment.data
+        _, dims = program.varying.get(f"data.{shape_path(data)}", ("", [float(data.dim)]))
+        reason = obstacle(program.experiment, dims)
         if reason is not None:
             if asked == "auto":
                 return "ambient"
             raise BadInput(
                 f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
             )
-    drawn = all(in_law(group.experiment) for group in groups)
+    drawn = all(in_law(program.experiment) for program in programs)
     return "compressed" if drawn and asked != "rotate" else "rotate"

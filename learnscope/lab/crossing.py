@@ -27,9 +27,9 @@ class Crossing:
 
     @property
     def estimate(self) -> float:
-        """By a straight line between the ends."""
-        share = (self.at - self.left_value) / (self.right_value - self.left_value)
-        return self.left + share * (self.right - self.left)
+        """The crossing of a straight line between the ends."""
+        fraction = (self.at - self.left_value) / (self.right_value - self.left_value)
+        return self.left + fraction * (self.right - self.left)
 
     def narrowed(self, middle: float, value: float, at: float) -> "Crossing":
         """The half that still crosses, given the value in the middle."""
@@ -54,21 +54,19 @@ def bracket(u: Float[np.ndarray, " x"], values: Float[np.ndarray, "x seed"], at:
     >>> bracket(u, np.array([[0.1], [0.2], [0.3], [0.4]]), 0.5).status
     'never: always below'
     """
-    finite = np.isfinite(values).all(1)
-    if not finite.all():
+    if not np.isfinite(values).all():
         return Crossing("runs diverge in the range")
-    means = values.mean(1)
-    count = values.shape[1]
+    means, count = values.mean(1), values.shape[1]
     errors = values.std(1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
     side = np.where(np.abs(means - at) > _CLEAR * errors, np.sign(means - at), 0)
     clear = np.flatnonzero(side)
     changes = [(a, b) for a, b in itertools.pairwise(clear) if side[a] != side[b]]
+    if len(clear) == 0:
+        return Crossing("flat: within its error of the level everywhere")
+    if not changes:
+        return Crossing(f"never: always {'above' if side[clear[0]] > 0 else 'below'}")
     if len(changes) > 1:
         return Crossing(f"crosses {len(changes)} times")
-    if not changes:
-        if len(clear) == 0:
-            return Crossing("flat: within its error of the level everywhere")
-        return Crossing(f"never: always {'above' if side[clear[0]] > 0 else 'below'}")
     a, b = changes[0]
     # Unclear means in between are bisected like any other point: the first change of sign.
     inside = np.arange(a, b + 1)
@@ -83,8 +81,8 @@ def crossings(
 ) -> Float[np.ndarray, " draw"]:
     """Where each of many response curves crosses a level; the range's end if it does not.
 
-    A resampled curve may wiggle: it is first made monotone, as the mean of its running maximum from
-    one side and its running minimum from the other, and then read by straight lines.
+    A resampled curve may wiggle: it is first made monotone (the mean of its running maximum from
+    one side and its running minimum from the other), then interpolated linearly.
 
     >>> crossings(np.arange(3.0), np.array([[0.0], [0.4], [1.0]]), 0.7, True)
     array([1.5])
@@ -100,9 +98,9 @@ def crossings(
     columns = np.arange(curves.shape[1])
     low, high = curves[left, columns], curves[right, columns]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(high > low, -low / (high - low), 0.0)
-    found = points[left] + np.clip(share, 0, 1) * (points[right] - points[left])
-    return np.where(above.any(0), found, points[-1])
+        fraction = np.where(high > low, -low / (high - low), 0.0)
+    inside = points[left] + np.clip(fraction, 0, 1) * (points[right] - points[left])
+    return np.where(above.any(0), inside, points[-1])
 
 
 def fit_exponent(
@@ -110,8 +108,8 @@ def fit_exponent(
 ) -> tuple[float, float]:
     """The slope of x over y by weighted least squares, and its standard error.
 
-    Weights and the error come from the draws, which are resampled together, so that errors which
-    points share count as such; where points scatter more than that, the error is widened to it.
+    Weights and the error come from the draws. These are resampled together, so that the points'
+    common errors count; where points scatter more than that, the error is widened.
     """
     there = np.isfinite(x)
     if there.sum() < 2:
@@ -124,10 +122,9 @@ def fit_exponent(
     lever = weights * centred / (weights * centred**2).sum()
     slope = float(lever @ x)
     sampled = float(np.std(lever @ draws, ddof=1))
-    freedom = len(x) - 2
-    if freedom < 1:
+    if len(x) < 3:
         return slope, sampled
     offset = np.average(x - slope * y, weights=weights)
-    excess = (weights * (x - offset - slope * y) ** 2).sum() / freedom
+    excess = (weights * (x - offset - slope * y) ** 2).sum() / (len(x) - 2)
     plain = float((weights * centred**2).sum() ** -0.5)
     return slope, max(sampled, plain * float(np.sqrt(excess)))

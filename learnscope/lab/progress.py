@@ -1,4 +1,4 @@
-"""A progress bar for sweeps: share done, trainings a second, time left."""
+"""A progress bar for sweeps: percentage, trainings per second, time left."""
 
 import threading
 import time
@@ -26,34 +26,30 @@ class SweepProgress:
 
     def __enter__(self) -> "SweepProgress":
         self._bar.start()
-        text = f"{self._total} training{'s' if self._total > 1 else ''}"
+        text = f"{self._total} training{'s' * (self._total > 1)}"
         text += f", {self._there} stored before" if self._there else ""
-        self._task = self._bar.add_task(
-            text, total=self._total, completed=self._there, speed="compiling"
-        )
+        at_first = {"total": self._total, "completed": self._there, "speed": "compiling"}
+        self._task = self._bar.add_task(text, **at_first)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def cancel(self) -> None:
-        """Have the next `advance`, of whichever thread, end its work."""
+        """Make the next `advance`, in any thread, end its work."""
         self._cancelled = True
 
     def advance(self, trainings: float) -> None:
-        """Tell of trainings done (or parts of one). Safe to call from several threads."""
+        """Count trainings, or fractions of one. Safe to call from several threads."""
         if self._cancelled:
             raise InterruptedError("the sweep was cancelled")
         with self._lock:
             self._done += trainings
-            seconds = max(time.perf_counter() - self._start, 1e-9)
-            speed = self._done / seconds
-            left = (self._total - self._there - self._done) / max(speed, 1e-12)
-            self._bar.update(
-                self._task,
-                completed=self._there + self._done,
-                speed=f"{speed:.3g} trainings/s, {duration(max(left, 0))} left",
-            )
+            done, seconds = self._there + self._done, time.perf_counter() - self._start
+            speed = self._done / max(seconds, 1e-9)
+            left = duration(max(self._total - done, 0) / max(speed, 1e-12))
+            text = f"{speed:.3g} trainings/s, {left} left"
+            self._bar.update(self._task, completed=done, speed=text)
 
 
 def duration(seconds: float) -> str:
@@ -69,3 +65,15 @@ def duration(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {unit} {whole % size // part} {smaller}"
     return f"{whole} s"
+
+
+def amount(size: float) -> str:
+    """Bytes for people.
+
+    >>> amount(1.7e4), amount(3.21e9), amount(4e14)
+    ('17 kB', '3.21 GB', '400 TB')
+    """
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:,.3g} {unit}"
+    return f"{size:.0f} bytes"

@@ -1,21 +1,23 @@
-"""Sweeps: which fields vary, and how they split into programs and runs."""
+"""Sweeps: which fields vary, and how they split into programs."""
 
 import dataclasses
 import itertools
-import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from learnscope.errors import BadInput, unknown
+from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.experiment import Experiment
-from learnscope.part import AbstractPart, allowed_kind, is_whole
+from learnscope.part import field_kind, labels
+from learnscope.part.plain import values_of
+from learnscope.probes.probe import RESERVED
 
 Over = Mapping[str, Any] | Sequence[Any] | None
-_RESERVED = ("seed", "step", "method", "tolerance", "drop")  # the last three: of `Dataset.sel`
+_RENAME = "name it otherwise with zipped({...}, name=...)"
+_RESERVED = (*RESERVED, "method", "tolerance", "drop")  # the last three: of `Dataset.sel`
+_MOST_SEEDS = 10**7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +31,18 @@ class Axis:
     def size(self) -> int:
         return len(next(iter(self.fields.values())))
 
+    def settings(self) -> list[dict[str, Any]]:
+        """The fields and their values at every position."""
+        positions = zip(*self.fields.values(), strict=True)
+        return [dict(zip(self.fields, values, strict=True)) for values in positions]
+
+    def coords(self) -> dict[str, Any]:
+        """The coordinates of the axis: the first field by the name of the dim, others by path."""
+        return {
+            (self.dim if i == 0 else path): (self.dim, labels(values), {"field": path})
+            for i, (path, values) in enumerate(self.fields.items())
+        }
+
 
 def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis:
     """Fields that change together, as one axis named after the first of them (or `name`).
@@ -36,27 +50,27 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
     >>> zipped({"data.noise": [0.5, 1.5], "net.scale": [0.01, 0.001]}).dim
     'noise'
     """
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, Mapping) or not fields:
         raise BadInput(f"zipped needs a table of fields and their values, not {fields!r}.")
-    values = {path: _values(path, given) for path, given in fields.items()}
-    if not values:
-        raise BadInput("zipped needs at least one field.")
-    sizes = {path: len(given) for path, given in values.items()}
-    if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{path} has {size}" for path, size in sizes.items())
-        raise BadInput(f"zipped fields must have equally many values: {told}.")
+    for path in fields:
+        if not isinstance(path, str):
+            raise BadInput(f"the axis {path!r} is not allowed: it must be a dotted field.")
+    values = {path: values_of(f"the axis '{path}'", given) for path, given in fields.items()}
+    if len({len(listed) for listed in values.values()}) > 1:
+        sizes = ", ".join(f"{path} has {len(listed)}" for path, listed in values.items())
+        raise BadInput(f"zipped fields must have equally many values: {sizes}.")
     seen = set()
     for setting in zip(*values.values(), strict=True):
         mark = tuple(v if isinstance(v, int | float | str) else repr(v) for v in setting)
         if mark in seen:
-            told = ", ".join(repr(value) for value in setting)
-            raise BadInput(f"the axis '{', '.join(values)}' has the value {told} twice.")
+            text = ", ".join(map(repr, setting))
+            raise BadInput(f"the axis '{', '.join(values)}' has the value {text} twice.")
         seen.add(mark)
     return Axis(name or dim_of(next(iter(values))), values)
 
 
 def dim_of(path: str) -> str:
-    """What an axis over a field is named: by its last name, and by that of a list before a place.
+    """The name of an axis over a field: its last name, with the list's name before a position.
 
     >>> dim_of("data.noise"), dim_of("data.strengths.1")
     ('noise', 'strengths_1')
@@ -67,86 +81,64 @@ def dim_of(path: str) -> str:
 
 def axes(over: Over) -> list[Axis]:
     """The axes of a sweep, from a dict, a zipped axis, or a list of either."""
+    listed: list[Axis]
     if over is None:
         return []
-    found: list[Axis]
     if isinstance(over, Axis):
-        found = [over]
+        listed = [over]
     elif isinstance(over, Mapping):
-        found = [
+        listed = [
             dataclasses.replace(value, dim=dim_of(path))
             if isinstance(value, Axis)
             else zipped({path: value})
             for path, value in over.items()
         ]
     elif isinstance(over, list | tuple):
-        found = [axis for each in over for axis in axes(each)]
+        listed = [axis for each in over for axis in axes(each)]
     else:
-        raise BadInput(f"over = {over!r} is not allowed: it must map dotted fields to values.")
-    dims = [axis.dim for axis in found]
-    for dim in dims:
-        if dims.count(dim) > 1 or dim in _RESERVED:
-            raise BadInput(
-                f"the axis '{dim}' is there twice or is reserved; "
-                f"name it otherwise with zipped({{...}}, name=...)."
-            )
-    paths = [path for axis in found for path in axis.fields]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise BadInput(f"the field '{path}' is on two axes.")
-    return found
+        refuse_value("over", over, "it must map dotted fields to values")
+    for dim in _repeated([*_RESERVED, *(axis.dim for axis in listed)]):
+        raise BadInput(f"the axis '{dim}' is there twice or is reserved; {_RENAME}.")
+    for path in _repeated([path for axis in listed for path in axis.fields]):
+        raise BadInput(f"the field '{path}' is on two axes.")
+    return listed
 
 
-def _values(path: str, given: Any) -> list[Any]:
-    if not isinstance(path, str):
-        raise BadInput(f"the axis {path!r} is not allowed: it must be a dotted field.")
-    if isinstance(given, np.ndarray | jax.Array) and given.ndim > 0:
-        given = np.asarray(given).tolist() if given.ndim == 1 else list(given)
-    listed = isinstance(given, Iterable) and not isinstance(given, np.ndarray | jax.Array)
-    if isinstance(given, str | bytes | Mapping) or not listed:
-        raise BadInput(
-            f"the axis '{path}' = {given!r} is not allowed: it must be a list of values."
-        )
-    values = [value.item() if isinstance(value, np.generic) else value for value in given]
-    if not values:
-        raise BadInput(f"the axis '{path}' has no values.")
-    return values
+def _repeated(names: list[str]) -> list[str]:
+    return [name for name in names if names.count(name) > 1]
 
 
-def check_names(found: Sequence[Axis], experiment: Experiment) -> None:
-    """Say so if an axis is named like something that the experiment records."""
+def check_names(swept: Sequence[Axis], experiment: Experiment) -> None:
+    """Refuse an axis that has the name of a recorded variable or of one of its dims."""
     outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
-    taken = {"diverged_at", *outputs, *(dim for out in outputs.values() for dim in out.dims)}
-    for axis in found:
+    taken = {*outputs, *(dim for out in outputs.values() for dim in out.dims)}
+    for axis in swept:
         if axis.dim in taken:
-            raise BadInput(
-                f"the axis '{axis.dim}' is named like something that is recorded; "
-                "name it otherwise with zipped({...}, name=...)."
-            )
+            raise BadInput(f"the axis '{axis.dim}' has the name of a recorded value; {_RENAME}.")
 
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """Seeds from a count or an iterable."""
     try:
-        listed = (
-            [operator.index(seed) for seed in seeds]
-            if isinstance(seeds, Iterable)
-            else list(range(operator.index(seeds)))
-        )
+        listed: Sequence[int]
+        if isinstance(seeds, Iterable):
+            listed = [operator.index(seed) for seed in itertools.islice(seeds, _MOST_SEEDS + 1)]
+        else:
+            listed = range(min(operator.index(seeds), _MOST_SEEDS + 1))
     except TypeError:
-        raise BadInput(
-            f"seeds = {seeds!r} is not allowed: it must be a count or a list of whole numbers."
-        ) from None
+        refuse_value("seeds", seeds, "it must be a count or a list of whole numbers")
     if not listed:
-        raise BadInput(f"seeds = {seeds!r} is not allowed: there must be at least one.")
+        refuse_value("seeds", seeds, "there must be at least one")
+    if len(listed) > _MOST_SEEDS:
+        raise BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
         raise BadInput("seeds must be distinct whole numbers from 0 to 2^31 - 1.")
-    return listed
+    return list(listed)
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
-    """The runs of one compiled program: an experiment, and the numbers that vary within it.
+class Program:
+    """The runs of one compilation: an experiment, and the numbers that vary within it.
 
     `place` is the position on every structural axis; `varying` maps a field to the numeric axis it
     lies on and to its values there.
@@ -161,108 +153,48 @@ class Group:
         """How many values each numeric axis has."""
         return {dim: len(values) for dim, values in self.varying.values()}
 
-    @property
-    def size(self) -> int:
-        """How many settings there are (times seeds: runs)."""
-        return math.prod(self.shape.values())
 
+def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = False) -> list[Program]:
+    """Split a sweep into programs, and validate every value as its part's constructor would.
 
-def groups(experiment: Experiment, found: Sequence[Axis], ambient: bool) -> list[Group]:
-    """Split a sweep into programs. Every value is validated as its part's constructor would."""
+    In ambient coordinates a number that sizes arrays cannot be traced: each value is a program.
+    """
     # Whole parts come first: a field may belong to a part that is swept itself.
-    example = _placed(experiment, [(axis, 0) for axis in found if "." not in "".join(axis.fields)])
-    numeric = [axis for axis in found if _is_numeric(example, axis, ambient)]
-    structural = [axis for axis in found if axis not in numeric]
-    result = []
-    for place in itertools.product(*(range(axis.size) for axis in structural)):
-        base = _placed(experiment, list(zip(structural, place, strict=True)))
-        for axis in numeric:
-            for position in range(axis.size):
-                for path, values in axis.fields.items():
-                    base.replace(path, values[position])
-        varying = {
-            path: (axis.dim, np.asarray(values, float))
-            for axis in numeric
-            for path, values in axis.fields.items()
-        }
-        dims = [axis.dim for axis in structural]
-        result.append(Group(base, dict(zip(dims, place, strict=True)), varying))
-    return result
-
-
-def _placed(experiment: Experiment, settings: Sequence[tuple[Axis, int]]) -> Experiment:
-    """The experiment at a position of some axes, whole parts before their fields."""
-    changes = [
-        (path, values[position])
-        for axis, position in settings
+    whole = [axis.settings()[0] for axis in swept if "." not in "".join(axis.fields)]
+    example = _changed(experiment, *whole)
+    traced = ("number", "entry") if ambient else ("number", "entry", "shape")
+    numeric = [axis for axis in swept if _is_numeric(example, axis, traced)]
+    structural = [axis for axis in swept if axis not in numeric]
+    varying = {
+        path: (axis.dim, np.asarray(values, float))
+        for axis in numeric
         for path, values in axis.fields.items()
-    ]
+    }
+    split = []
+    for settings in itertools.product(*(enumerate(axis.settings()) for axis in structural)):
+        base = _changed(experiment, *(setting for _, setting in settings))
+        for axis in numeric:
+            for path, values in axis.fields.items():
+                for value in values:
+                    base.replace(path, value)  # refuses what is not allowed
+        place = {axis.dim: i for axis, (i, _) in zip(structural, settings, strict=True)}
+        split.append(Program(base, place, varying))
+    return split
+
+
+def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
+    """The experiment with some fields changed, whole parts before their fields."""
+    changes = [change for setting in settings for change in setting.items()]
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):
         experiment = experiment.replace(path, value)
     return experiment
 
 
-def _is_numeric(experiment: Experiment, axis: Axis, ambient: bool) -> bool:
-    """Whether all fields of an axis are numbers that one program can trace."""
-    traced = {"number", "entry"} if ambient else {"number", "entry", "shape"}
+def _is_numeric(experiment: Experiment, axis: Axis, traced: Sequence[str]) -> bool:
+    """Whether all fields of an axis are numbers of a kind that one program traces."""
     numbers = all(
         isinstance(value, int | float) and not isinstance(value, bool)
         for values in axis.fields.values()
         for value in values
     )
     return numbers and all(field_kind(experiment, path) in traced for path in axis.fields)
-
-
-def field_kind(experiment: Experiment, path: str) -> str:
-    """What the field at a path is: number, shape, count, choice, flag, entry or other."""
-    part, name = _owner(experiment, path)
-    if isinstance(part, tuple):
-        part = {str(i): value for i, value in enumerate(part)}
-        if name not in part:
-            raise unknown(f"entry of {path.rpartition('.')[0]}", name, part)
-    if isinstance(part, Mapping):
-        return "entry" if isinstance(part.get(name), float) else "other"
-    return allowed_kind(part, name)
-
-
-def field_is_whole(experiment: Experiment, path: str) -> bool:
-    """Whether the field at a path takes whole numbers only."""
-    part, name = _owner(experiment, path)
-    return isinstance(part, AbstractPart) and is_whole(part, name)
-
-
-def _owner(experiment: Experiment, path: str) -> tuple[Any, str]:
-    """The part (or table of options) that the last name of a path is a field of, and that name."""
-    head, _, rest = path.partition(".")
-    part: Any = experiment
-    while rest and not isinstance(part, Mapping):
-        allowed_kind(part, head)
-        part = getattr(part, head)
-        if isinstance(part, Mapping | tuple):
-            return part, rest
-        if not isinstance(part, AbstractPart):
-            raise BadInput(f"'{path}' is not a field: {head} = {part!r} has no fields.")
-        head, _, rest = rest.partition(".")
-    return part, head
-
-
-def labels(axis: Axis, path: str) -> list[Any]:
-    """Coordinate values: numbers and strings as they are, parts by kind and by what differs."""
-    values = axis.fields[path]
-    if not any(isinstance(value, AbstractPart) for value in values):
-        return [str(v) if v is None or isinstance(v, list | tuple | dict) else v for v in values]
-    names = [type(value).__name__ for value in values]
-    if len(set(names)) == len(names):
-        return names
-    return [_signature(value, values) for value in values]
-
-
-def _signature(value: Any, among: Sequence[Any]) -> str:
-    """A part's kind with the fields in which parts of the same kind differ."""
-    peers = [other for other in among if type(other) is type(value)]
-    differing = [
-        f"{field.name}={getattr(value, field.name)!r}"
-        for field in dataclasses.fields(value)
-        if len({repr(getattr(peer, field.name)) for peer in peers}) > 1
-    ]
-    return f"{type(value).__name__}({', '.join(differing)})" if differing else type(value).__name__

@@ -1,4 +1,4 @@
-"""What learns."""
+"""Nets: what learns."""
 
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.conv_blocks import Conv4, Conv6
@@ -7,7 +7,15 @@ from learnscope.nets.image_net import AbstractImageNet, in_parts
 from learnscope.nets.lenet import LeNet5
 from learnscope.nets.linear import Linear
 from learnscope.nets.model import Model
-from learnscope.nets.net import AbstractInnerProductNet, AbstractNet, Params, inner
+from learnscope.nets.net import (
+    AbstractInnerProductNet,
+    AbstractNet,
+    Params,
+    Weights,
+    filters_of,
+    inner,
+    replaced,
+)
 from learnscope.nets.patch_cnn import PatchCNN
 from learnscope.nets.patch_encoder import PatchEncoder
 from learnscope.nets.projection import Projection
@@ -15,22 +23,8 @@ from learnscope.nets.resnet import ResNet
 from learnscope.nets.two_layer import TwoLayer
 
 __all__ = [
-    "ACTIVATIONS",
-    "AbstractImageNet",
-    "AbstractInnerProductNet",
-    "AbstractNet",
-    "Conv4",
-    "Conv6",
-    "FullyConnected",
-    "LeNet5",
-    "Linear",
-    "Model",
-    "Params",
-    "PatchCNN",
-    "PatchEncoder",
-    "Projection",
-    "ResNet",
-    "TwoLayer",
-    "in_parts",
-    "inner",
-]
+    "ACTIVATIONS", "AbstractImageNet", "AbstractInnerProductNet", "AbstractNet", "Conv4",
+    "Conv6", "FullyConnected", "LeNet5", "Linear", "Model", "Params", "PatchCNN",
+    "PatchEncoder", "Projection", "ResNet", "TwoLayer", "Weights", "filters_of", "in_parts",
+    "inner", "replaced",
+]  # fmt: skip

@@ -1,8 +1,7 @@
-"""Conv4 and Conv6: the usual networks of few-shot learning."""
+"""Conv4 and Conv6: the usual networks in few-shot learning."""
 
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
 
@@ -24,16 +23,16 @@ from learnscope.part import Number, choice, count, number
 
 class AbstractConvBlocks(AbstractImageNet):
     """Blocks of convolution (3 x 3), normalisation, activation and pooling, then a linear layer.
+    The first four blocks halve the sides by pooling, unless an image is one pixel high."""
 
-    Pooling halves the sides as long as there are at least 2, in the first four blocks.
-    """
-
-    width: eqx.AbstractVar[int]
-    activation: eqx.AbstractVar[str]
-    threshold: eqx.AbstractVar[Number]
-    normalise: eqx.AbstractVar[str]
-    scale: eqx.AbstractVar[Number | None]
     depth: ClassVar[int]
+
+    classes: int = count(10, low=2)
+    width: int = count(64)
+    activation: str = choice("relu", "huberised", "quadratic", default="relu")
+    threshold: Number = number(1.0, above=0)
+    normalise: str = choice(*NORMALISATIONS, default="batch")
+    scale: Number | None = number(None, above=0, optional=True)
 
     def layers(self, key: Key[Array, ""], shape: tuple[int, int, int]) -> Params:
         keys = jax.random.split(key, self.depth + 1)
@@ -49,7 +48,7 @@ class AbstractConvBlocks(AbstractImageNet):
         return params
 
     def features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
-        """What the last block leaves: all places of all its filters."""
+        """The output of the last block: all places of all filters."""
         act = ACTIVATIONS[self.activation]
         for i in range(self.depth):
             block = params[f"block{i + 1}"]
@@ -57,9 +56,6 @@ class AbstractConvBlocks(AbstractImageNet):
             x = act(x, 1.0, self.threshold)
             x = max_pool(x) if i < 4 and x.shape[1] > 1 else x
         return x.reshape(x.shape[0], -1)
-
-
-_SMOOTH = ("relu", "huberised", "quadratic")
 
 
 class Conv4(AbstractConvBlocks):
@@ -76,13 +72,6 @@ class Conv4(AbstractConvBlocks):
 
     depth: ClassVar = 4
 
-    classes: int = count(10, low=2)
-    width: int = count(64)
-    activation: str = choice(*_SMOOTH, default="relu")
-    threshold: Number = number(1.0, above=0)
-    normalise: str = choice(*NORMALISATIONS, default="batch")
-    scale: Number | None = number(None, above=0, optional=True)
-
 
 class Conv6(AbstractConvBlocks):
     """Six blocks of `width` filters with normalisation, the last two without pooling.
@@ -92,10 +81,3 @@ class Conv6(AbstractConvBlocks):
     """
 
     depth: ClassVar = 6
-
-    classes: int = count(10, low=2)
-    width: int = count(64)
-    activation: str = choice(*_SMOOTH, default="relu")
-    threshold: Number = number(1.0, above=0)
-    normalise: str = choice(*NORMALISATIONS, default="batch")
-    scale: Number | None = number(None, above=0, optional=True)

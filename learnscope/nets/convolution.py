@@ -1,13 +1,13 @@
-"""Convolution whose derivatives are fast inside loops too.
+"""A convolution with fast derivatives, inside loops too.
 
 XLA's CPU backend has a fast convolution for one layout only: examples, places, channels, and
-filters with inputs before outputs. It brings others into this layout, but only outside of loops and
-branches, where a derivative (which JAX writes in another layout) is then 20 to 50 times slower.
-Training is a loop. So this primitive is a convolution that is always in that layout, and so are its
-derivatives, which are convolutions of transposed arrays.
+filters with inputs before outputs. It converts other layouts to this one, but only outside loops
+and branches; inside, a derivative (which JAX writes in another layout) is 20 to 50 times slower.
+Training is a loop. This primitive is therefore a convolution that always has the fast layout, and
+so have its derivatives, which are convolutions of transposed arrays.
 
-Over a batch axis of weights (runs, tasks, per-example gradients) it goes one by one: grouped
-convolutions, which are the other way, are slower on CPUs.
+A batch axis of weights (runs, tasks, per-example gradients) is a loop over single convolutions:
+the alternative, grouped convolutions, is slower on CPUs.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ def convolve(
     edges: Edges,
     stride: int = 1,
 ) -> Float[Array, "n h w output"]:
-    """Every filter at every `stride`th place of images with so many zeros at their edges.
+    """Apply filters at every `stride`th place of images padded with zeros by `edges`.
 
     >>> import jax.numpy as jnp
     >>> convolve(jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 5)), ((1, 1), (1, 1)), 2).shape
@@ -40,27 +40,21 @@ def convolve(
 def _by_xla(
     x: Array, filters: Array, *, edges: Edges, stride: int, spread: int, apart: int
 ) -> Array:
-    """`spread` puts zeros between places, `apart` between those that a filter reads."""
-    return jax.lax.conv_general_dilated(
-        x,
-        filters,
-        (stride, stride),
-        edges,
-        (spread, spread),
-        (apart, apart),
-        dimension_numbers=("NHWC", "HWIO", "NHWC"),
-    )
+    """XLA's convolution; `spread` dilates the images, `apart` the filters."""
+    strides, dilated = (stride, stride), ((spread, spread), (apart, apart))
+    numbers = ("NHWC", "HWIO", "NHWC")
+    return jax.lax.conv_general_dilated(x, filters, strides, edges, *dilated, numbers)
 
 
 def _reach(size: int, gap: int) -> int:
-    """How many places so many take up with gaps."""
+    """The length of `size` places with a step of `gap`."""
     return 0 if size == 0 else 1 + gap * (size - 1)
 
 
 def _to_inputs(
     slope: Array, x: Any, filters: Array, *, edges: Edges, stride: int, spread: int, apart: int
 ) -> Array:
-    """The derivative by the inputs: the slopes, spread by the stride, with turned filters."""
+    """The derivative by the inputs: dilated slopes, convolved with flipped filters."""
     back = []
     for axis, (before, _) in enumerate(edges):
         reach = _reach(filters.shape[axis], apart)
@@ -76,31 +70,31 @@ def _to_inputs(
 def _to_filters(
     slope: Array, x: Array, filters: Any, *, edges: Edges, stride: int, spread: int, apart: int
 ) -> Array:
-    """The derivative by the filters: inputs with slopes as filters, examples as their channels."""
+    """The derivative by the filters: inputs convolved with slopes; examples act as channels."""
     back = []
     for axis, (before, _) in enumerate(edges):
         reach = _reach(filters.aval.shape[axis], apart)
         over = _reach(slope.shape[axis + 1], stride)
         inputs = _reach(x.shape[axis + 1], spread)
         back.append((before, over + reach - inputs - before - 1))
-    found = _convolution.bind(
+    slopes = _convolution.bind(
         x.transpose(3, 1, 2, 0), slope.transpose(1, 2, 0, 3),
         edges=tuple(back), stride=apart, spread=spread, apart=stride,
     )  # fmt: skip
-    return found.transpose(1, 2, 0, 3)
+    return slopes.transpose(1, 2, 0, 3)
 
 
 def _batched(inputs: tuple, axes: tuple, **settings: Any) -> tuple[Array, int]:
     x, filters = inputs
     if axes[1] is None:  # more examples
         x = jnp.moveaxis(x, axes[0], 0)
-        found = _convolution.bind(x.reshape(-1, *x.shape[2:]), filters, **settings)
-        return found.reshape(*x.shape[:2], *found.shape[1:]), 0
+        outputs = _convolution.bind(x.reshape(-1, *x.shape[2:]), filters, **settings)
+        return outputs.reshape(*x.shape[:2], *outputs.shape[1:]), 0
     if axes[0] is None:  # more filters
         filters = jnp.moveaxis(filters, axes[1], 3)
         flat = filters.reshape(*filters.shape[:3], -1)
-        found = _convolution.bind(x, flat, **settings)
-        return found.reshape(*found.shape[:3], *filters.shape[3:]), 3
+        outputs = _convolution.bind(x, flat, **settings)
+        return outputs.reshape(*outputs.shape[:3], *filters.shape[3:]), 3
     both = jnp.moveaxis(x, axes[0], 0), jnp.moveaxis(filters, axes[1], 0)
     return jax.lax.map(lambda pair: _convolution.bind(*pair, **settings), both), 0
 

@@ -1,4 +1,4 @@
-"""FC(m): one hidden layer on all pixels."""
+"""FC(m): a network with one hidden layer on all pixels."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""What deep networks on images share: shapes, evaluation in parts, statistics of batches."""
+"""Base class of deep networks on images: shapes, evaluation in batches, batch statistics."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,27 +9,27 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from learnscope.data import Problem, square_images
+from learnscope.data import Problem
 from learnscope.nets.layers import Images, dense
 from learnscope.nets.net import AbstractNet, Params
+from learnscope.space.image_shape import square_images
 
-_PART = 500  # examples that are evaluated at a time, which bounds memory
+_MOST = 500  # examples that are evaluated at a time, to limit memory
 
 
 class AbstractImageNet(AbstractNet):
     """A deep network on square images, given as rows of pixels or as (height, width, channel).
 
-    Its parameters are all that it has. Where it normalises over the batch, it takes the statistics
-    of the batch that it is called on, in training and in testing (as meta-learning does);
-    `calibrated` puts those of given examples among the parameters, which are then used instead:
-    nothing is remembered behind a rule's back.
+    It has no state beside its parameters. Batch normalisation uses the statistics of the batch that
+    the net is called on, in training and in testing (as in meta-learning). `calibrated` adds the
+    statistics of given examples to the parameters, which are then used instead.
 
-    Outputs are a linear layer, the parameters named `last`, on top of `features`.
+    Outputs are a linear layer on top of `features`; `last` is the name of its parameters.
     """
 
-    # Weights that differ from run to run make grouped convolutions, which are slow on CPUs.
+    # Vmapping over runs would make grouped convolutions, which are slow on CPUs.
     vmapped: ClassVar[bool] = False
-    passes: ClassVar[int] = 64  # a filter meets every place
+    passes: ClassVar[int] = 64  # a filter is applied at every place
     last: ClassVar[str] = "dense"
 
     classes: eqx.AbstractVar[int]
@@ -40,15 +40,15 @@ class AbstractImageNet(AbstractNet):
 
     @abstractmethod
     def features(self, params: Params, x: Images) -> Float[Array, "n feature"]:
-        """What the last layer reads."""
+        """The inputs of the last layer."""
 
     def outputs(self, params: Params, x: Images) -> Float[Array, "n output"]:
-        """One number a class (or one) for every image."""
+        """One number per class (one number for two classes) for every image."""
         return dense(params[self.last], self.features(params, x))
 
     @property
     def width_out(self) -> int:
-        """How many outputs an example has: one for two classes."""
+        """The number of outputs per example: one for two classes."""
         return 1 if self.classes == 2 else self.classes
 
     def init(self, key: Key[Array, ""], problem: Problem) -> Params:
@@ -56,52 +56,53 @@ class AbstractImageNet(AbstractNet):
         return self.layers(key, shape[1:])
 
     def __call__(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
-        found = self.outputs(params, square_images(x))
-        return found[:, 0] if self.classes == 2 else found
+        outputs = self.outputs(params, square_images(x))
+        return outputs[:, 0] if self.classes == 2 else outputs
 
     def calibrated(self, params: Params, x: Float[Array, "n ..."]) -> Params:
-        """The parameters with the statistics of given examples in every batch normalisation, by
-        which each example is then judged on its own."""
-        return calibrated(lambda told: self.outputs(told, square_images(x)), params)
+        """The parameters with the statistics of given examples in every batch normalisation, so
+        that the output for an example no longer depends on its batch."""
+        return calibrated(lambda recording: self.outputs(recording, square_images(x)), params)
 
     def evaluate(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
-        """Outputs of many examples, some at a time (batch statistics are then those of a part)."""
-        return in_parts(lambda part: self(params, part), x)
+        """Outputs for many examples, a batch at a time (which batch statistics then refer to)."""
+        return in_parts(lambda batch: self(params, batch), x)
 
 
 def in_parts(
     function: Callable[[Array], Float[Array, "n ..."]], x: Float[Array, "n ..."]
 ) -> Float[Array, "n ..."]:
-    """A function of many examples, some at a time."""
-    if x.shape[0] <= _PART:
+    """Apply a function to many examples, a batch at a time."""
+    if x.shape[0] <= _MOST:
         return function(x)
-    parts = -(-x.shape[0] // _PART)
-    size = -(-x.shape[0] // parts)
-    index = jnp.arange(parts * size) % x.shape[0]  # the last part is filled up from the first
-    found = jax.lax.map(lambda at: function(x[at]), index.reshape(parts, size))
-    return found.reshape(parts * size, *found.shape[2:])[: x.shape[0]]
+    batches = -(-x.shape[0] // _MOST)
+    size = -(-x.shape[0] // batches)
+    index = jnp.arange(batches * size) % x.shape[0]  # the first examples pad the last batch
+    outputs = jax.lax.map(lambda at: function(x[at]), index.reshape(batches, size))
+    return outputs.reshape(batches * size, *outputs.shape[2:])[: x.shape[0]]
 
 
 def calibrated(function: Callable[[Params], Array], params: Params) -> Params:
-    """Parameters with the statistics that batch normalisations see while a function is computed."""
-    told = _told(params)
-    function(told)
-    return _with_taken(told)
+    """The parameters with the batch statistics that occur while `function` is computed."""
+    recording = _recording(params)
+    function(recording)
+    return _with_recorded(recording)
 
 
-def _told(layers: Any) -> Any:
-    """A copy whose normalising layers are told of what they see."""
+def _recording(layers: Any) -> Any:
+    """A copy whose normalisation layers record their batch statistics."""
     if not isinstance(layers, dict):
         return layers
-    inside = {name: _told(layer) for name, layer in layers.items()}
-    return {**inside, "taken": []} if "gain" in layers else inside
+    inside = {name: _recording(layer) for name, layer in layers.items()}
+    return {**inside, "recorded": []} if "gain" in layers else inside
 
 
-def _with_taken(layers: Any) -> Any:
+def _with_recorded(layers: Any) -> Any:
+    """The layers with their recorded statistics as parameters."""
     if not isinstance(layers, dict):
         return layers
-    inside = {name: _with_taken(layer) for name, layer in layers.items() if name != "taken"}
-    if layers.get("taken"):
-        ((mean, variance),) = layers["taken"]
+    inside = {name: _with_recorded(layer) for name, layer in layers.items() if name != "recorded"}
+    if layers.get("recorded"):
+        ((mean, variance),) = layers["recorded"]
         inside |= {"mean": mean, "variance": variance}
     return inside

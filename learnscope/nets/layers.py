@@ -1,8 +1,8 @@
-"""Layers of deep networks on images: pure functions of a table of parameters.
+"""Layers of deep networks on images: pure functions of a dictionary of parameters.
 
-Images stand with their channels last, which is what convolutions of XLA's CPU backend read fastest;
-pooling is a maximum over a reshaped axis, whose derivative is a mask, where that of XLA's own
-window pooling is a slow scatter.
+Channels are the last axis, the fastest layout for convolutions of XLA's CPU backend. Pooling is a
+maximum over a reshaped axis, whose derivative is a mask; that of XLA's window pooling is a slow
+scatter.
 """
 
 import math
@@ -19,8 +19,8 @@ from learnscope.part import Number
 Images = Float[Array, "n height width channel"]
 Layer = dict[str, Any]
 NORMALISATIONS = ("batch", "group", "none")
-_SMALL = 1e-5  # added to variances, as PyTorch does
-_GROUPS = 8  # of channels, in group normalisation
+_SMALL = 1e-5  # added to variances, as in PyTorch
+_GROUPS = 8  # groups of channels in group normalisation
 
 
 def gaussian(
@@ -54,27 +54,18 @@ def conv_layer(
 
 
 def conv(layer: Layer, x: Images, padding: str = "SAME", stride: int = 1) -> Images:
-    """Every filter at every place."""
-    # The same on all sides, also with a stride.
+    """Apply all filters at all places."""
+    # The padding is the same on all sides, with a stride too.
     edge = layer["weight"].shape[0] // 2 if padding == "SAME" else 0
-    found = convolve(x, layer["weight"], ((edge, edge), (edge, edge)), stride)
-    return found + layer["bias"][None, None, None] if "bias" in layer else found
+    outputs = convolve(x, layer["weight"], ((edge, edge), (edge, edge)), stride)
+    return outputs + layer["bias"][None, None, None] if "bias" in layer else outputs
 
 
 def max_pool(x: Images) -> Images:
-    """The largest of every 2 x 2 places; an odd last row or column is left out."""
-    return _by_four(x).max((2, 4))
-
-
-def mean_pool(x: Images) -> Images:
-    """The mean of every 2 x 2 places."""
-    return _by_four(x).mean((2, 4))
-
-
-def _by_four(x: Images) -> Float[Array, "n h 2 w 2 channel"]:
+    """The maximum of every 2 x 2 places; an odd last row or column is left out."""
     n, height, width, channels = x.shape
     even = x[:, : height // 2 * 2, : width // 2 * 2]
-    return even.reshape(n, height // 2, 2, width // 2, 2, channels)
+    return even.reshape(n, height // 2, 2, width // 2, 2, channels).max((2, 4))
 
 
 def normal_layer(how: str, channels: int) -> Layer:
@@ -83,9 +74,9 @@ def normal_layer(how: str, channels: int) -> Layer:
 
 
 def normalise(how: str, layer: Layer, x: Float[Array, "n ... channel"]) -> Array:
-    """`batch`: every channel over the batch that is there (which a list `taken` in the layer is
-    told of), or in a layer that holds a `mean` and a `variance` by these; `group`: groups of
-    channels of one example; `none`: as it is."""
+    """Normalise channels. `batch`: by the statistics of the batch, or by the layer's `mean` and
+    `variance`, if it has them; a list `recorded` in the layer receives the batch statistics.
+    `group`: by groups of channels of one example. `none`: not at all."""
     if how == "none":
         return x
     one = (1,) * (x.ndim - 1)
@@ -93,17 +84,17 @@ def normalise(how: str, layer: Layer, x: Float[Array, "n ... channel"]) -> Array
     if how == "group":
         n, channels = x.shape[0], x.shape[-1]
         groups = math.gcd(_GROUPS, channels)
-        parts = x.reshape(n, -1, groups, channels // groups)
-        mean = parts.mean((1, 3), keepdims=True)
-        variance = jnp.square(parts - mean).mean((1, 3), keepdims=True)
-        found = (parts - mean) * jax.lax.rsqrt(variance + _SMALL)
-        return found.reshape(x.shape) * gain + shift
+        grouped = x.reshape(n, -1, groups, channels // groups)
+        mean = grouped.mean((1, 3), keepdims=True)
+        variance = jnp.square(grouped - mean).mean((1, 3), keepdims=True)
+        standard = (grouped - mean) * jax.lax.rsqrt(variance + _SMALL)
+        return standard.reshape(x.shape) * gain + shift
     if "mean" in layer:
         mean, variance = (layer[name].reshape(*one, -1) for name in ("mean", "variance"))
     else:
         mean, variance = moments(x)
-        if "taken" in layer:
-            layer["taken"].append((mean.ravel(), variance.ravel()))
+        if "recorded" in layer:
+            layer["recorded"].append((mean.ravel(), variance.ravel()))
     factor = gain * jax.lax.rsqrt(variance + _SMALL)
     return x * factor + (shift - mean * factor)
 

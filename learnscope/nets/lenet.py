@@ -1,4 +1,4 @@
-"""LeNet5."""
+"""LeNet5, a small convolutional network."""
 
 import itertools
 from typing import ClassVar
@@ -7,22 +7,14 @@ import jax
 from jaxtyping import Array, Float, Key
 
 from learnscope.nets.image_net import AbstractImageNet
-from learnscope.nets.layers import (
-    Images,
-    conv,
-    conv_layer,
-    dense,
-    dense_layer,
-    max_pool,
-    rectified,
-)
+from learnscope.nets.layers import Images, conv, conv_layer, dense, dense_layer, max_pool, rectified
 from learnscope.nets.net import Params
 from learnscope.part import Number, count, number
 
 
 class LeNet5(AbstractImageNet):
     r"""Two convolutions (5 x 5; 6 and 16 filters) with pooling, then layers of 120, 84 and
-    `classes` neurons, all with ReLU (LeCun et al. 1998; the usual variant with maxima).
+    `classes` neurons, all with ReLU (LeCun et al. 1998; the usual variant with max pooling).
 
     Images below 20 x 20 are padded at the second convolution too, so that 8 x 8 digits fit.
 

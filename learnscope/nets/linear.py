@@ -1,17 +1,14 @@
 """The linear model: one filter, summed over patches."""
 
-from functools import reduce
-from operator import add
-
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
-from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, number
 
 
 class Linear(AbstractInnerProductNet):
-    r"""$f(x) = \sum_p \langle w, x^{(p)} \rangle$, with $w \sim N(0, \sigma_0^2 I)$ at first.
+    r"""$f(x) = \sum_p \langle w, x^{(p)} \rangle$, with initial $w \sim N(0, \sigma_0^2 I)$.
 
     | symbol | argument |
     |---|---|
@@ -35,10 +32,9 @@ class Linear(AbstractInnerProductNet):
     def isotropic(self) -> bool:
         return True
 
-    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+    def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         rows, _ = problem.frame.gaussian_rows(key, 1)
-        return {"filters": self.scale * rows}
+        return Weights(self.scale * rows)
 
     def read(self, params: Params, seen: tuple[Float[Array, "1 n *patch"], ...]) -> Array:
-        each = [z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in seen]
-        return reduce(add, each)[0]
+        return summed(seen)[0]

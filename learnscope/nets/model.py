@@ -8,14 +8,14 @@ import jax
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
-from learnscope.errors import BadInput
+from learnscope.errors import refuse
 from learnscope.nets.net import AbstractNet, Params
 
 
 class Model(AbstractNet):
-    """Any Equinox module: `build(key)` makes it, and it is called on one example.
+    """Any Equinox module: `build(key)` makes it, and a call maps one example to outputs.
 
-    Its inexact arrays are trained, everything else is kept as built.
+    Its inexact arrays are trained; everything else stays as built.
 
     >>> import equinox as eqx, jax, jax.numpy as jnp
     >>> net = Model(lambda key: eqx.nn.MLP(3, "scalar", 8, 1, key=key))
@@ -28,15 +28,12 @@ class Model(AbstractNet):
 
     def __check_init__(self):
         if not callable(self.build):
-            raise BadInput(
-                f"Model.build = {self.build!r} is not allowed: it must be a function of a key that "
-                "returns an Equinox module."
-            )
+            refuse(self, "build", "it must be a function of a key that returns an Equinox module")
 
     def init(self, key: Key[Array, ""], problem: Problem | None) -> Params:
         return eqx.filter(self.build(key), eqx.is_inexact_array)
 
     def __call__(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
-        # Under jit the weights built here are dead code: only what is not trained is taken.
+        # Under jit the weights built here are dead code: only untrained leaves are used.
         model = eqx.combine(params, self.build(jax.random.key(0)))
         return jax.vmap(model)(x)

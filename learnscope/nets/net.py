@@ -1,27 +1,70 @@
-"""What learns: the interface of a net, and of nets that see inputs only through inner products."""
+"""The interface of nets, and of nets that see inputs only through inner products."""
 
+import dataclasses
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Self
 
+import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key, PyTree
 
-from learnscope.data import AbstractTurn, Columns, FreshPatches, Problem
+from learnscope.data import Problem
 from learnscope.part import AbstractPart
+from learnscope.space import AbstractTurn, Columns, FreshPatches
 
 Params = PyTree[Float[Array, "..."]]
 
 
-class AbstractNet(AbstractPart):
-    """`init` draws parameters, a call maps a batch of inputs to outputs.
+class Weights(eqx.Module):
+    """The parameters of a net that sees inputs through inner products with its filters.
 
-    Outputs are one number an example for two classes (labels +1 and -1), else one a class
-    (labels 0, 1, ...). `readout` names the parameters of which outputs are a linear function, where
-    there are such: the last layer, which rules with frozen features train alone.
+    None stands for what a net does not have. `weights["filters"]` is `weights.filters`.
+
+    >>> import jax.numpy as jnp
+    >>> weights = Weights(jnp.ones((3, 5)))
+    >>> weights.replace(filters=weights["filters"][:2]).filters.shape
+    (2, 5)
+    """
+
+    # The fields' order is that of the stored leaves.
+    bias: Float[Array, " filter"] | None
+    filters: Float[Array, "filter dim"]
+    second: Float[Array, " filter"] | None
+
+    def __init__(self, filters: Any, bias: Any = None, second: Any = None):
+        self.bias, self.filters, self.second = bias, filters, second
+
+    def __getitem__(self, name: str) -> Array:
+        return vars(self)[name]
+
+    def replace(self, **changes: Any) -> Self:
+        """The weights with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def filters_of(params: Params) -> Float[Array, "filter dim"]:
+    """The filters of `Weights`, or of a dict, which a user's own net may have instead."""
+    return params["filters"]
+
+
+def replaced(params: Params, **changes: Any) -> Params:
+    """`Weights` (or a dict of parameters) with some entries changed."""
+    return params.replace(**changes) if isinstance(params, Weights) else {**params, **changes}
+
+
+class AbstractNet(AbstractPart):
+    """A net: `init` draws parameters, a call maps a batch of inputs to outputs.
+
+    An example has one output for two classes (labels +1 and -1), otherwise one per class (labels
+    0, 1, ...). `readout` names the parameters of the last layer, which rules with frozen features
+    train alone: outputs are a linear function of them (none: there are no such parameters).
     """
 
     readout: ClassVar[str | None] = None
-    # Whether runs with different weights are computed together, as a batch axis of one program.
+    # Whether runs are vmapped: computed together, as a batch axis of one program.
     vmapped: ClassVar[bool] = True
     # About how often a step passes over its parameters and inputs.
     passes: ClassVar[int] = 1
@@ -35,22 +78,22 @@ class AbstractNet(AbstractPart):
         """Outputs for a batch of inputs."""
 
     def evaluate(self, params: Params, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
-        """Outputs for many inputs, of which no gradient is taken."""
+        """Outputs for many inputs, without gradients."""
         return self(params, x)
 
 
 class AbstractInnerProductNet(AbstractNet):
-    """A net whose inputs meet the parameters only as <filter, patch>.
+    """A net that sees inputs only through the inner products <filter, patch>.
 
-    That is what allows compressed coordinates, and cheap per-example gradients: example i sees of
-    the filters only the pre-activations z_i = <w, x_i>, and a step along its own gradient moves
-    them by the Gram matrix of its own patches.
+    This allows compressed coordinates and cheap per-example gradients: example i depends on the
+    filters only through its pre-activations z_i = <w, x_i>, and a step along its gradient moves
+    them by the Gram matrix of its patches.
     """
 
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many filters there are: coordinates that the initial weights take up."""
+        """The number of filters: the coordinates that the initial weights need."""
 
     @property
     @abstractmethod
@@ -59,24 +102,33 @@ class AbstractInnerProductNet(AbstractNet):
 
     @abstractmethod
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
-        """Outputs (example first) from the pre-activations (filter first) of every patch group."""
+        """Outputs (example first) from the pre-activations (filter first) of each patch array."""
 
     def __call__(self, params: Params, x: PyTree[Float[Array, "n *patch dim"]]) -> Array:
-        return self.read(params, inner(params["filters"], x))
+        return self.read(params, inner(filters_of(params), x))
+
+    def vectors(self, params: Params) -> Float[Array, "filter dim"]:
+        """The parameters that are vectors of the input space, as rows."""
+        return filters_of(params)
 
     def project(self, params: Params, onto: AbstractTurn) -> Params:
         """The same parameters in other coordinates."""
-        return {**params, "filters": onto(params["filters"])}
+        return replaced(params, filters=onto(filters_of(params)))
+
+
+def summed(arrays: Iterable[Float[Array, "filter n *patch"]]) -> Float[Array, "filter n"]:
+    """The sum over all patches of all arrays."""
+    return reduce(add, (z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in arrays))
 
 
 def inner(
     filters: Float[Array, "filter dim"],
     x: PyTree[Float[Array, "n *patch width"] | Columns | FreshPatches],
 ) -> tuple[Float[Array, "filter n *patch"], ...]:
-    """<filter, patch> for every group of patches; groups may be cut after their last coordinate.
+    """<filter, patch> for every array of patches, which may be cut after its last coordinate.
 
-    Filters come first: then both this product and its derivative with respect to the filters are
-    plain matrix products, which XLA computes faster than transposed ones.
+    Filters are the first axis: this product and its derivative by the filters are then plain matrix
+    products, which XLA computes faster than transposed ones.
     """
 
     def product(leaf) -> Float[Array, "filter n *patch"]:
@@ -90,5 +142,5 @@ def inner(
             columns = leaf.reshape(-1, width).T
         return (filters[:, :width] @ columns).reshape(-1, *shape)
 
-    groups = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns | FreshPatches))
-    return tuple(product(group) for group in groups)
+    arrays = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns | FreshPatches))
+    return tuple(product(patches) for patches in arrays)

@@ -1,15 +1,12 @@
 """The two-layer patch network of signal-noise theory."""
 
-from functools import reduce
-from operator import add
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS
-from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, number
 
 
@@ -20,14 +17,14 @@ class PatchCNN(AbstractInnerProductNet):
 
     $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle),$$
 
-    $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and it decides
-    outcomes. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
+    $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and outcomes depend
+    on it. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
     `initial="torch"` is PyTorch's default instead, uniform in $\pm 1/\sqrt d$ whatever the `scale`
     (its standard deviation is $1/\sqrt{3d}$).
 
     | symbol | argument |
     |---|---|
-    | $m$ (a class) | `width` |
+    | $m$ (per class) | `width` |
     | $\sigma$ | `activation` |
     | $\sigma_0$ | `scale` |
     | $a$ | `second_layer` |
@@ -62,7 +59,7 @@ class PatchCNN(AbstractInnerProductNet):
 
     @property
     def second_layer_scale(self) -> float:
-        """a: what each filter's output is multiplied by."""
+        """a: the factor of each filter's output."""
         return 1 / self.width if self.second_layer == "mean" else 1.0
 
     @property
@@ -70,18 +67,17 @@ class PatchCNN(AbstractInnerProductNet):
         """+1 and -1: the sign j of each filter, for two classes."""
         return jnp.repeat(jnp.array([1.0, -1.0]), self.width)
 
-    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+    def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         frame = problem.frame
         if self.initial == "torch":
             uniform = jax.random.uniform(key, (self.rows, frame.rank), minval=-1.0)
-            return {"filters": uniform / jnp.sqrt(frame.dim)}
+            return Weights(uniform / jnp.sqrt(frame.dim))
         rows, _ = frame.gaussian_rows(key, self.rows)
-        return {"filters": self.scale * rows}
+        return Weights(self.scale * rows)
 
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
-        each = [activation(z, self.power, self.threshold) for z in seen]
-        total = reduce(add, (z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in each))
+        total = summed(activation(z, self.power, self.threshold) for z in seen)
         if self.classes == 2:
             return self.second_layer_scale * (self.signs @ total)
         by_class = total.reshape(self.classes, self.width, -1)

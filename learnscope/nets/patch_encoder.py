@@ -1,7 +1,4 @@
-"""The encoder of self-supervised theory: one output a neuron."""
-
-from functools import reduce
-from operator import add
+"""The encoder of self-supervised theory: one output per neuron."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +7,7 @@ from jaxtyping import Array, Float, Key
 from learnscope.data import Problem
 from learnscope.errors import BadInput
 from learnscope.nets.activations import ACTIVATIONS
-from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, number
 
 
@@ -25,9 +22,9 @@ class PatchEncoder(AbstractInnerProductNet):
     | $\sigma_0$ | `scale` (none: $1/\sqrt d$, as in the paper) |
     | $\lvert\langle w_j, v_l \rangle\rvert / \sigma_0$ | `overlaps` |
 
-    `overlaps` fixes the sizes of the initial components along the features (neuron by neuron, one a
-    feature) and leaves their signs and all else random: the draws that a theorem's "without loss of
-    generality" speaks of.
+    `overlaps` fixes the absolute values of the initial components along the features (neuron by
+    neuron, one per feature); their signs and all other components stay random. These are the draws
+    of a theorem's "without loss of generality".
 
     >>> import jax, learnscope as ls
     >>> data = ls.data.StrongWeak(20, patches=8, feature_patches=2, strengths=(3, 2), noise=1,
@@ -53,29 +50,24 @@ class PatchEncoder(AbstractInnerProductNet):
     def isotropic(self) -> bool:
         return True
 
-    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+    def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         row_key, sign_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)
         if self.overlaps is not None:
-            rows = rows.at[:, : self._features(problem)].set(self._placed(sign_key, problem))
+            placed = self._placed(sign_key, problem)
+            rows = rows.at[:, : placed.shape[1]].set(placed)
         scale = 1 / jnp.sqrt(problem.frame.dim) if self.scale is None else self.scale
-        return {"filters": scale * rows}
-
-    def _features(self, problem: Problem) -> int:
-        return problem.directions.get("features", jnp.zeros((0, 1))).shape[0]
+        return Weights(scale * rows)
 
     def _placed(self, key: Key[Array, ""], problem: Problem) -> Float[Array, "width feature"]:
-        features = self._features(problem)
+        features = problem.directions.get("features", jnp.zeros((0, 1))).shape[0]
         given = self.overlaps if isinstance(self.overlaps, tuple) else (self.overlaps,)
         if len(given) != self.width * features or not features:
-            raise BadInput(
-                f"PatchEncoder.overlaps has {len(given)} entries, which is not allowed: it must "
-                f"have width = {self.width} times {features}, the data model's features."
-            )
+            must = f"it must have width = {self.width} times {features}, the number of features"
+            raise BadInput(f"PatchEncoder.overlaps has {len(given)} entries: {must}.")
         sizes = jnp.stack([jnp.asarray(g, float) for g in given]).reshape(self.width, features)
         return jax.random.rademacher(key, sizes.shape).astype(sizes.dtype) * sizes
 
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
-        each = [activation(z, self.power, self.threshold) for z in seen]
-        return reduce(add, (z.sum(tuple(range(2, z.ndim))) for z in each)).T
+        return summed(activation(z, self.power, self.threshold) for z in seen).T

@@ -1,11 +1,11 @@
-"""A deep network with a projection: what self-supervised learning trains."""
+"""A deep network with a projection head, as trained by self-supervised learning."""
 
 from typing import ClassVar
 
 import jax
 from jaxtyping import Array, Float, Key
 
-from learnscope.data import Problem, square_images
+from learnscope.data import Problem
 from learnscope.nets.image_net import AbstractImageNet, calibrated, in_parts
 from learnscope.nets.layers import (
     NORMALISATIONS,
@@ -17,12 +17,13 @@ from learnscope.nets.layers import (
 )
 from learnscope.nets.net import AbstractNet, Params
 from learnscope.part import choice, count, slot
+from learnscope.space.image_shape import square_images
 
 
 class Projection(AbstractNet):
-    r"""The features of a deep network, its `body`, and on top of them a fully connected network of
-    `layers` layers: `width` hidden neurons each (ReLU, or first `normalise`d) and `outputs` at the
-    end. The body's own last layer is left out.
+    r"""A deep network, the `body`, without its last layer, and on top of its features a fully
+    connected network of `layers` layers with `width` hidden neurons each (`normalise`d, then ReLU)
+    and `outputs` outputs.
 
     In Wen and Li (2022), section 8, the body is a ResNet-18 and the projection has 2 layers with
     512 hidden neurons and 64 outputs:
@@ -67,7 +68,7 @@ class Projection(AbstractNet):
         return self.parameters(key, shape[1:])
 
     def features(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n feature"]:
-        """What the projection reads, and what is kept after training."""
+        """The inputs of the projection, which are used after training."""
         return self.body.features(params["body"], square_images(x))
 
     def __call__(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n output"]:
@@ -80,7 +81,7 @@ class Projection(AbstractNet):
 
     def calibrated(self, params: Params, x: Float[Array, "n ..."]) -> Params:
         """The parameters with the statistics of given examples in every batch normalisation."""
-        return calibrated(lambda told: self(told, x), params)
+        return calibrated(lambda recording: self(recording, x), params)
 
     def evaluate(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n output"]:
-        return in_parts(lambda part: self(params, part), x)
+        return in_parts(lambda batch: self(params, batch), x)

@@ -24,8 +24,8 @@ _STAGES, _BLOCKS = 4, 2
 class ResNet(AbstractImageNet):
     r"""ResNet-18 (He et al. 2016) with m filters in its first stage, then 2m, 4m, 8m: ResNet(m).
 
-    As usual on images of 32 x 32, the first convolution is 3 x 3 without stride or pooling. m = 64
-    is the original's width.
+    As usual for images of 32 x 32, the first convolution is 3 x 3 without stride or pooling. The
+    original has m = 64.
 
     | symbol | argument |
     |---|---|

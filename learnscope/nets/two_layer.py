@@ -1,4 +1,4 @@
-"""The two-layer network with biases, both layers of which are trained."""
+"""The two-layer network with biases; both layers are trained."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS, SMOOTHED
-from learnscope.nets.net import AbstractInnerProductNet, Params
+from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
 
 
@@ -17,7 +17,7 @@ class TwoLayer(AbstractInnerProductNet):
 
     It starts with $w_i \sim N(0, \sigma_w^2 I)$, $b_i \sim N(0, \sigma_b^2)$,
     $a_i \sim N(0, \sigma_a^2)$. If `symmetric`, each of $m$ neurons has a twin with the same $w_i$
-    and $b_i$ and the opposite $a_i$, so that there are $2m$ and $g = 0$ at first; otherwise there
+    and $b_i$ and the opposite $a_i$: there are $2m$ neurons, and $g = 0$ initially. Otherwise there
     are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
     \sigma_\xi^2)$, in closed form: what noise injected into neurons amounts to.
 
@@ -33,7 +33,7 @@ class TwoLayer(AbstractInnerProductNet):
     >>> problem = data.sample(jax.random.key(0))
     >>> net = TwoLayer(width=5)
     >>> params = net.init(jax.random.key(1), problem)
-    >>> params["filters"].shape, net(params, problem.train.x).shape
+    >>> params.filters.shape, net(params, problem.train.x).shape
     ((10, 50), (8,))
     """
 
@@ -56,7 +56,7 @@ class TwoLayer(AbstractInnerProductNet):
     def isotropic(self) -> bool:
         return True
 
-    def init(self, key: Key[Array, ""], problem: Problem) -> Params:
+    def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         row_key, other_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)
         bias, second = jax.random.normal(other_key, (2, self.width))
@@ -65,20 +65,20 @@ class TwoLayer(AbstractInnerProductNet):
         if self.symmetric:
             filters, bias = jnp.tile(filters, (2, 1)), jnp.tile(bias, 2)
             second = jnp.concatenate([second, -second])
-        return {"filters": filters, "bias": bias, "second": second}
+        return Weights(filters, bias, second)
 
     def features(
         self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]
     ) -> Float[Array, "neuron n"]:
         """The neurons' outputs, summed over patches if there are several."""
         total = jnp.zeros((), params["bias"].dtype)
-        for group in seen:
-            z = group + params["bias"].reshape(-1, *(1,) * (group.ndim - 1))
+        for array in seen:
+            z = array + params["bias"].reshape(-1, *(1,) * (array.ndim - 1))
             if self.smoothing is None:
                 each = ACTIVATIONS[self.activation](z, 1.0, 1.0)
             else:
                 each = SMOOTHED[self.activation](z, self.smoothing)
-            total = total + (each if each.ndim == 2 else each.sum(tuple(range(2, each.ndim))))
+            total = total + summed([each])
         return total
 
     def read(self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]) -> Array:

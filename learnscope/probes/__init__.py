@@ -1,8 +1,16 @@
-"""What is watched."""
+"""Probes: what is watched."""
 
-from learnscope.probes.accuracy import GradientNorm, Loss, TestAccuracy, TestLoss, TrainAccuracy
-from learnscope.probes.balanced import BalancedAccuracy
-from learnscope.probes.centroid import CentroidError
+from importlib import import_module
+
+from learnscope.probes.accuracy import (
+    DEFAULT,
+    BalancedAccuracy,
+    GradientNorm,
+    Loss,
+    TestAccuracy,
+    TestLoss,
+    TrainAccuracy,
+)
 from learnscope.probes.class_noise import (
     Activations,
     ActiveNeurons,
@@ -23,7 +31,14 @@ from learnscope.probes.meta import (
     TaskNoise,
     threshold_time,
 )
-from learnscope.probes.pairs import HeadOffDiagonal, NeuronCorrelation, PairLoss
+from learnscope.probes.pairs import (
+    HeadOffDiagonal,
+    NeuronCorrelation,
+    PairLoss,
+    correlations,
+    effective_rank,
+    siamese,
+)
 from learnscope.probes.parts import PartAccuracy
 from learnscope.probes.patterns import (
     Alignment,
@@ -35,67 +50,36 @@ from learnscope.probes.patterns import (
     chunk_alignment,
 )
 from learnscope.probes.preferred import PreferredImages
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.response import LearntResponse
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
-from learnscope.probes.strong_weak import (
-    FeatureShares,
-    FeatureStrengths,
-    Phase,
-    PopulationMoments,
-)
 
 __all__ = [
-    "AbstractProbe",
-    "Activations",
-    "ActiveNeurons",
-    "AdaptedTasks",
-    "AdaptedTest",
-    "Alignment",
-    "Amplification",
-    "BalancedAccuracy",
-    "BestReadout",
-    "CentreCosines",
-    "CentroidError",
-    "ClassAccuracy",
-    "Clusters",
-    "Contributions",
-    "Decomposition",
-    "FeatureCorrelation",
-    "FeatureLearning",
-    "FeatureShares",
-    "FeatureStrengths",
-    "FilterCosines",
-    "Filters",
-    "GradientBalance",
-    "GradientNorm",
-    "HeadOffDiagonal",
-    "KernelFit",
-    "LearntResponse",
-    "LinearProbe",
-    "LongTailAccuracy",
-    "Loss",
-    "MetaLoss",
-    "NeuronCorrelation",
-    "NoiseMemorisation",
-    "NoiseSpectrum",
-    "Output",
-    "PairLoss",
-    "PartAccuracy",
-    "PatternComponents",
-    "Phase",
-    "PopulationMoments",
-    "PreferredImages",
-    "ReadoutNorm",
-    "Residual",
-    "SignalLearning",
-    "TaskNoise",
-    "TestAccuracy",
-    "TestLoss",
-    "TrainAccuracy",
-    "WeightGradients",
-    "WeightMap",
-    "chunk_alignment",
-    "threshold_time",
-]
+    "DEFAULT", "AbstractProbe", "Activations", "ActiveNeurons", "AdaptedTasks", "AdaptedTest",
+    "Alignment", "Amplification", "BalancedAccuracy", "BestReadout", "CentreCosines",
+    "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
+    "FeatureLearning", "FilterCosines", "Filters", "GradientBalance", "GradientNorm",
+    "HeadOffDiagonal", "KernelFit", "LearntResponse", "LinearProbe", "LongTailAccuracy", "Loss",
+    "MetaLoss", "NeuronCorrelation", "NoiseMemorisation", "NoiseSpectrum", "Output", "PairLoss",
+    "PartAccuracy", "PatternComponents", "PreferredImages", "ReadoutNorm", "Residual",
+    "SignalLearning", "TaskNoise", "TestAccuracy", "TestLoss", "TrainAccuracy",
+    "WeightGradients", "WeightMap", "chunk_alignment", "correlations", "effective_rank",
+    "filters_of", "hidden", "siamese", "threshold_time",
+]  # fmt: skip
+
+
+# Names that moved to a paper's own folder; imported when first used.
+_MOVED = {
+    "CentroidError": "learnscope.papers.meta_split.parts",
+    "FeatureShares": "learnscope.papers.pred_head.parts",
+    "FeatureStrengths": "learnscope.papers.pred_head.parts",
+    "Phase": "learnscope.papers.pred_head.parts",
+    "PopulationMoments": "learnscope.papers.pred_head.parts",
+}
+
+
+def __getattr__(name: str):
+    if name in _MOVED:
+        return getattr(import_module(_MOVED[name]), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

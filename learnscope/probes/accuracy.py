@@ -1,4 +1,4 @@
-"""Losses and accuracies."""
+"""Losses, accuracies, and the gradient's norm."""
 
 from operator import add
 from typing import ClassVar
@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from learnscope.data import Problem
+from learnscope.data import Problem, Samples
 from learnscope.part import count
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import State, correct
@@ -15,7 +15,7 @@ from learnscope.rules.losses import loss_of
 
 
 class Loss(AbstractProbe):
-    """Mean training loss L_S(W), without any penalty."""
+    """The mean training loss L_S(W), without any penalty."""
 
     outputs: ClassVar = {"loss": Output("training loss", "nat", low=0)}
 
@@ -24,9 +24,9 @@ class Loss(AbstractProbe):
 
 
 class TestLoss(AbstractProbe):
-    """Mean loss on the test examples."""
+    """The mean loss on the test examples."""
 
-    __test__: ClassVar = False  # the name is no test of pytest's
+    __test__: ClassVar = False  # pytest: this is not a test
     outputs: ClassVar = {"test_loss": Output("test loss", "nat", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
@@ -34,8 +34,8 @@ class TestLoss(AbstractProbe):
 
 
 class TrainAccuracy(AbstractProbe):
-    """Share of training examples that are classified right (an output of exactly 0 counts half);
-    of the first `examples`, if there are many."""
+    """The share of the training examples (or of the first `examples`) that are classified right. An
+    output of exactly 0 counts half."""
 
     outputs: ClassVar = {"train_accuracy": Output("training accuracy", low=0, high=1)}
 
@@ -49,7 +49,7 @@ class TrainAccuracy(AbstractProbe):
 
 
 class TestAccuracy(AbstractProbe):
-    """Share of test examples that are classified right (an output of exactly 0 counts half)."""
+    """The share of test examples that are classified right. An output of exactly 0 counts half."""
 
     __test__: ClassVar = False
     outputs: ClassVar = {"test_accuracy": Output("test accuracy", low=0, high=1)}
@@ -58,11 +58,33 @@ class TestAccuracy(AbstractProbe):
         return correct(state(problem.test.x), problem.test.y).mean()
 
 
+class BalancedAccuracy(AbstractProbe):
+    """The test accuracy on the labels +1 and -1, averaged over the two labels: 1/2 for a constant
+    prediction, however frequent each label is."""
+
+    outputs: ClassVar = {"balanced_accuracy": Output("balanced test accuracy", low=0, high=1)}
+
+    def __call__(self, state: State, problem: Problem) -> Array:
+        return balanced(state, problem.test)
+
+
+def balanced(state: State, samples: Samples) -> Array:
+    """The accuracy on each of the labels +1 and -1, averaged over the two."""
+    right = correct(state(samples.x), samples.y)
+    positive = samples.y > 0
+    each = [jnp.sum(jnp.where(one, right, 0)) / jnp.maximum(1, one.sum())
+            for one in (positive, ~positive)]  # fmt: skip
+    return (each[0] + each[1]) / 2
+
+
 class GradientNorm(AbstractProbe):
-    """Squared norm of the training loss's gradient, ||grad L_S(W)||_F^2."""
+    """The squared norm of the training loss's gradient, ||grad L_S(W)||_F^2."""
 
     outputs: ClassVar = {"gradient_norm": Output("squared norm of the training gradient", low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        gradient = jax.grad(lambda p: state.losses(p, problem.train).mean())(state.params)
-        return jax.tree.reduce(add, jax.tree.map(lambda leaf: jnp.sum(leaf**2), gradient))
+        squares = jax.tree.map(lambda leaf: jnp.sum(leaf**2), state.gradient(problem.train))
+        return jax.tree.reduce(add, squares)
+
+
+DEFAULT: tuple[AbstractProbe, ...] = (Loss(),)  # of an experiment that names no probes

@@ -1,4 +1,4 @@
-"""What is learnt of each class's own noise: Lemmas 3 to 7 of Xu and Chen (2025)."""
+"""What a net learns of each class's own noise: Lemmas 3 to 7 of Xu and Chen (2025)."""
 
 from typing import ClassVar
 
@@ -7,7 +7,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import Problem, Samples
-from learnscope.errors import BadInput
 from learnscope.nets import AbstractInnerProductNet, inner
 from learnscope.probes.by_class import (
     by_patch,
@@ -17,13 +16,13 @@ from learnscope.probes.by_class import (
     outputs_of,
     own,
 )
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.probe import AbstractProbe, Output, filters_of, refuse
 from learnscope.rules import State
 
 
 class ActiveNeurons(AbstractProbe):
-    """Share of its own class's neurons that a test example's noise activates (Lemma 4): the mean
-    over a class, and the least of any example."""
+    """The share of its own class's neurons that a test example's noise activates (Lemma 4): the
+    mean over each class, and the smallest of all examples."""
 
     outputs: ClassVar = {
         "active_share": Output("neurons of its class active", dims=("class",), low=0, high=1),
@@ -39,7 +38,7 @@ class ActiveNeurons(AbstractProbe):
 
 
 class NoiseSpectrum(AbstractProbe):
-    """Singular values of W_k A_k for every class, largest first (Lemma 3)."""
+    """The singular values of W_k A_k for every class k, largest first (Lemma 3)."""
 
     outputs: ClassVar = {
         "noise_spectrum": Output("singular value of W_k A_k", dims=("class", "rank"), low=0)
@@ -47,15 +46,15 @@ class NoiseSpectrum(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> Array:
         factors, classes = factors_of(self, problem)
-        filters = state.params["filters"]
+        filters = filters_of(self, state)
         seen = factors.seen(filters.reshape(classes, -1, filters.shape[1]))
         return jnp.linalg.svd(seen, compute_uv=False)
 
 
 class Residual(AbstractProbe):
-    """1 - logit_y of every training example: what the loss pulls it with (Lemmas 6, 7).
+    """1 - logit_y of every training example: its weight in the gradient (Lemmas 6, 7).
 
-    Recorded after every step, it gives b(S) of eq. (8), see `residual_sums`.
+    Recorded after every step, it gives b(S) of eq. (8); see `residual_sums`.
     """
 
     outputs: ClassVar = {
@@ -77,8 +76,8 @@ class GradientBalance(AbstractProbe):
 
 
 class Contributions(AbstractProbe):
-    """What the feature patch (explicit) and the noise patch (implicit) add to a test example's own
-    logit and to the largest of the others: means over the examples of every class."""
+    """The contribution of the feature patch (explicit) and of the noise patch (implicit) to a test
+    example's own logit and to its largest other logit: means over the examples of each class."""
 
     outputs: ClassVar = {
         f"{kind}_{whose}": Output(f"{words} {to}", dims=("class",))
@@ -89,22 +88,20 @@ class Contributions(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         classes, test = factors_of(self, problem)[1], problem.test
         if not isinstance(state.net, AbstractInnerProductNet):
-            raise BadInput(
-                "the probe Contributions needs a net that sees inner products, such as PatchCNN, "
-                f"and a rule that trains it as it is, not {type(state.net).__name__}."
-            )
-        seen = by_patch(inner(state.params["filters"], test.x))
+            net = type(state.net).__name__
+            refuse(self, f"a net of inner products, such as PatchCNN, trained as it is, not {net}")
+        seen = by_patch(inner(filters_of(self, state), test.x))
         if len(seen) != 2:
-            raise BadInput("the probe Contributions needs examples of a feature and a noise patch.")
+            refuse(self, "examples of a feature and a noise patch")
         mine = jax.nn.one_hot(test.y, classes, dtype=bool)
-        found = {}
+        means = {}
         for kind, patch in zip(("explicit", "implicit"), seen, strict=True):
             outputs = state.net.read(state.params, (patch,))
             to_own = jnp.sum(jnp.where(mine, outputs, 0), axis=1)
             to_other = jnp.max(jnp.where(mine, -jnp.inf, outputs), axis=1)
-            found[f"{kind}_own"] = mean_by_class(to_own, test.y, classes)
-            found[f"{kind}_other"] = mean_by_class(to_other, test.y, classes)
-        return found
+            means[f"{kind}_own"] = mean_by_class(to_own, test.y, classes)
+            means[f"{kind}_other"] = mean_by_class(to_other, test.y, classes)
+        return means
 
 
 class Activations(AbstractProbe):
@@ -116,12 +113,8 @@ class Activations(AbstractProbe):
     """
 
     outputs: ClassVar = {
-        "activation": Output(
-            "activation by training noise", dims=("neurons_of", "noise_of"), low=0
-        ),
-        "test_activation": Output(
-            "activation by test noise", dims=("neurons_of", "noise_of"), low=0
-        ),
+        name: Output(f"activation by {whose} noise", dims=("neurons_of", "noise_of"), low=0)
+        for name, whose in (("activation", "training"), ("test_activation", "test"))
     }
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
@@ -137,7 +130,7 @@ class Activations(AbstractProbe):
 
 
 def _log_residual(outputs: Float[Array, "n class"], problem: Problem) -> Float[Array, " n"]:
-    """log(1 - logit_y) without cancellation: the others' share of the total."""
+    """log(1 - logit_y) without cancellation, as the probability of all other classes."""
     mine = jax.nn.one_hot(problem.train.y, outputs.shape[1], dtype=bool)
     others = jax.nn.logsumexp(jnp.where(mine, -jnp.inf, outputs), axis=1)
     return others - jax.nn.logsumexp(outputs, axis=1)

@@ -1,4 +1,4 @@
-"""What is kept of a self-supervised network: its features, how they correlate, what they know."""
+"""The features of self-supervised networks: their correlations, and a linear classifier on them."""
 
 from typing import ClassVar
 
@@ -7,31 +7,32 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from learnscope.data import Columns, Problem, Samples, square_images
-from learnscope.errors import BadInput
+from learnscope.data import Problem, Samples
+from learnscope.images import square_images
 from learnscope.nets import AbstractImageNet, PatchEncoder, Projection, in_parts
 from learnscope.part import Number, count, flag, number
 from learnscope.probes.pairs import correlation_summary
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import State, correct
+from learnscope.space import Columns
 
 
 def features_of(
     probe: AbstractProbe, state: State, x: PyTree[Float[Array, "n ..."]]
 ) -> Float[Array, "n feature"]:
-    """What the last layer or the projection of a deep network reads, some examples at a time; of a
-    `PatchEncoder`, which has no more layers, its outputs with positive and negative parts apart
-    (a feature of either sign is then there to be read)."""
+    """The inputs of a deep network's last layer or projection, computed some examples at a time.
+
+    The features of a `PatchEncoder`, which has no further layers, are the positive and the negative
+    parts of its outputs, so that a classifier can read a feature of either sign.
+    """
     net = state.net
     if isinstance(net, PatchEncoder):
         outputs = state(x)
         return jnp.concatenate([jax.nn.relu(outputs), jax.nn.relu(-outputs)], axis=1)
     if not isinstance(net, AbstractImageNet | Projection):
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs a deep network on images, such as "
-            f"Projection, or PatchEncoder, not {type(net).__name__}."
-        )
-    return in_parts(lambda part: net.features(state.params, square_images(part)), x)
+        given = type(net).__name__
+        refuse(probe, f"a deep network on images, such as Projection, or PatchEncoder, not {given}")
+    return in_parts(lambda some: net.features(state.params, square_images(some)), x)
 
 
 class FeatureCorrelation(AbstractProbe):
@@ -50,21 +51,17 @@ class FeatureCorrelation(AbstractProbe):
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         found = correlation_summary(features_of(self, state, problem.test.x), self.bins)
-        return {
-            "feature_correlation_share": found.share,
-            "feature_correlation_size": found.size,
-            "feature_rank": found.rank,
-        }
+        return dict(zip(self.outputs, found[1:], strict=True))
 
 
 class LinearProbe(AbstractProbe):
-    """Test accuracy of a linear classifier on the features of a network, and of one on its outputs:
-    one-hot labels (below `classes`, or +1 and -1) regressed on the first `examples` training
-    examples without augmentation, in closed form, with `ridge` added to the diagonal of the
-    correlations. What collapsed cannot tell classes apart.
+    """The test accuracy of a linear classifier on a network's features, and of one on its outputs.
+    Collapsed features cannot distinguish the classes.
 
-    With `halves` the classifier is fitted to a half of the test examples and scored on the other:
-    for data models that keep no training examples, or where features alone are judged."""
+    The classifier is the ridge regression of the labels (+1 and -1, or one-hot with `classes`
+    classes) on the first `examples` training examples without augmentation, with `ridge` added to
+    the diagonal of the correlations. With `halves` it is fitted to one half of the test examples
+    and scored on the other, for data models that store no training examples."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
@@ -80,7 +77,7 @@ class LinearProbe(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         train, test = problem.train, problem.test
         if self.halves:
-            # Shuffled, once and for all: classes or tasks may come in any order.
+            # Always the same shuffle: test examples may be sorted by class or task.
             whole, order = Columns.undone(test), np.random.default_rng(0).permutation(test.size)
             train, test = (whole.take(jnp.asarray(half)) for half in np.array_split(order, 2))
         if self.examples < train.size:
@@ -90,8 +87,8 @@ class LinearProbe(AbstractProbe):
             return self._score(of(train), of(test), train, test)
 
         return {
-            "probe_accuracy": score(lambda part: features_of(self, state, part.x)),
-            "output_probe_accuracy": score(lambda part: state(part.x).reshape(part.size, -1)),
+            "probe_accuracy": score(lambda half: features_of(self, state, half.x)),
+            "output_probe_accuracy": score(lambda half: state(half.x).reshape(half.size, -1)),
         }
 
     def _score(self, seen: Array, unseen: Array, train: Samples, test: Samples) -> Array:
@@ -105,5 +102,5 @@ class LinearProbe(AbstractProbe):
         size, count = seen.shape
         gram = seen.T @ seen / size + self.ridge * jnp.eye(count, dtype=seen.dtype)
         weights = jnp.linalg.solve(gram, seen.T @ (wanted - offset) / size)
-        found = unseen @ weights + offset
-        return correct(found[:, 0] if signs else found, test.y).mean()
+        outputs = unseen @ weights + offset
+        return correct(outputs[:, 0] if signs else outputs, test.y).mean()

@@ -1,4 +1,4 @@
-"""Directions of a layer's filters, in nets of any depth."""
+"""The filters of a layer, in nets of any depth."""
 
 from typing import Any, ClassVar
 
@@ -8,8 +8,9 @@ from jaxtyping import Array, Float
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
+from learnscope.nets import Weights
 from learnscope.probes.patterns import unit
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import State
 
 
@@ -18,32 +19,31 @@ def _names(given: Any) -> Any:
 
 
 def rows_of(probe: AbstractProbe, params: Any, layer: str) -> Float[Array, "filter weight"]:
-    """The filters of a layer, each as a row: `filters` of two-layer nets, or the columns of a
-    layer's weights, such as `hidden` or `stage1_2.conv2`."""
-    found = params
+    """The filters of a layer as rows: `filters` of a two-layer net, or the columns of the weights
+    of a deep net's layer, such as `hidden` or `stage1_2.conv2`."""
+    node = vars(params) if isinstance(params, Weights) else params
     for name in str(layer).split("."):
-        if not isinstance(found, dict) or name not in found:
-            have = ", ".join(sorted(found)) if isinstance(found, dict) else "none"
+        inside = node if isinstance(node, dict) else {}
+        if inside.get(name) is None:
             raise BadInput(
                 f"the probe {type(probe).__name__} finds no layer {layer!r}: after "
-                f"{layer.rpartition('.')[0] or 'the net'} there are {have}."
+                f"{layer.rpartition('.')[0] or 'the net'} there are {_listed(inside) or 'none'}."
             )
-        found = found[name]
-    if isinstance(found, dict) and "weight" in found:
-        weight = found["weight"]
-        return weight.reshape(-1, weight.shape[-1]).T
-    if isinstance(found, dict):
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs a layer with weights; {layer!r} holds "
-            f"{', '.join(sorted(found))}."
-        )
-    return found.reshape(-1, found.shape[-1])
+        node = inside[name]
+    if not isinstance(node, dict):
+        return node.reshape(-1, node.shape[-1])
+    if "weight" not in node:
+        refuse(probe, f"a layer with weights; {layer!r} holds {_listed(node)}")
+    return node["weight"].reshape(-1, node["weight"].shape[-1]).T
+
+
+def _listed(layers: dict[str, Any]) -> str:
+    return ", ".join(sorted(name for name, held in layers.items() if held is not None))
 
 
 class FilterCosines(AbstractProbe):
-    """Cosines between all filters of each of some layers, from which clusters and maps follow (Shi,
-    Wei and Liang 2022, Figures 17 to 21). Layers with fewer filters than the largest are filled up
-    with zeros; a filter has cosine 1 with itself."""
+    """The cosines between all filters of a layer, for some layers (Shi, Wei and Liang 2022, Figures
+    17 to 21). Layers with fewer filters than the largest are padded with zeros."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -55,17 +55,16 @@ class FilterCosines(AbstractProbe):
     layers: tuple[str, ...] = eqx.field(static=True, default=("filters",), converter=_names)
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        found = []
-        for layer in self.layers:
-            rows = unit(rows_of(self, state.params, layer))
-            found.append(jnp.clip(rows @ rows.T, -1, 1))
-        most = max(len(each) for each in found)
-        return jnp.stack([jnp.pad(each, (0, most - len(each))) for each in found])
+        units = [unit(rows_of(self, state.params, layer)) for layer in self.layers]
+        most = max(len(rows) for rows in units)
+        cosines = [jnp.clip(rows @ rows.T, -1, 1) for rows in units]
+        return jnp.stack([jnp.pad(each, (0, most - len(each))) for each in cosines])
 
 
 class Filters(AbstractProbe):
-    """The weights of a layer, a row a filter: differences between steps of plain gradient descent,
-    over the rate, are the sums of its gradients (Shi, Wei and Liang 2022, Table 7)."""
+    """The weights of a layer, one row per filter. Under plain gradient descent, the difference
+    between two steps divided by the rate is minus the sum of the gradients between them (Shi, Wei
+    and Liang 2022, Table 7)."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {"filter_weight": Output("weight", dims=("filter", "weight"))}

@@ -1,4 +1,4 @@
-"""Who is classified: accuracy by class, and on the long tail (Xu and Chen 2025)."""
+"""Accuracy by class, and on the long tail of each class (Xu and Chen 2025)."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from learnscope.data import Problem
-from learnscope.nets import Params
+from learnscope.nets import Params, filters_of
 from learnscope.part import Number, number
 from learnscope.probes.by_class import factors_of, mean_by_class, noise_seen, outputs_of, own
 from learnscope.probes.probe import AbstractProbe, Output
@@ -15,7 +15,7 @@ from learnscope.rules import State, correct
 
 
 class ClassAccuracy(AbstractProbe):
-    """Test accuracy of every class (NaN for one that has no test example)."""
+    """The test accuracy of every class (NaN if a class has no test example)."""
 
     outputs: ClassVar = {
         "class_accuracy": Output("test accuracy of a class", dims=("class",), low=0, high=1)
@@ -28,17 +28,16 @@ class ClassAccuracy(AbstractProbe):
 
 
 class LongTailAccuracy(AbstractProbe):
-    r"""Test accuracy of every class on its long-tailed examples (Definition 1).
+    r"""The test accuracy of every class on its long-tailed examples (Definition 1).
 
-    An example's noise is worth $\zeta' = \langle \sum_{r \in R} w_{y,r}, \xi \rangle /
+    The equivalent noise of an example is $\zeta' = \langle \sum_{r \in R} w_{y,r}, \xi \rangle /
     \|A_y^T \sum_{r \in R} w_{y,r}\|$, where $R$ are the neurons of its own class that it activates.
-    The paper asks for $\zeta' \ge L$ with a constant that it leaves open, and whose scale varies
-    from setting to setting: here the `share` of a class's test examples with the largest $\zeta'$
-    are its long tail. An example that activates no neuron of its class has no $\zeta'$ and is not
-    among them.
+    In the paper the long tail is $\zeta' \ge L$ with an unspecified constant, whose scale depends
+    on the setting. Here it is the `share` of a class's test examples with the largest $\zeta'$; an
+    example that activates no neuron of its class has no $\zeta'$ and is never in the tail.
 
-    Asking for active neurons of the right class favours right answers by itself: the same number
-    for the untrained network and *its* long tail, `long_tail_untrained`, shows how much.
+    This selection favours right answers by itself. `long_tail_untrained`, the accuracy of the
+    untrained network on *its* long tail, shows by how much.
     """
 
     outputs: ClassVar = {
@@ -61,19 +60,18 @@ class LongTailAccuracy(AbstractProbe):
     def _accuracy(self, state: State, params: Params, problem: Problem) -> Array:
         outputs = outputs_of(self, state, params, problem.test)
         right, labels = correct(outputs, problem.test.y), problem.test.y
-        tail = _in_tail(
-            _equivalent_noise(self, params, problem), labels, outputs.shape[1], self.share
-        )
+        noise = _equivalent_noise(self, params, problem)
+        tail = _in_tail(noise, labels, outputs.shape[1], self.share)
         return mean_by_class(right, jnp.where(tail, labels, -1), outputs.shape[1])
 
 
 def _equivalent_noise(probe: AbstractProbe, params: Params, problem: Problem) -> Float[Array, " n"]:
     """zeta' of every test example; minus infinity where no neuron of its class is active."""
     factors, classes = factors_of(probe, problem)
-    test, filters = problem.test, params["filters"]
+    test, filters = problem.test, filters_of(params)
     seen = own(noise_seen(params, test), test, classes)
     active = seen > 0
-    # The sum of active filters of its class, for every example: a product with a mask.
+    # The mask picks, for every example, the active filters of its class.
     place = jax.nn.one_hot(test.y, classes, dtype=filters.dtype)
     mask = jnp.einsum("nk,nm->nkm", place, active.astype(filters.dtype)).reshape(test.size, -1)
     strength = factors.strength(mask @ filters, test.y)
@@ -84,7 +82,8 @@ def _equivalent_noise(probe: AbstractProbe, params: Params, problem: Problem) ->
 def _in_tail(
     values: Float[Array, " n"], labels: Array, classes: int, share: Number
 ) -> Bool[Array, " n"]:
-    """Whether each is among the `share` of its class with the largest values (at least one is)."""
+    """Whether each example is among the `share` of its class with the largest values (at least one
+    example of each class is)."""
     order = jnp.argsort(-values)
     mine = jax.nn.one_hot(labels[order], classes)
     rank = jnp.sum(jnp.cumsum(mine, axis=0) * mine, axis=1)  # 1 is the largest of its class

@@ -1,4 +1,4 @@
-"""What self-supervised rules do: the loss of pairs, the prediction head, how neurons correlate."""
+"""Self-supervised rules: the loss of pairs, the prediction head, the correlations of neurons."""
 
 from typing import ClassVar, NamedTuple
 
@@ -7,28 +7,25 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import Problem
-from learnscope.errors import BadInput
 from learnscope.part import count
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.patterns import histogram
+from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import Siamese, State
 from learnscope.rules.heads import off_diagonal
 
-_KEY = 0  # of the test examples' views: the same at every recorded step
+_KEY = 0  # of the test examples' views, which are the same at every recorded step
 
 
 def siamese(probe: AbstractProbe, state: State) -> Siamese:
-    """The memory of a rule with a prediction head, or word that there is none."""
+    """The memory of a rule with a prediction head."""
     if not isinstance(state.memory, Siamese):
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs a rule with a prediction head, such as "
-            "NonContrastive."
-        )
+        refuse(probe, "a rule with a prediction head, such as NonContrastive")
     return state.memory
 
 
 class PairLoss(AbstractProbe):
-    """Half the mean squared distance between the two normalised views of the test examples: what
-    `NonContrastive` descends along, without noise of batches."""
+    """Half the mean squared distance between the two normalised views of the test examples: the
+    loss of `NonContrastive`, without the noise of mini-batches."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {"pair_loss": Output("loss of positive pairs", low=0)}
@@ -53,28 +50,23 @@ class HeadOffDiagonal(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         head = siamese(self, state).head
         if "matrix" not in head:
-            raise BadInput(f"the probe {type(self).__name__} needs a linear head, not an mlp.")
+            refuse(self, "a linear head, not an mlp")
         outside = off_diagonal(head["matrix"])
-        norm = jnp.linalg.norm(outside)
-        skew = jnp.linalg.norm(outside - outside.T)
-        return {
-            "head": outside,
-            "head_norm": norm,
-            "head_asymmetry": jnp.minimum(skew / jnp.where(norm > 0, norm, 1.0), 2.0),
-        }
+        norm, skew = jnp.linalg.norm(outside), jnp.linalg.norm(outside - outside.T)
+        asymmetry = jnp.minimum(skew / jnp.where(norm > 0, norm, 1.0), 2.0)
+        return {"head": outside, "head_norm": norm, "head_asymmetry": asymmetry}
 
 
 def correlations(covariance: Float[Array, "neuron neuron"]) -> Float[Array, "neuron neuron"]:
-    """The correlation matrix; a neuron that does not vary has none with others, and 0 stands for
-    that."""
+    """The correlation matrix, with 0 for neurons that do not vary."""
     spread = jnp.sqrt(jnp.maximum(jnp.diag(covariance), 0.0))
     scale = jnp.where(spread > 0, 1 / jnp.where(spread > 0, spread, 1.0), 0.0)
     return jnp.clip(covariance * scale[:, None] * scale[None], -1.0, 1.0)
 
 
 def effective_rank(covariance: Float[Array, "neuron neuron"]) -> Float[Array, ""]:
-    r"""$\exp(-\sum_i p_i \log p_i)$ with $p_i$ the shares of variance along the principal axes (Roy
-    and Vetterli 2007): 1 if all neurons are multiples of one, 0 if nothing varies."""
+    r"""$\exp(-\sum_i p_i \log p_i)$, where $p_i$ is the share of variance along principal axis i
+    (Roy and Vetterli 2007): 1 if all neurons are multiples of one, 0 if nothing varies."""
     values = jnp.maximum(jnp.linalg.eigvalsh(covariance), 0.0)
     total = values.sum()
     shares = values / jnp.where(total > 0, total, 1.0)
@@ -83,7 +75,8 @@ def effective_rank(covariance: Float[Array, "neuron neuron"]) -> Float[Array, ""
 
 
 class Correlations(NamedTuple):
-    """How neurons correlate: the matrix, shares of pairs by size, mean size, effective rank."""
+    """Correlations of neurons: the matrix, the share of pairs in each bin, the mean size, and the
+    effective rank."""
 
     matrix: Float[Array, "neuron neuron"]
     share: Float[Array, " bin"]
@@ -92,22 +85,19 @@ class Correlations(NamedTuple):
 
 
 def correlation_summary(values: Float[Array, "n neuron"], bins: int) -> Correlations:
-    """Correlations of neurons over examples; shares are of pairs, in equal parts of [-1, 1]."""
+    """The correlations of neurons over examples; bins are equal parts of [-1, 1]."""
     centred = values - values.mean(0, keepdims=True)
-    found = correlations(centred.T @ centred / values.shape[0])
-    n = found.shape[0]
-    apart = ~jnp.eye(n, dtype=bool)
-    pairs = max(1, n * (n - 1))
-    place = jnp.clip(((found + 1) / 2 * bins).astype(int), 0, bins - 1)
-    weight = jnp.where(apart, 1 / pairs, 0.0).astype(found.dtype)
-    share = jnp.zeros(bins, found.dtype).at[place.ravel()].add(weight.ravel())
-    return Correlations(found, share, (jnp.abs(found) * weight).sum(), effective_rank(found))
+    matrix = correlations(centred.T @ centred / values.shape[0])
+    n = matrix.shape[0]
+    weight = jnp.where(~jnp.eye(n, dtype=bool), 1 / max(1, n * (n - 1)), 0.0).astype(matrix.dtype)
+    share = histogram(matrix.ravel(), bins, weight.ravel())
+    return Correlations(matrix, share, (jnp.abs(matrix) * weight).sum(), effective_rank(matrix))
 
 
 class NeuronCorrelation(AbstractProbe):
-    """How the encoder's outputs correlate on the test examples (Wen and Li 2022, Figure 1): the
-    matrix, a histogram of its off-diagonal in `bins` equal parts of [-1, 1] (as shares of pairs),
-    the mean size, and the effective rank of outputs that are scaled to variance 1."""
+    """The correlations of the encoder's outputs on the test examples (Wen and Li 2022, Figure 1):
+    the matrix, a histogram of its off-diagonal in `bins` equal parts of [-1, 1] (as shares of
+    pairs), the mean size, and the effective rank of the outputs scaled to variance 1."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
@@ -122,14 +112,5 @@ class NeuronCorrelation(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         values = state(problem.test.x)
         if values.ndim != 2:
-            raise BadInput(
-                f"the probe {type(self).__name__} needs a net with several outputs, such as "
-                "PatchEncoder."
-            )
-        found = correlation_summary(values, self.bins)
-        return {
-            "correlation": found.matrix,
-            "correlation_share": found.share,
-            "correlation_size": found.size,
-            "effective_rank": found.rank,
-        }
+            refuse(self, "a net with several outputs, such as PatchEncoder")
+        return dict(zip(self.outputs, correlation_summary(values, self.bins), strict=True))

@@ -1,4 +1,4 @@
-"""How well the parts of a mixture of images and other inputs are learnt."""
+"""Accuracy on each part of a mixture of images and other inputs."""
 
 from typing import ClassVar
 
@@ -13,9 +13,9 @@ from learnscope.rules.losses import loss_of
 
 class PartAccuracy(AbstractProbe):
     """Test accuracy and loss on the images and on the other inputs of a `TeacherMixture`, by the
-    teacher's labels (Shi, Wei and Liang 2022, Figures 22 to 25); accuracy on both in the proportion
-    of the training examples; and of the teacher, how many images it labels right, and the largest
-    share of a label among the other inputs, which a constant answer would reach there."""
+    teacher's labels (Shi, Wei and Liang 2022, Figures 22 to 25), and the accuracy on both in the
+    proportion of the training examples. For comparison: the teacher's own accuracy on the images,
+    and the accuracy of the best constant answer on the other inputs."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -32,8 +32,7 @@ class PartAccuracy(AbstractProbe):
         test = problem.test
         other, truth = (hidden(self, test.marks, name) for name in ("other", "truth"))
         outputs = state(test.x)
-        right = correct(outputs, test.y)
-        losses = loss_of(state.loss, outputs, test.y)
+        right, losses = correct(outputs, test.y), loss_of(state.loss, outputs, test.y)
 
         def mean(values: Array, where: Array) -> Array:
             return jnp.where(where, values, 0).sum() / where.sum()

@@ -1,4 +1,4 @@
-"""Features that emerge: how neurons' weights lie towards patterns and the truth behind labels."""
+"""Emerging features: neurons' weights relative to patterns and to the truth behind labels."""
 
 from typing import ClassVar
 
@@ -10,13 +10,14 @@ from jaxtyping import Array, Float
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
+from learnscope.nets import replaced
 from learnscope.part import Number, count, number
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.rules import State
 
 
 def _lengths(rows: Float[Array, "neuron dim"]) -> Float[Array, " neuron"]:
-    """Their norms, of which no square underflows."""
+    """The rows' norms, without underflow of squares."""
     scale = jnp.max(jnp.abs(rows), axis=1)
     safe = jnp.where(scale > 0, scale, 1.0)
     return scale * jnp.linalg.norm(rows / safe[:, None], axis=1)
@@ -28,14 +29,26 @@ def unit(rows: Float[Array, "neuron dim"]) -> Float[Array, "neuron dim"]:
     return rows / jnp.where(lengths > 0, lengths, 1.0)
 
 
+def histogram(values: Float[Array, " n"], bins: int, weights: Array | float) -> Array:
+    """The total weight of values in each of `bins` equal parts of [-1, 1]."""
+    place = jnp.clip(((values + 1) / 2 * bins).astype(int), 0, bins - 1)
+    return jnp.zeros(bins, values.dtype).at[place].add(weights)
+
+
+def pair_mean(square: Float[Array, "n n"]) -> Float[Array, ""]:
+    """The mean off-diagonal entry."""
+    n = square.shape[0]
+    return (square.sum() - jnp.trace(square)) / max(1, n * (n - 1))
+
+
 def cosines(state: State, problem: Problem, probe: AbstractProbe) -> Float[Array, " neuron"]:
     """cos(w_i, truth) of every neuron."""
     return unit(filters_of(probe, state)) @ hidden(probe, problem.directions, "truth")
 
 
 class Alignment(AbstractProbe):
-    r"""Cosines between weights and the ground truth $\sum_{j \in A} M_j$ (Shi, Wei, Liang 2022,
-    Tables 1 to 5): the largest, the mean of their sizes, the median, and a histogram of `bins`
+    r"""The cosines between weights and the ground truth $\sum_{j \in A} M_j$ (Shi, Wei, Liang 2022,
+    Tables 1 to 5): the largest, the mean and the median of their sizes, and a histogram in `bins`
     equal parts of [-1, 1] (as shares of neurons)."""
 
     papers: ClassVar = ("shi2022theoretical",)
@@ -49,20 +62,19 @@ class Alignment(AbstractProbe):
     bins: int = count(40)
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        found = cosines(state, problem, self)
-        place = jnp.clip(((found + 1) / 2 * self.bins).astype(int), 0, self.bins - 1)
-        share = jnp.zeros(self.bins, found.dtype).at[place].add(1 / found.shape[0])
+        to_truth = cosines(state, problem, self)
+        sizes = jnp.abs(to_truth)
         return {
-            "cosine_max": found.max(),
-            "cosine_mean": jnp.abs(found).mean(),
-            "cosine_median": jnp.median(jnp.abs(found)),
-            "cosine_share": share,
+            "cosine_max": to_truth.max(),
+            "cosine_mean": sizes.mean(),
+            "cosine_median": jnp.median(sizes),
+            "cosine_share": histogram(to_truth, self.bins, 1 / to_truth.shape[0]),
         }
 
 
 class Clusters(AbstractProbe):
-    """Cluster structure of the weights: which share of neurons lies within a cosine of `above` of
-    the truth, of its opposite, and how large the cosine of two neurons is on average."""
+    """Clusters of the weights: the share of neurons whose cosine to the truth is above `above`, the
+    share near the opposite of the truth, and the mean size of the cosine of two neurons."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -74,20 +86,19 @@ class Clusters(AbstractProbe):
     above: Number = number(0.9, low=0, high=1)
 
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        found = cosines(state, problem, self)
-        rows = unit(filters_of(self, state))
-        pairs, n = jnp.abs(rows @ rows.T), rows.shape[0]
+        to_truth = cosines(state, problem, self)
+        units = unit(filters_of(self, state))
         return {
-            "near_truth": (found > self.above).astype(found.dtype).mean(),
-            "near_opposite": (found < -self.above).astype(found.dtype).mean(),
-            "pair_cosine": (pairs.sum() - jnp.trace(pairs)) / max(1, n * (n - 1)),
+            "near_truth": (to_truth > self.above).astype(to_truth.dtype).mean(),
+            "near_opposite": (to_truth < -self.above).astype(to_truth.dtype).mean(),
+            "pair_cosine": pair_mean(jnp.abs(units @ units.T)),
         }
 
 
 class WeightMap(AbstractProbe):
-    """A map of the weights' directions: classical scaling (Torgerson 1952) of the distances between
-    unit vectors to the plane. Points are the neurons, then the truth and its opposite; the map is
-    turned so that the truth lies to the right."""
+    """A map of the weights' directions in the plane, by classical scaling (Torgerson 1952) of the
+    distances between unit vectors. Points are the neurons, then the truth and its opposite; the map
+    is turned so that the truth lies to the right."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -103,23 +114,22 @@ class WeightMap(AbstractProbe):
 
 def _scaled(points: Float[Array, "point dim"]) -> Float[Array, "point 2"]:
     """The two main axes of the doubly centred inner products."""
-    apart = points - points.mean(0)[None]
-    values, vectors = jnp.linalg.eigh(apart @ apart.T)
-    found = vectors[:, -1:-3:-1] * jnp.sqrt(jnp.maximum(values[-1:-3:-1], 0.0))[None]
-    x, y = found[-2]
+    centred = points - points.mean(0)[None]
+    values, vectors = jnp.linalg.eigh(centred @ centred.T)
+    flat = vectors[:, -1:-3:-1] * jnp.sqrt(jnp.maximum(values[-1:-3:-1], 0.0))[None]
+    x, y = flat[-2]  # the truth
     length = jnp.hypot(x, y)
     cosine = jnp.where(length > 0, x / length, 1.0)
     sine = jnp.where(length > 0, y / length, 0.0)
-    # Turned by the truth's angle, so that it comes to lie on the first axis.
-    turned = found @ jnp.stack([jnp.stack([cosine, -sine]), jnp.stack([sine, cosine])])
-    return turned
+    # Turn by the truth's angle, so that the truth lies on the first axis.
+    return flat @ jnp.stack([jnp.stack([cosine, -sine]), jnp.stack([sine, cosine])])
 
 
 class PatternComponents(AbstractProbe):
-    r"""Components $\langle w_i, M_j \rangle$ of weights along patterns (after the first step
-    $\eta^{(1)} a_i T_j$, with the $T_j$ of Lemma 6): of each neuron the mean over relevant patterns
-    and the root of the mean square over background ones; and the mean over neurons of the ratio of
-    their norms."""
+    r"""The components $\langle w_i, M_j \rangle$ of weights along patterns (after the first step
+    $\eta^{(1)} a_i T_j$, with the $T_j$ of Lemma 6): for each neuron the mean over relevant
+    patterns and the root mean square over background ones; and the relevant share of the squared
+    norm of both, averaged over neurons."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -143,8 +153,8 @@ class PatternComponents(AbstractProbe):
 
 
 class WeightGradients(AbstractProbe):
-    """The training loss's gradient with respect to every neuron's weights: with `chunk_alignment`,
-    what the first steps agree on (Table 7)."""
+    """The gradient of the training loss by every neuron's weights. `chunk_alignment` measures how
+    far those of the first steps agree (Table 7)."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -152,16 +162,14 @@ class WeightGradients(AbstractProbe):
     }
 
     def __call__(self, state: State, problem: Problem) -> Array:
-        filters_of(self, state)
-
         def loss(filters: Array) -> Array:
-            return state.losses({**state.params, "filters": filters}, problem.train).mean()
+            return state.losses(replaced(state.params, filters=filters), problem.train).mean()
 
-        return jax.grad(loss)(state.params["filters"])
+        return jax.grad(loss)(filters_of(self, state))
 
 
 class CentreCosines(AbstractProbe):
-    """The largest cosine of a neuron to each of the clusters' centres: whether all are covered."""
+    """The largest cosine of any neuron to each cluster's centre: near 1 if it is covered."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -174,9 +182,9 @@ class CentreCosines(AbstractProbe):
 
 
 def chunk_alignment(gradients: xr.DataArray, chunks: int = 3) -> xr.Dataset:
-    """What early gradients agree on (Table 7): recorded steps in equal chunks, each with its mean
-    gradient v_1, v_2, ..., for every neuron (and seed): the cosines of these to their mean, and to
-    each other.
+    """The agreement of early gradients (Table 7). Recorded steps are cut into equal chunks, with
+    mean gradients v_1, v_2, ...; for every neuron (and seed) the result has the cosines of these to
+    their mean, and to each other.
 
     >>> import numpy as np, xarray as xr
     >>> steady = xr.DataArray(np.ones((6, 2, 5)), dims=("step", "neuron", "coordinate"))

@@ -1,4 +1,4 @@
-"""What a neuron likes best: images that are made to excite it."""
+"""Activation maximisation: images that excite a neuron most."""
 
 from typing import ClassVar
 
@@ -6,27 +6,29 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.data import Problem, square_images
-from learnscope.errors import BadInput
+from learnscope.data import Problem
+from learnscope.images import square_images
 from learnscope.nets import Projection
 from learnscope.part import Number, choice, count, number
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.patterns import pair_mean
+from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import State
 
-_KEY = 0  # of the starting noise, the same for every neuron: only neurons make a difference
+_KEY = 0  # of the starting noise, which is the same for every neuron
 
 
 class PreferredImages(AbstractProbe):
-    r"""Activation maximisation: for each of the first `neurons` outputs (or features), an image
-    that is moved from the same noise for `steps` steps of size `rate` times the spread of the test
-    pixels along the normalised gradient of the neuron's value, `smooth`ed every time (a share of
-    each pixel goes to its neighbours), as in Allen-Zhu and Li (2020) and Wen and Li (2022),
-    Figure 5. Each is moved up and down, and the better direction taken relative to the neuron's
-    spread on the test images, since outputs have no sign. Batch normalisations use the statistics of
-    test images.
+    """Images that excite each of the first `neurons` outputs (or features) most, as in Allen-Zhu
+    and Li (2020) and Wen and Li (2022), Figure 5.
 
-    `preferred_alike` is the mean |cosine| of two of the (centred) images: 1 if all neurons like the
-    same."""  # noqa: E501
+    All start from the same noise and take `steps` steps along the normalised gradient of the
+    neuron's value, of size `rate` times the spread of the test pixels. After each step the image is
+    smoothed: a share `smooth` of each pixel goes to its neighbours. Outputs have no sign, so each
+    image is moved up and down, and the direction that gains more is taken. Batch normalisations use
+    the statistics of test images.
+
+    `preferred_alike` is the mean |cosine| of two of the (centred) images: 1 if all neurons prefer
+    the same image."""
 
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {
@@ -43,10 +45,7 @@ class PreferredImages(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         net, known = state.net, problem.test.x[:200]
         if not isinstance(net, Projection):
-            raise BadInput(
-                f"the probe {type(self).__name__} needs the net Projection, not "
-                f"{type(net).__name__}."
-            )
+            refuse(self, f"the net Projection, not {type(net).__name__}")
         params = net.calibrated(state.params, known)
         read = net if self.of == "outputs" else net.features
         values = read(params, known)
@@ -69,21 +68,19 @@ class PreferredImages(AbstractProbe):
             x = x + self.rate * size * slope / jnp.where(norm > 0, norm, 1.0)
             return smoothed(x, self.smooth)
 
-        found = jax.lax.fori_loop(0, self.steps, step, start)
-        reached = (excitement(found) / jnp.tile(jnp.where(spread > 0, spread, 1.0), 2)).reshape(
-            2, -1
-        )
-        better = (reached[1] > reached[0])[:, None]
-        images = jnp.where(better, found[neurons:], found[:neurons])
+        moved = jax.lax.fori_loop(0, self.steps, step, start)
+        scale = jnp.tile(jnp.where(spread > 0, spread, 1.0), 2)
+        up, down = (excitement(moved) / scale).reshape(2, -1)
+        images = jnp.where((down > up)[:, None], moved[neurons:], moved[:neurons])
         change = images - start[:1]
         change = change / jnp.maximum(jnp.linalg.norm(change, axis=1, keepdims=True), 1e-12)
-        cosines = jnp.abs(change @ change.T)
-        alike = (cosines.sum() - jnp.trace(cosines)) / (neurons * (neurons - 1))
+        alike = pair_mean(jnp.abs(change @ change.T))
         return {"preferred": images, "preferred_alike": jnp.clip(alike, 0.0, 1.0)}
 
 
 def smoothed(x: Float[Array, "m pixel"], share: Number) -> Float[Array, "m pixel"]:
-    """A share of every pixel spread over its four neighbours (those over the edge: itself)."""
+    """The images with a share of every pixel spread over its four neighbours; beyond the edge, the
+    pixel itself stands for a neighbour."""
     images = square_images(x)
     padded = jnp.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
     around = padded[:, :-2, 1:-1] + padded[:, 2:, 1:-1] + padded[:, 1:-1, :-2] + padded[:, 1:-1, 2:]

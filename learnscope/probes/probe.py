@@ -1,23 +1,26 @@
-"""What is watched: the interface of a probe."""
+"""The interface of a probe, and what several probes ask of a state."""
 
 import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from jaxtyping import Array
 
+from learnscope import nets
 from learnscope.data import Problem
 from learnscope.errors import BadInput
 from learnscope.part import AbstractPart
 from learnscope.rules import State
 
+RESERVED = ("diverged_at", "seconds", "seed", "step")  # names that datasets and stores add
+
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """A variable that a probe records: what it is, its unit, its own dims (beside step), and the
-    limits between which it can lie."""
+    """A variable that a probe records: its name on an axis, its unit, its dims beside `step`, and
+    its limits."""
 
     long_name: str
     unit: str = "1"
@@ -26,33 +29,51 @@ class Output:
     high: float = math.inf
 
 
+def refuse(probe: "AbstractProbe", needs: str) -> NoReturn:
+    """Say what a probe needs and does not get."""
+    raise BadInput(f"the probe {type(probe).__name__} needs {needs}.") from None
+
+
 def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Array:
-    """A hidden vector of the problem, or word that its data model has none of that name."""
+    """A hidden vector of the problem, by name."""
     if name not in known:
         have = ", ".join(sorted(known)) or "none"
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs the data model's '{name}', which has {have}."
-        )
+        refuse(probe, f"the data model's '{name}', which has {have}")
     return known[name]
 
 
 def filters_of(probe: "AbstractProbe", state: State) -> Array:
-    """The filters of a net, or word that it has none."""
-    if not isinstance(state.params, dict) or "filters" not in state.params:
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs a net with filters, such as PatchCNN, "
-            f"not {type(state.net).__name__}."
-        )
-    return state.params["filters"]
+    """The current filters."""
+    try:
+        return nets.filters_of(state.params)
+    except (KeyError, TypeError):
+        net = type(state.net).__name__
+        refuse(probe, f"a net with filters, such as PatchCNN, not {net}")
+
+
+def two_class_net(probe: "AbstractProbe", state: State) -> nets.PatchCNN:
+    """The net, of a probe that is defined for two classes only."""
+    if not isinstance(state.net, nets.PatchCNN) or state.net.classes != 2:
+        refuse(probe, "a PatchCNN with two classes")
+    return state.net
 
 
 class AbstractProbe(AbstractPart):
     """A function of (state, problem) that never changes a run.
 
-    `outputs` names the variables; a call returns one array, or a dict by those names.
+    `outputs` are its variables by name. A call returns a dict of arrays by these names, or the
+    array itself if there is one.
     """
 
     outputs: ClassVar[dict[str, Output]]
+
+    def __check_init__(self):
+        for name in (*self.outputs, *(dim for each in self.outputs.values() for dim in each.dims)):
+            if name in RESERVED or not name.isidentifier():
+                raise BadInput(
+                    f"the probe {type(self).__name__} records '{name}', which is not allowed: an "
+                    f"output or dim must be a Python name other than {', '.join(RESERVED)}."
+                )
 
     @abstractmethod
     def __call__(self, state: State, problem: Problem) -> Array | dict[str, Array]: ...

@@ -1,4 +1,4 @@
-"""What the best linear classifier would make of the current features, and of their kernel."""
+"""The best linear classifier on the current features, and on their tangent kernel."""
 
 from typing import ClassVar
 
@@ -6,20 +6,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.data import Columns, Problem, Samples
+from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import TwoLayer, inner
+from learnscope.nets import TwoLayer, filters_of, inner
 from learnscope.part import Number, count, number
-from learnscope.probes.probe import AbstractProbe, Output
+from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import State, correct
+from learnscope.space import Columns
 
 
 def _two_layer(probe: AbstractProbe, state: State) -> TwoLayer:
-    net = getattr(state.net, "net", state.net)  # that of a linearised one
+    net = getattr(state.net, "net", state.net)  # a linearised net holds the original
     if not isinstance(net, TwoLayer):
-        raise BadInput(
-            f"the probe {type(probe).__name__} needs the net TwoLayer, not {type(net).__name__}."
-        )
+        refuse(probe, f"the net TwoLayer, not {type(net).__name__}")
     return net
 
 
@@ -38,9 +37,9 @@ class ReadoutNorm(AbstractProbe):
 
 
 class BestReadout(AbstractProbe):
-    """Accuracy of the least-squares classifier on the neurons' outputs, each of them centred and
-    scaled, with an intercept: fitted to the first `examples` training examples, with `ridge` added
-    to the diagonal of their correlations."""
+    """The accuracy of the least-squares classifier on the neurons' outputs (centred and scaled, and
+    with an intercept), fitted to the first `examples` training examples, with `ridge` added to the
+    diagonal of the correlations."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -56,15 +55,13 @@ class BestReadout(AbstractProbe):
         train = _first(problem.train, self.examples)
 
         def raw(x) -> Float[Array, "neuron n"]:
-            return net.features(state.params, inner(state.params["filters"], x))
+            return net.features(state.params, inner(filters_of(state.params), x))
 
         seen = raw(train.x)
-        centre = seen.mean(1, keepdims=True)
-        spread = jnp.std(seen, axis=1, keepdims=True)
+        centre, spread = seen.mean(1, keepdims=True), seen.std(1, keepdims=True)
         spread = jnp.where(spread > 0, spread, 1.0)
         features = (seen - centre) / spread
-        n = train.y.shape[0]
-        offset = train.y.mean()
+        n, offset = train.y.shape[0], train.y.mean()
         gram = features @ features.T / n + self.ridge * jnp.eye(features.shape[0])
         weights = jnp.linalg.solve(gram, features @ (train.y - offset) / n)
 
@@ -76,9 +73,9 @@ class BestReadout(AbstractProbe):
 
 
 class KernelFit(AbstractProbe):
-    """Accuracy of kernel ridge regression on the labels with the tangent kernel of the current
-    network, fitted to the first `examples` training examples: where `Linearised` training leads.
-    `ridge` is in units of the kernel's mean diagonal."""
+    """The test accuracy of kernel ridge regression with the tangent kernel of the current network,
+    fitted to the first `examples` training examples: the limit of `Linearised` training. `ridge` is
+    in units of the kernel's mean diagonal."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
@@ -100,15 +97,15 @@ class KernelFit(AbstractProbe):
 
     @staticmethod
     def _parts(net: TwoLayer, state: State, x) -> tuple[Array, Array, Array]:
-        """Neurons' outputs, a_i sigma'(z_i), and the inputs."""
-        groups = jax.tree.leaves(x)
-        if len(groups) != 1 or groups[0].ndim != 2:
+        """The neurons' outputs, a_i sigma'(z_i), and the inputs."""
+        patches = jax.tree.leaves(x)
+        if len(patches) != 1 or patches[0].ndim != 2:
             raise BadInput("the probe KernelFit needs inputs of one patch.")
-        seen = inner(state.params["filters"], x)
+        seen = inner(filters_of(state.params), x)
         features = net.features(state.params, seen)
-        # Neurons do not see each other: the derivative of their sum has each one's own.
+        # Neurons are independent: the gradient of their sum holds each neuron's own derivative.
         slopes = jax.grad(lambda s: net.features(state.params, s).sum())(seen)[0]
-        return features, state.params["second"][:, None] * slopes, groups[0]
+        return features, state.params[net.readout][:, None] * slopes, patches[0]
 
     @staticmethod
     def _kernel(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:

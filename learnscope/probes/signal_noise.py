@@ -1,14 +1,13 @@
-"""Signal learnt, noise memorised, and the decomposition of filters into both."""
+"""Signal learning, noise memorisation, and the decomposition of filters into the two."""
 
 from typing import ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from learnscope import nets
 from learnscope.data import Problem
-from learnscope.errors import BadInput
-from learnscope.nets import PatchCNN
-from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
+from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden, two_class_net
 from learnscope.rules import State
 
 
@@ -38,9 +37,9 @@ class Decomposition(AbstractProbe):
     $$w_{j,r} = w_{j,r}^{(0)} + j \gamma_{j,r} \frac{\mu}{\|\mu\|^2} + \sum_i \rho_{j,r,i}
     \frac{\xi_i}{\|\xi_i\|^2},$$
 
-    with $\bar\rho$ where the filter's sign j is the example's label and $\underline\rho$ elsewhere
-    (and zero otherwise). Unique when $\mu$ and the $\xi_i$ are independent; found by least
-    squares, so exact whenever the movement lies in their span.
+    where $\rho$ is $\bar\rho$ if the filter's sign j is the example's label, and $\underline\rho$
+    otherwise (each is 0 where the other holds). They are unique if $\mu$ and the $\xi_i$ are
+    linearly independent, and computed by least squares: exact if the filters moved in their span.
     """
 
     papers: ClassVar = ("meng2023pegr",)
@@ -53,15 +52,13 @@ class Decomposition(AbstractProbe):
     def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
         signal = hidden(self, problem.directions, "signal")
         noise = hidden(self, problem.train.vectors, "noise")
-        if not isinstance(state.net, PatchCNN) or state.net.classes != 2:
-            raise BadInput("the probe Decomposition is defined for a two-class PatchCNN only.")
+        sign = two_class_net(self, state).signs
         rows = jnp.concatenate([signal[None], noise])
         squares = jnp.sum(rows**2, axis=1)
-        moved = filters_of(self, state) - state.start["filters"]
+        moved = filters_of(self, state) - nets.filters_of(state.start)
         gram = rows @ rows.T / jnp.sqrt(squares[:, None] * squares[None])
         shares = jnp.linalg.solve(gram, (rows / jnp.sqrt(squares)[:, None]) @ moved.T).T
         coefficients = shares * jnp.sqrt(squares)[None]
-        sign = state.net.signs
         own = sign[:, None] == problem.train.y[None]
         rho = coefficients[:, 1:]
         return {

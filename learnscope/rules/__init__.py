@@ -1,47 +1,42 @@
-"""How it learns."""
+"""Rules: how a net learns."""
+
+from importlib import import_module
 
 from learnscope.rules.contrastive import Contrastive
 from learnscope.rules.full_penalty import FullPenalty
 from learnscope.rules.gradient_descent import GradientDescent
+from learnscope.rules.heads import Head, off_diagonal, trained_part
 from learnscope.rules.linearised import Linearised
 from learnscope.rules.losses import LOSSES, correct
-from learnscope.rules.meta import Fomaml, Imaml, LinearCentroid, Maml, MetaProx, Pooled, Reptile
+from learnscope.rules.meta.imaml import Imaml
+from learnscope.rules.meta.maml import Fomaml, Maml, Pooled
+from learnscope.rules.meta.reptile import MetaProx, Reptile
+from learnscope.rules.meta.rule import parts_of, split_field
 from learnscope.rules.non_contrastive import NonContrastive
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
-from learnscope.rules.population import PopulationDescent
-from learnscope.rules.population_flow import PopulationFlow
 from learnscope.rules.readout import RandomFeatures
 from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, State
-from learnscope.rules.siamese import AbstractPairRule, AbstractSiamese, Siamese
+from learnscope.rules.siamese import TARGETS, AbstractPairRule, AbstractSiamese, Siamese
 from learnscope.rules.two_step import FrozenFeatures, TwoStep
 
 __all__ = [
-    "LOSSES",
-    "AbstractGradientRule",
-    "AbstractPairRule",
-    "AbstractPenalty",
-    "AbstractRule",
-    "AbstractSiamese",
-    "Contrastive",
-    "Fomaml",
-    "FrozenFeatures",
-    "FullPenalty",
-    "GradientDescent",
-    "Imaml",
-    "LinearCentroid",
-    "Linearised",
-    "Maml",
-    "MetaProx",
-    "NonContrastive",
-    "PerExamplePenalty",
-    "Pooled",
-    "PopulationDescent",
-    "PopulationFlow",
-    "RandomFeatures",
-    "Reptile",
-    "Siamese",
-    "State",
-    "TwoStep",
-    "correct",
-    "penalised_gradient",
-]
+    "LOSSES", "TARGETS", "AbstractGradientRule", "AbstractPairRule", "AbstractPenalty",
+    "AbstractRule", "AbstractSiamese", "Contrastive", "Fomaml", "FrozenFeatures", "FullPenalty",
+    "GradientDescent", "Head", "Imaml", "Linearised", "Maml", "MetaProx", "NonContrastive",
+    "PerExamplePenalty", "Pooled", "RandomFeatures", "Reptile", "Siamese", "State", "TwoStep",
+    "correct", "off_diagonal", "parts_of", "penalised_gradient", "split_field", "trained_part",
+]  # fmt: skip
+
+
+# Names that moved to a paper's own folder; imported when first used.
+_MOVED = {
+    "LinearCentroid": "learnscope.papers.meta_split.parts",
+    "PopulationDescent": "learnscope.papers.pred_head.parts",
+    "PopulationFlow": "learnscope.papers.pred_head.parts",
+}
+
+
+def __getattr__(name: str):
+    if name in _MOVED:
+        return getattr(import_module(_MOVED[name]), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,21 +1,20 @@
-"""Contrastive learning: what negative pairs do, as a baseline."""
+"""Contrastive learning: a baseline that uses negative pairs."""
 
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.rule import State
+from learnscope.rules.rule import AbstractGradientRule, State
 from learnscope.rules.siamese import AbstractPairRule, normalised
 
 
-class Contrastive(AbstractPairRule):
+class Contrastive(AbstractPairRule, AbstractGradientRule):
     r"""Gradient descent on the contrastive loss (Wen and Li 2022, equation 2.1)
 
     $$\frac1N \sum_i -\text{sim}(z_i, z_i')/\tau + \log \sum_j \exp(\text{sim}(z_i, z_j')/\tau),$$
@@ -39,13 +38,6 @@ class Contrastive(AbstractPairRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def __check_init__(self):
-        opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
-
-    @property
-    def basis_dependence(self) -> str | None:
-        return opt.basis_dependence(self.optimiser)
-
     @property
     def targets(self) -> int:
         return 0
@@ -54,10 +46,7 @@ class Contrastive(AbstractPairRule):
     def fresh_obstacle(self) -> str | None:
         return opt.memory_obstacle(self.optimiser, self.options)
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
-        return opt.build(self.optimiser, self.rate, self.options).init(params)
-
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
         one, other = problem.pair(key)
 
         def objective(params: Params) -> Array:
@@ -65,7 +54,4 @@ class Contrastive(AbstractPairRule):
             alike = first @ second.T / self.temperature
             return (jax.nn.logsumexp(alike, axis=1) - jnp.diag(alike)).mean()
 
-        transform = opt.build(self.optimiser, self.rate, self.options)
-        slope = jax.grad(objective)(state.params)
-        updates, memory = transform.update(slope, state.memory, state.params)
-        return state.advance(optax.apply_updates(state.params, updates), memory)
+        return jax.grad(objective)(state.params)

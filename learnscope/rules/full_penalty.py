@@ -13,11 +13,11 @@ from learnscope.rules.rule import AbstractPenalty, State
 
 
 class FullPenalty(AbstractPenalty):
-    r"""Gradient descent on $L + \frac{\lambda}{2} \|\nabla L\|^2$, closed after a while.
+    r"""Gradient descent on $L + \frac{\lambda}{2} \|\nabla L\|^2$, in the first `until` steps.
 
     Barrett and Dherin (2021); Meng, Cao, Zou (2023), section 5.4 (with $\lambda/2$) and section 4.1
-    (with $\lambda$: `half=False`). The gradient of the penalty is $\lambda H g$, forward over
-    reverse.
+    (with $\lambda$: `half=False`). The gradient of the penalty is $\lambda H g$, computed forward
+    over reverse.
 
     | symbol | argument |
     |---|---|

@@ -1,4 +1,4 @@
-"""Prediction heads of self-supervised rules, by name: what stands between encoder and loss."""
+"""Prediction heads of self-supervised rules: maps between the encoder and the loss, by name."""
 
 import math
 
@@ -11,10 +11,10 @@ Head = dict[str, Float[Array, "..."]]
 
 
 def initial_head(name: str, key: Key[Array, ""], size: int, hidden: int) -> Head:
-    r"""A head for so many outputs.
+    r"""The head before the first step, for `size` outputs.
 
-    `identity` and `none` begin as the identity (the latter stays it), `symmetric` is set anew at
-    every step, `linear` and `mlp` (two layers, ReLU) begin as PyTorch's do: uniform in
+    `identity` and `none` start as the identity, which `none` remains; `symmetric` is recomputed at
+    every step; `linear` and `mlp` (two layers, ReLU) start as in PyTorch, uniform in
     $\pm 1/\sqrt{\text{inputs}}$.
     """
     if name == "linear":
@@ -36,7 +36,7 @@ def _uniform(key: Key[Array, ""], shape: tuple[int, ...], inputs: int) -> Array:
 
 
 def apply_head(head: Head, outputs: Float[Array, "n neuron"]) -> Float[Array, "n neuron"]:
-    """What the head predicts from an encoder's outputs."""
+    """The head's predictions from the encoder's outputs."""
     if "matrix" in head:
         return outputs @ head["matrix"].T
     inside = outputs @ head["first"].T + head["first_bias"][None]
@@ -44,7 +44,7 @@ def apply_head(head: Head, outputs: Float[Array, "n neuron"]) -> Float[Array, "n
 
 
 def trained_part(name: str, slope: Head) -> Head:
-    """The part of a gradient that moves the head: its off-diagonal, all or nothing."""
+    """The part of a gradient that trains the head: the off-diagonal, nothing or everything."""
     if name == "identity":
         return {"matrix": off_diagonal(slope["matrix"])}
     if name in ("symmetric", "none"):

@@ -1,4 +1,4 @@
-"""The network replaced by its first-order expansion: learning in its tangent kernel."""
+"""Training the first-order expansion of a net: learning with its tangent kernel."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from learnscope.rules.rule import AbstractGradientRule, State
 
 
 class _Tangent(AbstractNet):
-    """f(theta_0) + <grad f(theta_0), theta - theta_0>, of parameters like the net's own."""
+    """f(theta_0) + <grad f(theta_0), theta - theta_0>, with the same parameters as the net."""
 
     net: AbstractNet
     start: Params

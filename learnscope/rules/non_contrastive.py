@@ -1,4 +1,4 @@
-"""Self-supervised learning without negative pairs: SimSiam, BYOL and what is between them."""
+"""Self-supervised learning without negative pairs: SimSiam, BYOL and variants of them."""
 
 from typing import Any
 
@@ -12,13 +12,7 @@ from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.heads import HEADS, Head, apply_head, trained_part
 from learnscope.rules.rule import State
-from learnscope.rules.siamese import (
-    NORMALISATIONS,
-    TARGETS,
-    AbstractSiamese,
-    Siamese,
-    misaligned,
-)
+from learnscope.rules.siamese import NORMALISATIONS, TARGETS, AbstractSiamese, Siamese, misaligned
 
 
 class NonContrastive(AbstractSiamese):
@@ -34,7 +28,7 @@ class NonContrastive(AbstractSiamese):
     | $\tilde{}$ | `normalise`: `batch` (equation 3.1), `l2`, `none` |
     | sg | `stop_gradient` |
 
-    `target="ema"` is a target network that follows with `momentum`, and has no gradient anyway.
+    `target="ema"` is a target network without gradient that follows the encoder with `momentum`.
     `both_ways` averages the loss over both orders of the views. SimSiam (its MLP without batch
     normalisation inside) and BYOL are
 
@@ -71,11 +65,10 @@ class NonContrastive(AbstractSiamese):
         return opt.memory_obstacle(self.optimiser, self.options)
 
     def _transforms(self) -> tuple[optax.GradientTransformation, optax.GradientTransformation]:
-        """For the encoder and for the head."""
-        return (
-            opt.build(self.optimiser, self.rate, self.options),
-            opt.build(self.optimiser, self.head_rate, self.options),
-        )
+        """The optimisers of the encoder and of the head."""
+        rates = self.rate, self.head_rate
+        encoder, of_head = (opt.build(self.optimiser, rate, self.options) for rate in rates)
+        return encoder, of_head
 
     def remember(self, params: Params, head: Head) -> Any:
         encoder, of_head = self._transforms()
@@ -93,7 +86,7 @@ class NonContrastive(AbstractSiamese):
         encoder, of_head = self._transforms()
         updates, one = encoder.update(slope, memory.rest[0], state.params)
         params = optax.apply_updates(state.params, updates)
-        # An optimiser may also decay what has no gradient: only what is trained moves.
+        # An optimiser may also decay entries without gradient: restrict its updates too.
         slope_of_head = trained_part(self.head, head_slope)
         of_update: Any
         of_update, two = of_head.update(slope_of_head, memory.rest[1], head)
@@ -102,12 +95,12 @@ class NonContrastive(AbstractSiamese):
         return state.advance(params, Siamese(moved, target, (one, two), self.normalise))
 
     def _set(self, outputs: Array) -> Head:
-        """The symmetric head, which has no gradient of its own."""
+        """The symmetric head E[f f^T], without gradient."""
         outputs = jax.lax.stop_gradient(outputs)
         return {"matrix": outputs.T @ outputs / outputs.shape[0]}
 
     def _objective(self, params: Params, head: Head, state: State, views: tuple) -> Array:
-        """Each view meets the trained parameters once, whichever way it is compared."""
+        """The loss of a pair of views; each view is multiplied with the trained parameters once."""
         net, target = state.net, state.memory.target
         hold = jax.lax.stop_gradient
         one = net(params, views[0])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import equinox as eqx
 import jax
@@ -11,12 +11,12 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
-from learnscope.errors import BadInput
+from learnscope.errors import refuse_value
 from learnscope.part import Number
 
 Factory = Callable[..., optax.GradientTransformation]
 
-# Updates that turn with the coordinates: rotating the gradient rotates the step.
+# Optimisers whose update rotates with the gradient.
 ROTATION_EQUIVARIANT = ("sgd",)
 
 
@@ -28,38 +28,28 @@ def optimiser_field() -> Any:
 def options_field() -> Any:
     """Further arguments of the optimiser, e.g. `{"momentum": 0.9}`; numbers can be swept.
 
-    With any optimiser, `cosine_steps` lets the rate fall to 0 within so many steps, along a cosine
-    (Loshchilov and Hutter 2017).
+    With any optimiser, `cosine_steps` is the number of steps in which the rate falls to 0 along a
+    cosine (Loshchilov and Hutter 2017).
     """
-    return eqx.field(
-        default_factory=dict, converter=lambda given: dict(given) if _is_table(given) else given
-    )
-
-
-def _is_table(given: Any) -> bool:
-    return isinstance(given, Mapping)
+    copied = lambda given: dict(given) if isinstance(given, Mapping) else given  # noqa: E731
+    return eqx.field(default_factory=dict, converter=copied)
 
 
 def check_optimiser(owner: str, optimiser: Any, options: Any) -> None:
-    """Say so if optax has no such optimiser, or it takes no such options."""
+    """Refuse an optimiser that optax does not have, and options that it does not take."""
     named = isinstance(optimiser, str) and optimiser.isidentifier() and optimiser[0] != "_"
     if not (named and hasattr(optax, optimiser)) and not callable(optimiser):
-        raise _no_optimiser(owner, optimiser)
-    if not _is_table(options) or any(value != value for value in options.values()):
-        raise BadInput(
-            f"{owner}.options = {options!r} is not allowed: it must be a table of numbers."
-        )
+        _no_optimiser(owner, optimiser)
+    if not isinstance(options, Mapping) or any(value != value for value in options.values()):
+        refuse_value(f"{owner}.options", options, "it must be a table of numbers")
     if not _makes_transform(optimiser, options):
         if not _makes_transform(optimiser, {}):
-            raise _no_optimiser(owner, optimiser)
-        raise BadInput(
-            f"{owner}.options = {options!r} is not allowed: "
-            f"the optimiser {optimiser} does not take them."
-        )
+            _no_optimiser(owner, optimiser)
+        refuse_value(f"{owner}.options", options, f"the optimiser {optimiser} does not take them")
 
 
 def _makes_transform(optimiser: Any, options: Mapping[str, Any]) -> bool:
-    """Whether it builds, and updates from a gradient alone (lbfgs and others need the loss too)."""
+    """Whether the optimiser can be built, and needs only a gradient (lbfgs also needs the loss)."""
     try:
         transform = build(optimiser, 0.1, options)
         weights = jax.ShapeDtypeStruct((1,), np.float32)
@@ -69,11 +59,9 @@ def _makes_transform(optimiser: Any, options: Mapping[str, Any]) -> bool:
     return isinstance(transform, optax.GradientTransformation)
 
 
-def _no_optimiser(owner: str, optimiser: Any) -> BadInput:
-    return BadInput(
-        f"{owner}.optimiser = {optimiser!r} is not allowed: it must be the name of an optimiser in "
-        "optax (such as sgd, adam, adamw) or a function of the rate."
-    )
+def _no_optimiser(owner: str, optimiser: Any) -> NoReturn:
+    must = "it must be an optimiser of optax (such as sgd, adam, adamw) or a function of the rate"
+    refuse_value(f"{owner}.optimiser", optimiser, must)
 
 
 def build(
@@ -83,12 +71,12 @@ def build(
     factory = getattr(optax, optimiser) if isinstance(optimiser, str) else optimiser
     options = dict(options)
     over = options.pop("cosine_steps", None)
-    # optax's own schedule wants a Python number of steps, and this one may be traced.
+    # optax's own schedule needs the number of steps in Python; here it may be traced.
     return factory(rate if over is None else partial(_falling, rate, over), **options)
 
 
 def _falling(rate: Number, over: Number, step: Array) -> Array:
-    """Half a period of a cosine: the rate at step 0, nothing from `over` on."""
+    """Half a period of a cosine: the full rate at step 0, and 0 from step `over` on."""
     return rate * (1 + jnp.cos(jnp.pi * jnp.minimum(step / over, 1.0))) / 2
 
 
@@ -96,13 +84,17 @@ def basis_dependence(optimiser: str | Factory) -> str | None:
     """Why compressed coordinates would change the run, or None if they would not."""
     if isinstance(optimiser, str) and optimiser in ROTATION_EQUIVARIANT:
         return None
-    name = optimiser if isinstance(optimiser, str) else getattr(optimiser, "__name__", "custom")
+    name = _name(optimiser)
     return f"the optimiser {name} treats coordinates one by one, so its steps depend on the basis"
 
 
 def memory_obstacle(optimiser: str | Factory, options: Mapping[str, Any]) -> str | None:
-    """Why fresh examples cannot be compressed, or None if they can: steps must remember nothing."""
+    """Why fresh examples cannot be compressed, or None: no step may use earlier ones."""
     if (optimiser, dict(options)) == ("sgd", {}):
         return None
-    name = optimiser if isinstance(optimiser, str) else getattr(optimiser, "__name__", "custom")
+    name = _name(optimiser)
     return f"the optimiser {name} with options {dict(options)} remembers vectors of earlier steps"
+
+
+def _name(optimiser: str | Factory) -> str:
+    return optimiser if isinstance(optimiser, str) else getattr(optimiser, "__name__", "custom")

@@ -9,25 +9,21 @@ from jaxtyping import Array, Float
 
 from learnscope.data import Samples
 from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params
-from learnscope.nets.net import inner
+from learnscope.nets.net import filters_of, inner, replaced
 from learnscope.part import Number, choice, flag, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.rule import AbstractPenalty, State
 
-# Of all per-example gradients that are held at a time.
-_GRADIENT_BYTES = 2**27
+_GRADIENT_BYTES = 2**27  # most memory for per-example gradients
 
 
 class PerExamplePenalty(AbstractPenalty):
-    r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$, closed in time.
+    r"""Gradient descent on $L + \frac{\lambda}{2n} \sum_i \|\nabla \ell_i\|^2$ in the first steps.
 
-    Meng, Cao, Zou (2023), section 2. With `half=False` the penalty is $\lambda$ instead of
-    $\lambda/2$ times the mean squared norm. It acts in steps $t <$ `until` (0, 1, ...), then is
-    zero.
-
-    The gradient of half a squared norm is a Hessian-vector product, $\nabla \frac12 \|g_i\|^2 =
-    H_i g_i$. Any net will do.
+    Meng, Cao, Zou (2023), section 2. The penalty acts in steps $t = 0, 1, \dots$ below `until`.
+    With `half=False` it is $\lambda$ instead of $\lambda/2$ times the mean squared norm. Its
+    gradient is a Hessian-vector product: $\nabla \frac12 \|g_i\|^2 = H_i g_i$.
 
     | symbol | argument |
     |---|---|
@@ -57,44 +53,44 @@ class PerExamplePenalty(AbstractPenalty):
 def penalised_gradient(
     net: AbstractNet, params: Params, batch: Samples, loss: str, weight: Number
 ) -> Params:
-    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$ for any net: as many examples at a time as leaves
-    their gradients within `_GRADIENT_BYTES`.
+    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$ for any net, in chunks of examples whose gradients
+    take at most `_GRADIENT_BYTES`.
 
-    $\sum_i H_i g_i$ is the gradient of $\sum_i \langle \nabla \ell_i, v_i \rangle$ at $v_i = g_i$:
-    a forward derivative whose gradient is that of one batch, so that only $g_i$ itself is formed
-    example by example. (Backwards twice is many times dearer.)
+    $\sum_i H_i g_i$ is the gradient of $\sum_i \langle \nabla \ell_i, v_i \rangle$ at $v_i = g_i$,
+    a sum of forward derivatives over the batch, so that only $g_i$ itself is formed per example.
+    (Reverse over reverse is many times slower.)
     """
 
     def example_loss(p, x, y):
         return LOSSES[loss](net(p, jax.tree.map(lambda leaf: leaf[None], x)), y[None])[0]
 
-    def total(part):
-        x, y = part
+    def total(some):
+        x, y = some
         own = jax.vmap(jax.grad(example_loss), (None, 0, 0))(params, x, y)
 
         def slopes(p):
-            """The sum of every example's slope along its own gradient, which is held."""
+            """The sum of every example's slope along its own gradient, which is held fixed."""
             along = lambda x, y, g: jax.jvp(lambda q: example_loss(q, x, y), (p,), (g,))[1]  # noqa: E731
             return jax.vmap(along)(x, y, own).sum()
 
         bend = jax.grad(slopes)(params)
         return jax.tree.map(lambda g, h: g.sum(0) + weight * h, own, bend)
 
-    def add(found, part):
-        return jax.tree.map(jnp.add, found, total(part)), None
+    def add(so_far, some):
+        return jax.tree.map(jnp.add, so_far, total(some)), None
 
     size = chunk_size(batch.size, sum(leaf.nbytes for leaf in jax.tree.leaves(params)))
-    parts = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), (batch.x, batch.y))
-    nothing = jax.tree.map(jnp.zeros_like, params)
+    examples = batch.x, batch.y
     if size == batch.size:
-        found = total((batch.x, batch.y))
+        gradient = total(examples)
     else:
-        found = jax.lax.scan(add, nothing, parts)[0]
-    return jax.tree.map(lambda leaf: leaf / batch.size, found)
+        chunks = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), examples)
+        gradient = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, params), chunks)[0]
+    return jax.tree.map(lambda leaf: leaf / batch.size, gradient)
 
 
 def chunk_size(examples: int, parameter_bytes: int) -> int:
-    """How many per-example gradients are held at a time: the largest divisor that fits.
+    """The number of examples per chunk: the largest divisor whose gradients fit into memory.
 
     >>> chunk_size(64, 250_000), chunk_size(64, 45_000_000), chunk_size(7, 10**12)
     (64, 2, 1)
@@ -107,26 +103,26 @@ def chunk_size(examples: int, parameter_bytes: int) -> int:
 def _(
     net: AbstractInnerProductNet, params: Params, batch: Samples, loss: str, weight: Number
 ) -> Params:
-    r"""The same through what example i sees of the filters: its pre-activations $z_i = X_i W^T$.
+    r"""The same for inner-product nets, through the pre-activations $z_i = X_i W^T$ of example i.
 
     With $\delta_i = \partial \ell_i / \partial z_i$ and the Gram matrix $K_i = X_i X_i^T$ of the
     example's own patches, $g_i = \delta_i^T X_i$, a step along $g_i$ moves $z_i$ by $K_i
     \delta_i$, and $H_i g_i$ is the derivative of $\delta_i$ in that direction, pulled back. No
-    per-example gradient of the size of the filters is ever formed.
+    per-example gradient by the filters is ever formed.
     """
-    others = {name: value for name, value in params.items() if name != "filters"}
-    seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), params["filters"])
+    others = replaced(params, filters=None)
+    seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), filters_of(params))
     slopes, rest = penalised_slopes(net, others, seen, batch, loss, weight)
     (filters,) = pull(slopes)
-    return {**rest, "filters": filters}
+    return replaced(rest, filters=filters)
 
 
 def penalised_slopes(
     net: AbstractInnerProductNet, others: Params, seen: Any, batch: Samples, loss: str,
     weight: Number,
 ) -> tuple[Any, Params]:  # fmt: skip
-    r"""The penalised gradient by what is seen, $\frac1n (\delta_i + \lambda\, D\delta_i [K_i
-    \delta_i])$, and by parameters other than the filters."""
+    r"""The penalised gradient by the pre-activations, $\frac1n (\delta_i + \lambda\, D\delta_i [K_i
+    \delta_i])$, and by the parameters other than the filters."""
 
     def example_loss(z, rest, y):
         outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[:, None], z))
@@ -151,19 +147,19 @@ def penalised_slopes(
 def _gram_product(
     x: Any, slope: tuple[Float[Array, "filter n *patch"], ...]
 ) -> tuple[Float[Array, "filter n *patch"], ...]:
-    """K_i delta_i for every example, with patches in groups that may be cut short."""
-    groups = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
+    """K_i delta_i for every example; arrays of patches may be cut after their last coordinate."""
+    patches = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
     slopes = [leaf.reshape(*leaf.shape[:2], -1) for leaf in slope]
 
     def product(left):
         total = jnp.zeros(())
-        for right, delta in zip(groups, slopes, strict=True):
+        for right, delta in zip(patches, slopes, strict=True):
             width = min(left.shape[-1], right.shape[-1])
             gram = jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
-            # Few patches: a sum of products is faster here than many tiny matrix products.
+            # There are few patches: a sum of products is faster than many tiny matrix products.
             total = total + (gram[None] * delta[:, :, None, :]).sum(-1)
         return total
 
     return tuple(
-        product(group).reshape(leaf.shape) for group, leaf in zip(groups, slope, strict=True)
+        product(array).reshape(leaf.shape) for array, leaf in zip(patches, slope, strict=True)
     )

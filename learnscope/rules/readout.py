@@ -1,4 +1,4 @@
-"""Training the last layer alone, on fixed features."""
+"""Training the last layer only, on fixed features."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import AbstractNet, Params, replaced
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.losses import LOSSES, loss_of
+from learnscope.rules.losses import LOSSES
 from learnscope.rules.rule import AbstractRule, State
 
 
 def readout_of(owner: str, net: AbstractNet) -> str:
-    """The name of a net's last layer, or word that it has none."""
+    """The name of a net's last layer."""
     if net.readout is None:
         raise BadInput(
             f"{owner} needs a net with a last layer of its own, such as TwoLayer, "
@@ -26,17 +26,16 @@ def readout_of(owner: str, net: AbstractNet) -> str:
 
 
 def readout_gradient(state: State, name: str, samples: Samples) -> Array:
-    """The gradient of the mean loss with respect to the last layer alone."""
+    """The gradient of the mean loss by the last layer only."""
 
     def mean_loss(layer: Array) -> Array:
-        outputs = state.net({**state.params, name: layer}, samples.x)
-        return loss_of(state.loss, outputs, samples.y).mean()
+        return state.losses(replaced(state.params, **{name: layer}), samples).mean()
 
     return jax.grad(mean_loss)(state.params[name])
 
 
 class RandomFeatures(AbstractRule):
-    r"""The first layer stays as it was drawn; the last one is trained.
+    r"""Training of the last layer; the first one stays as drawn.
 
     | symbol | argument |
     |---|---|
@@ -58,7 +57,7 @@ class RandomFeatures(AbstractRule):
 
     @property
     def basis_dependence(self) -> str | None:
-        return None  # what is trained has no coordinates
+        return None  # the last layer is no vector of the input space
 
     def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
         layer = params[readout_of("RandomFeatures", net)]
@@ -69,4 +68,5 @@ class RandomFeatures(AbstractRule):
         transform = opt.build(self.optimiser, self.rate, self.options)
         gradient, layer = readout_gradient(state, name, problem.batch(key)), state.params[name]
         updates, memory = transform.update(gradient, state.memory, layer)
-        return state.advance({**state.params, name: optax.apply_updates(layer, updates)}, memory)
+        trained = {name: optax.apply_updates(layer, updates)}
+        return state.advance(replaced(state.params, **trained), memory)

@@ -1,4 +1,4 @@
-"""How it learns: the interface of a rule, and the state that it steps."""
+"""The interface of a rule, and the state that it steps."""
 
 from abc import abstractmethod
 from typing import Any
@@ -17,10 +17,10 @@ from learnscope.rules.losses import loss_of
 
 
 class State(eqx.Module):
-    """What the next step needs: the net, its parameters, where they started, the rule's memory.
+    """The state of training: the net, its parameters now and at the start, and the rule's memory.
 
-    `start` is what some rules are defined by (linearised, proximal) and what movement is measured
-    from. `memory` is the rule's own: an optimiser's moments, a prediction head, ...
+    Probes measure movement from `start`. `memory` belongs to the rule: an optimiser's moments, a
+    prediction head, ...
     """
 
     net: AbstractNet
@@ -31,7 +31,7 @@ class State(eqx.Module):
     loss: str = eqx.field(static=True)
 
     def __call__(self, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
-        """The outputs of the current network, of which no gradient is taken."""
+        """The outputs of the current network, not to be differentiated."""
         return self.net.evaluate(self.params, x)
 
     def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
@@ -48,7 +48,7 @@ class State(eqx.Module):
 
 
 class AbstractRule(AbstractPart):
-    """`init` makes the first state, `step` the next one; both pure."""
+    """A rule: `init` makes the first state, `step` the next one; both are pure."""
 
     loss: eqx.AbstractVar[str]
 
@@ -73,9 +73,20 @@ class AbstractRule(AbstractPart):
     def basis_dependence(self) -> str | None:
         """Why the run would depend on the coordinates' basis, or None if it does not."""
 
+    @property
+    def pair_filters(self) -> int | None:
+        """The sets of filters that a step on pairs of views uses; None for a rule that learns from
+        labelled examples."""
+        return None
+
+    @property
+    def fresh_obstacle(self) -> str | None:
+        """Why fresh examples cannot be compressed, or None if they can."""
+        return f"{type(self).__name__} may meet a fresh example twice in a step"
+
 
 class AbstractGradientRule(AbstractRule):
-    """A rule that hands a gradient to an Optax optimiser, every step."""
+    """A rule that passes a gradient to an Optax optimiser at every step."""
 
     rate: eqx.AbstractVar[Number]
     optimiser: eqx.AbstractVar[str | opt.Factory]
@@ -86,7 +97,7 @@ class AbstractGradientRule(AbstractRule):
 
     @abstractmethod
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
-        """What the optimiser descends along."""
+        """The gradient that the optimiser descends along."""
 
     @property
     def basis_dependence(self) -> str | None:
@@ -103,7 +114,7 @@ class AbstractGradientRule(AbstractRule):
 
 
 class AbstractPenalty(AbstractGradientRule):
-    """A gradient rule with a penalty of some weight that is closed after a while."""
+    """A gradient rule with a penalty on squared gradient norms, in the first `until` steps."""
 
     weight: eqx.AbstractVar[Number]
     until: eqx.AbstractVar[Number]
@@ -111,10 +122,10 @@ class AbstractPenalty(AbstractGradientRule):
 
     @abstractmethod
     def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
-        """The gradient of the loss and of `weight` times half the squared norm."""
+        """The gradient of the loss plus `weight` times half the squared norm."""
 
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
-        """With the penalty in steps < `until`, without it afterwards (and then at no cost)."""
+        """The penalised gradient in steps below `until`, then the plain one, at no extra cost."""
         batch = problem.batch(key)
         weight = self.weight if self.half else 2 * self.weight
         return jax.lax.cond(

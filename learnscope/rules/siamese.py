@@ -1,4 +1,4 @@
-"""Rules that align two views: what they share, and what they remember."""
+"""Base classes of rules that align two views, and their memory."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -20,8 +20,8 @@ TARGETS = ("shared", "ema")
 
 
 class Siamese(eqx.Module):
-    """The memory of a rule on pairs: its prediction head, the target network's parameters where
-    they are not the encoder's own, and whatever else the rule keeps."""
+    """The memory of a rule with a prediction head: the head, the parameters of the target network
+    (None: the encoder is its own target), and the rest of what the rule remembers."""
 
     head: Head
     target: Params | None
@@ -31,25 +31,23 @@ class Siamese(eqx.Module):
     def loss(self, net: AbstractNet, params: Params, one: PyTree, other: PyTree) -> Array:
         r"""$\frac12$ mean $\|\tilde F - \tilde G\|^2$ of two views at given parameters."""
         target = params if self.target is None else self.target
-        return misaligned(
-            apply_head(self.head, net(params, one)), net(target, other), self.normalise
-        )
+        predicted = apply_head(self.head, net(params, one))
+        return misaligned(predicted, net(target, other), self.normalise)
 
 
 def normalised(outputs: Float[Array, "n neuron"], how: str) -> Float[Array, "n neuron"]:
-    """Every neuron over the batch (equation 3.1), every example over its neurons, or as they are.
-    What is exactly 0 stays 0."""
+    """The outputs, normalised per neuron over the batch (`batch`, equation 3.1), per example over
+    the neurons (`l2`), or not at all. Exact zeros stay 0."""
     if how == "none":
         return outputs
     axis = 0 if how == "batch" else 1
     if how == "batch":
         outputs = outputs - outputs.mean(0, keepdims=True)
-    # What is normalised has no scale: without this one, squares of small outputs would underflow.
+    # Divide by the largest output first: squares of small outputs would underflow.
     largest = jax.lax.stop_gradient(jnp.abs(outputs).max(axis, keepdims=True))
     outputs = outputs / jnp.where(largest > 0, largest, 1.0)
-    squares = (
-        (outputs**2).mean(0, keepdims=True) if axis == 0 else (outputs**2).sum(1, keepdims=True)
-    )
+    mean_or_sum = jnp.mean if how == "batch" else jnp.sum
+    squares = mean_or_sum(outputs**2, axis=axis, keepdims=True)
     return outputs * jax.lax.rsqrt(jnp.where(squares > 0, squares, 1.0))
 
 
@@ -63,17 +61,21 @@ def misaligned(
 class AbstractPairRule(AbstractRule):
     """A rule that learns from pairs of views.
 
-    A step takes one product with each view's patches for gradients, and keeps no vectors but the
-    parameters and those of a target: that allows fresh examples in compressed coordinates.
+    A step differentiates one product with each view's patches, and remembers no vectors other than
+    the parameters and the target's. This allows fresh examples in compressed coordinates.
     """
 
-    # Whether steps draw examples (or know their law).
+    # Whether steps draw examples; otherwise they use the distribution itself.
     draws: ClassVar[bool] = True
 
     @property
     @abstractmethod
     def targets(self) -> int:
-        """How many sets of filters there are beside those that are trained."""
+        """The number of sets of filters beside the trained one."""
+
+    @property
+    def pair_filters(self) -> int | None:
+        return 1 + self.targets
 
     @property
     @abstractmethod
@@ -82,7 +84,7 @@ class AbstractPairRule(AbstractRule):
 
 
 class AbstractSiamese(AbstractPairRule):
-    """An encoder with a prediction head against a target network."""
+    """A rule that trains an encoder with a prediction head to match a target network."""
 
     papers: ClassVar = ("wen2022mechanism",)
 
@@ -97,7 +99,7 @@ class AbstractSiamese(AbstractPairRule):
 
     @abstractmethod
     def remember(self, params: Params, head: Head) -> Any:
-        """What the rule keeps beside head and target."""
+        """The rule's memory beside head and target, before the first step."""
 
     @property
     def targets(self) -> int:
@@ -107,11 +109,10 @@ class AbstractSiamese(AbstractPairRule):
         shape = jax.eval_shape(net, params, problem.test.x).shape
         if len(shape) != 2:
             raise BadInput(
-                f"{type(self).__name__} needs a net with several outputs an example, such as "
+                f"{type(self).__name__} needs a net with several outputs per example, such as "
                 f"PatchEncoder, and {type(net).__name__} has outputs of shape {shape}."
             )
-        size = shape[1]
-        head = initial_head(self.head, key, size, self.hidden)
+        head = initial_head(self.head, key, shape[1], self.hidden)
         target = params if self.target == "ema" else None
         return Siamese(head, target, self.remember(params, head), self.normalise)
 

@@ -1,4 +1,4 @@
-"""Two steps that find features, then the steps that use them."""
+"""Two steps that learn features, then steps that use them."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -10,17 +10,17 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params, TwoLayer
+from learnscope.nets import AbstractNet, Params, TwoLayer, Weights
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules.losses import LOSSES, loss_of
 from learnscope.rules.readout import readout_gradient
 from learnscope.rules.rule import AbstractRule, State
 
-_SLICE = 2000  # examples of the full batch at a time: what a core's cache holds
+_SLICE = 2000  # examples at a time of the full batch: they fit into a core's cache
 
 
 class AbstractTwoStep(AbstractRule):
-    """A rule that begins with one or two full-batch steps which replace the weights."""
+    """A rule that starts with one or two full-batch steps, each of which replaces the weights."""
 
     papers: ClassVar = ("shi2022theoretical",)
 
@@ -34,11 +34,11 @@ class AbstractTwoStep(AbstractRule):
     @property
     @abstractmethod
     def early_steps(self) -> int:
-        """How many of them."""
+        """The number of full-batch steps at the start."""
 
     @abstractmethod
     def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
-        """A step after these."""
+        """A step after the early ones."""
 
     @property
     def basis_dependence(self) -> str | None:
@@ -49,6 +49,11 @@ class AbstractTwoStep(AbstractRule):
             raise BadInput(
                 f"{type(self).__name__} needs the net TwoLayer, not {type(net).__name__}."
             )
+        if problem.batches.fresh:
+            raise BadInput(
+                f"{type(self).__name__} needs a data model with training examples, for its first "
+                "steps on the full batch, not one that draws new examples every step."
+            )
 
     def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         return jax.lax.cond(
@@ -58,56 +63,56 @@ class AbstractTwoStep(AbstractRule):
         )
 
     def early(self, state: State, problem: Problem) -> State:
-        r"""With $\lambda_w = 1/(2\eta)$ in both steps and $\lambda_a = 1/(2\eta)$ in the second,
-        the decay takes away all there was: $w \leftarrow -\eta \nabla_w L$."""
+        r"""One of the early steps. With $\lambda_w = 1/(2\eta)$ in both steps and
+        $\lambda_a = 1/(2\eta)$ in the second, the decay removes the old weights entirely:
+        $w \leftarrow -\eta \nabla_w L$."""
         first = state.step == 0
         rate = jnp.where(first, self.first_rate, self.second_rate)
         by = self._gradient(state, problem.train)
         old = state.params
         if self.update == "exact":
-            filters = -rate * by["filters"]
-            second = jnp.where(first, old["second"], 0.0) - rate * by["second"]
+            filters = -rate * by.filters
+            second = jnp.where(first, old.second, 0.0) - rate * by.second
         else:
-            # As the formula stands; in float32 w - eta (w / eta) leaves rounding errors of w.
+            # As the formula is printed; in float32 w - eta (w / eta) leaves rounding errors of w.
             decay = 1 / (2 * rate)
-            filters = old["filters"] - rate * (by["filters"] + 2 * decay * old["filters"])
-            pulled = jnp.where(first, 0.0, 2 * decay) * old["second"]
-            second = old["second"] - rate * (by["second"] + pulled)
-        bias = old["bias"] - rate * by["bias"]
-        return state.advance({"filters": filters, "bias": bias, "second": second}, None)
+            filters = old.filters - rate * (by.filters + 2 * decay * old.filters)
+            pulled = jnp.where(first, 0.0, 2 * decay) * old.second
+            second = old.second - rate * (by.second + pulled)
+        return state.advance(Weights(filters, old.bias - rate * by.bias, second), None)
 
     def _gradient(self, state: State, samples: Samples) -> Params:
-        """Of the (weighted) mean loss of all examples, with noise in the neurons; in slices."""
+        """The gradient of the (weighted) mean loss with noise in the neurons, summed in slices."""
         net = state.net
         if self.noise is not None:
             assert isinstance(net, TwoLayer)
             net = eqx.tree_at(lambda n: n.smoothing, net, self.noise, is_leaf=lambda x: x is None)
         size = min(_SLICE, samples.size)
-        more = -samples.size % size
+        padding = -samples.size % size
         weights = self._weights(samples.y) / samples.size
 
         def cut(leaf: Array) -> Array:
-            padded = jnp.pad(leaf, [(0, more)] + [(0, 0)] * (leaf.ndim - 1))
+            padded = jnp.pad(leaf, [(0, padding)] + [(0, 0)] * (leaf.ndim - 1))
             return padded.reshape(-1, size, *leaf.shape[1:])
 
-        def add(total: Params, part: tuple) -> tuple[Params, None]:
-            x, y, weight = part
+        def add(total: Params, some: tuple) -> tuple[Params, None]:
+            x, y, weight = some
 
             def loss(params: Params) -> Array:
                 return weight @ loss_of(state.loss, net(params, x), y)
 
             return jax.tree.map(jnp.add, total, jax.grad(loss)(state.params)), None
 
-        nothing = jax.tree.map(jnp.zeros_like, state.params)
-        parts = jax.tree.map(cut, (samples.x, samples.y, weights))
-        return jax.lax.scan(add, nothing, parts)[0]
+        slices = jax.tree.map(cut, (samples.x, samples.y, weights))
+        return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, state.params), slices)[0]
 
     def _weights(self, labels: Float[Array, " n"]) -> Float[Array, " n"]:
         """1 / (2 Pr[y]) (eq. 295), or 1."""
         if not self.weighted:
             return jnp.ones_like(labels)
-        share = jnp.mean(labels > 0, dtype=labels.dtype)  # of booleans: float32
-        return 1 / (2 * jnp.where(labels > 0, share, 1 - share))
+        # The mean of booleans would be float32 without a dtype.
+        positive = jnp.mean(labels > 0, dtype=labels.dtype)
+        return 1 / (2 * jnp.where(labels > 0, positive, 1 - positive))
 
 
 class TwoStep(AbstractTwoStep):
@@ -122,11 +127,11 @@ class TwoStep(AbstractTwoStep):
     | $\eta^{(1)}$, $\eta^{(2)}$, $\eta$ | `first_rate`, `second_rate`, `rate` |
     | $\lambda_a = \lambda_w$ for $t > 2$ | `decay` |
     | $\sigma_\xi$ | `noise` (none: no smoothing) |
-    | $\alpha_y$ (eq. 295) | `weighted`: classes weigh the same in the first two steps |
+    | $\alpha_y$ (eq. 295) | `weighted`: equal weights of the classes in the first two steps |
 
-    `update="naive"` computes $w - \eta (\nabla + 2 \lambda w)$ as it is written, instead of
-    $(1 - 2 \eta \lambda) w - \eta \nabla$: the same formula, but for rounding errors that are
-    larger than $w$ is afterwards.
+    `update="naive"` computes $w - \eta (\nabla + 2 \lambda w)$ as printed, instead of
+    $(1 - 2 \eta \lambda) w - \eta \nabla$. The formulas are equal, but the former's rounding errors
+    are larger than the new $w$.
 
     >>> TwoStep(first_rate=1e-9, second_rate=30.0, rate=1.0).update
     'exact'
@@ -147,20 +152,18 @@ class TwoStep(AbstractTwoStep):
 
     def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         by = state.gradient(problem.batch(key))
-        kept = {"filters": 1 - 2 * self.rate * self.decay, "bias": 1.0}
-        kept["second"] = kept["filters"]
-        params = {
-            name: kept[name] * value - self.rate * by[name] for name, value in state.params.items()
-        }
+        shrink = 1 - 2 * self.rate * self.decay
+        factors = Weights(filters=shrink, bias=1.0, second=shrink)
+        params = jax.tree.map(lambda f, w, g: f * w - self.rate * g, factors, state.params, by)
         return state.advance(params, None)
 
 
 class FrozenFeatures(AbstractTwoStep):
-    r"""The features as they are `after` one or two of `TwoStep`'s steps, and a classifier on them.
+    r"""A classifier on the features after one or two of `TwoStep`'s steps (`after`).
 
-    From then on the last layer alone is trained. `rescale` multiplies the weights $w_i$ when they
-    are frozen (a direction may be right while its scale drowns next to the biases); `head` says
-    whether the last layer then goes on from what it is or starts from zero.
+    From then on only the last layer is trained, from its current weights or from zero (`head`).
+    `rescale` multiplies the weights $w_i$ when they are frozen: they may have the right direction
+    but be negligible beside the biases.
 
     | symbol | argument |
     |---|---|
@@ -189,12 +192,13 @@ class FrozenFeatures(AbstractTwoStep):
     def early(self, state: State, problem: Problem) -> State:
         after = super().early(state, problem)
         last = after.step == self.after
-        second = jnp.where(last & (self.head == "zero"), 0.0, after.params["second"])
-        filters = jnp.where(last, self.rescale, 1.0) * after.params["filters"]
-        params = {**after.params, "filters": filters, "second": second}
+        second = jnp.where(last & (self.head == "zero"), 0.0, after.params.second)
+        filters = jnp.where(last, self.rescale, 1.0) * after.params.filters
+        params = after.params.replace(filters=filters, second=second)
         return eqx.tree_at(lambda s: s.params, after, params)
 
     def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         by = readout_gradient(state, "second", problem.batch(key))
-        second = state.params["second"] - self.rate * by
-        return state.advance({**state.params, "second": second}, None)
+        return state.advance(
+            state.params.replace(second=state.params.second - self.rate * by), None
+        )

@@ -1,8 +1,8 @@
-"""Ways to take the same steps: as a rule defines them, or cheaper where mathematics allows.
+"""Equivalent ways to execute a rule's steps: as the rule defines them, or cheaper.
 
-The engine takes steps between two recordings in one of these ways. What comes out is the same state
-up to rounding (a run that diverges may be found out a step earlier or later); a rule knows nothing
-of it.
+A run uses one way from start to end. The choice follows from shapes alone, and states for probes
+are copies, so recording changes no digit. All ways agree up to rounding (divergence may be noticed
+a step earlier or later), and rules do not depend on them.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
 from learnscope.data import FullBatch, Problem, Samples
-from learnscope.nets import AbstractInnerProductNet
+from learnscope.nets import AbstractInnerProductNet, filters_of, replaced
 from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.losses import loss_of
 from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_slopes
@@ -24,27 +24,28 @@ from learnscope.rules.siamese import AbstractPairRule
 
 
 class AbstractWay(eqx.Module):
-    """`begin` from a state, `step` what that gave, `end` as a state again."""
+    """A way to execute steps: `begin` turns a state into a walk, `step` steps the walk, and `state`
+    reads a state from it."""
 
     @abstractmethod
     def begin(self, state: State) -> Any:
-        """What is stepped."""
+        """The walk before the first step."""
 
     @abstractmethod
     def step(self, walk: Any, t: Int[Array, ""], key: Key[Array, ""]) -> Any:
-        """Step t."""
+        """The walk after step t."""
 
     @abstractmethod
     def moving(self, walk: Any) -> PyTree[Array]:
-        """What ceases to be finite when a run diverges."""
+        """The arrays that are checked for divergence."""
 
     @abstractmethod
-    def end(self, walk: Any, state: State, t: Int[Array, ""]) -> State:
-        """The state after t steps in all, begun from a given one."""
+    def state(self, walk: Any, t: Int[Array, ""]) -> State:
+        """The state after t steps in total, for probes."""
 
 
 class Plain(AbstractWay):
-    """Step by step, as the rule says."""
+    """The steps as the rule defines them."""
 
     rule: AbstractRule
     problem: Problem
@@ -59,19 +60,29 @@ class Plain(AbstractWay):
     def moving(self, walk: State) -> PyTree[Array]:
         return walk.params
 
-    def end(self, walk: State, state: State, t: Int[Array, ""]) -> State:
+    def state(self, walk: State, t: Int[Array, ""]) -> State:
         return walk
 
 
+class Displaced(eqx.Module):
+    """A walk in the span: the first state, its pre-activations (Z_0), and the displacement, as
+    coefficients of the wide vectors (B) and in the first few coordinates (D)."""
+
+    first: State
+    seen: Float[Array, "filter n"]
+    moved: Float[Array, "filter n"]
+    direct: Float[Array, "filter few"]
+
+
 class InSpan(AbstractWay):
-    r"""Gradient descent on the full batch, with a per-example penalty or without, in the
+    r"""Gradient descent on the full batch, with or without a per-example penalty, in
     coefficients of the training vectors.
 
     Filters see examples as $Z = W X^T$ and the gradient is $H X$, where $H$ is the loss's
     derivative by $Z$. So $W_t = W_0 + B_t X$ with $B_{t+1} = B_t - \eta H_t$, and
-    $Z_t = Z_0 + B_t X X^T$: one product with an n x n matrix a step, in place of two with X. Groups
-    of patches that are only a few coordinates wide (a signal) stay in coordinates: their part $D$
-    of the weights is added to the first columns.
+    $Z_t = Z_0 + B_t X X^T$: one product with an n x n matrix per step, instead of two with X.
+    Patches that are only a few coordinates wide (a signal) stay in coordinates: their contribution
+    $D$ to the weights is added to the first columns.
     """
 
     rule: GradientDescent | PerExamplePenalty
@@ -95,21 +106,20 @@ class InSpan(AbstractWay):
 
     @property
     def few(self) -> int:
-        """Coordinates that are kept as such."""
+        """The number of coordinates of D."""
         return max((group.shape[1] for group in self.narrow), default=0)
 
-    def begin(self, state: State) -> tuple[Array, Array, Array, Array]:
-        """Z_0 of the wide group, W_0 in the few coordinates, B and D."""
-        filters = state.params["filters"]
+    def begin(self, state: State) -> Displaced:
+        filters = filters_of(state.params)
         seen = filters[:, : self.wide.shape[1]] @ self.wide.T
         moved = jnp.zeros((filters.shape[0], self.wide.shape[0]), filters.dtype)
-        return seen, filters[:, : self.few], moved, jnp.zeros_like(filters[:, : self.few])
+        return Displaced(state, seen, moved, jnp.zeros_like(filters[:, : self.few]))
 
-    def step(self, walk: Any, t: Int[Array, ""], key: Key[Array, ""]) -> Any:
-        seen, start, moved, direct = walk
+    def step(self, walk: Displaced, t: Int[Array, ""], key: Key[Array, ""]) -> Displaced:
+        moved, direct = walk.moved, walk.direct
         cut = self.wide[:, : self.few]
-        filters = start + direct + moved @ cut
-        wide = seen + moved @ self.gram + direct @ cut.T
+        filters = filters_of(walk.first.params)[:, : self.few] + direct + moved @ cut
+        wide = walk.seen + moved @ self.gram + direct @ cut.T
         narrow = iter([filters[:, : group.shape[1]] @ group.T for group in self.narrow])
         every = tuple(wide if is_wide else next(narrow) for is_wide in self.order)
         back = iter(self.narrow)
@@ -119,10 +129,10 @@ class InSpan(AbstractWay):
             else:
                 group = next(back)
                 direct = direct.at[:, : group.shape[1]].add(-self.rule.rate * gradient @ group)
-        return seen, start, moved, direct
+        return Displaced(walk.first, walk.seen, moved, direct)
 
     def _by_seen(self, every: tuple[Array, ...], t: Int[Array, ""]) -> tuple[Array, ...]:
-        """What the rule descends along, by what is seen."""
+        """The rule's gradient by the pre-activations."""
 
         def loss(every):
             return loss_of(self.loss, self.net.read({}, every), self.examples.y).mean()
@@ -140,22 +150,22 @@ class InSpan(AbstractWay):
 
         return jax.lax.cond(t < rule.until, penalised, plain)
 
-    def moving(self, walk: Any) -> PyTree[Array]:
-        return walk[2:]
+    def moving(self, walk: Displaced) -> PyTree[Array]:
+        return walk.moved, walk.direct
 
-    def end(self, walk: Any, state: State, t: Int[Array, ""]) -> State:
-        _, _, moved, direct = walk
-        filters = state.params["filters"]
-        filters = filters.at[:, : self.wide.shape[1]].add(moved @ self.wide)
-        filters = filters.at[:, : self.few].add(direct)
-        step = t.astype(state.step.dtype)
-        return dataclasses.replace(state, params={"filters": filters}, step=step)
+    def state(self, walk: Displaced, t: Int[Array, ""]) -> State:
+        filters = filters_of(walk.first.params)
+        filters = filters.at[:, : self.wide.shape[1]].add(walk.moved @ self.wide)
+        filters = filters.at[:, : self.few].add(walk.direct)
+        step = t.astype(walk.first.step.dtype)
+        params = replaced(walk.first.params, filters=filters)
+        return dataclasses.replace(walk.first, params=params, step=step)
 
 
 class Turning(AbstractWay):
-    """Fresh examples in compressed coordinates: a step leaves the weights' span, and the frame
-    turns after them, so that the trained filters again have the first coordinates after the
-    features, a target's the next, and those at the start the last."""
+    """Fresh examples in compressed coordinates. A step leaves the span of the weights; the frame is
+    then turned, so that the trained filters again use the first coordinates after the features, the
+    target's the next, and the initial filters the last."""
 
     rule: AbstractPairRule
     problem: Problem
@@ -168,55 +178,55 @@ class Turning(AbstractWay):
         return self._turned(self.rule.step(state, self.problem, key))
 
     def _turned(self, state: State) -> State:
-        span = self.problem.directions["features"].shape[0]
+        features = self.problem.directions["features"].shape[0]
         with_target = self.rule.targets > 0
 
         def sets(state: State) -> list[Array]:
-            kept = [state.memory.target["filters"]] if with_target else []
-            return [state.params["filters"], *kept, state.start["filters"]]
+            targets = [state.memory.target] if with_target else []
+            return [filters_of(params) for params in (state.params, *targets, state.start)]
 
-        found = sets(state)
-        beyond = jnp.concatenate([rows[:, span:] for rows in found])
+        filters = sets(state)
+        beyond = jnp.concatenate([rows[:, features:] for rows in filters])
         # R of a QR decomposition holds the rows' coordinates in the basis Q.
         triangle = jnp.linalg.qr(beyond.T, mode="r").T
         triangle = jnp.pad(triangle, ((0, 0), (0, beyond.shape[1] - triangle.shape[1])))
-        size = found[0].shape[0]
+        size = filters[0].shape[0]
         new = [
-            jnp.concatenate([rows[:, :span], triangle[i * size : (i + 1) * size]], axis=1)
-            for i, rows in enumerate(found)
+            jnp.concatenate([rows[:, :features], triangle[i * size : (i + 1) * size]], axis=1)
+            for i, rows in enumerate(filters)
         ]
         return eqx.tree_at(sets, state, new)
 
     def moving(self, walk: State) -> PyTree[Array]:
         return walk.params
 
-    def end(self, walk: State, state: State, t: Int[Array, ""]) -> State:
+    def state(self, walk: State, t: Int[Array, ""]) -> State:
         return walk
 
 
-def way_for(rule: AbstractRule, state: State, problem: Problem, steps: int) -> AbstractWay:
-    """The cheaper way for so many steps in a row; it depends on shapes alone."""
+def way_for(rule: AbstractRule, walk: Any, problem: Problem) -> AbstractWay:
+    """The way of a run, given its first state or its walk. It depends on shapes alone.
+
+    A step in the span costs one product with an n x n matrix, a plain step two with n x width.
+    """
+    state = walk.first if isinstance(walk, Displaced) else walk
     if isinstance(rule, AbstractPairRule) and rule.draws and not problem.frame.ambient:
         return Turning(rule, problem)
     if not _may_stay_in_span(rule, state, problem):
         return Plain(rule, problem)
     assert isinstance(rule, GradientDescent | PerExamplePenalty)
-    groups, order = _groups(problem)
-    (wide,) = [group for group, is_wide in zip(groups, order, strict=True) if is_wide]
-    (n, width), filters = wide.shape, state.params["filters"].shape[0]
-    plain = 2 * steps * width * filters
-    in_span = steps * n * filters + n * width + 2 * width * filters
-    return InSpan.of(rule, state, problem) if in_span < plain else Plain(rule, problem)
+    n, width = max((group.shape for group in _groups(problem)[0]), key=lambda shape: shape[1])
+    return InSpan.of(rule, state, problem) if n < 2 * width else Plain(rule, problem)
 
 
 def _may_stay_in_span(rule: AbstractRule, state: State, problem: Problem) -> bool:
     return (
         isinstance(rule, GradientDescent | PerExamplePenalty)
-        # One that derives from them may have a gradient of its own.
+        # A derived class may have a gradient of its own.
         and type(rule) in (GradientDescent, PerExamplePenalty)
         and (rule.optimiser, rule.options) == ("sgd", {})
         and isinstance(state.net, AbstractInnerProductNet)
-        and set(state.params) == {"filters"}
+        and len(jax.tree.leaves(state.params)) == 1  # filters alone
         and isinstance(problem.batches, FullBatch)
         and problem.train.groups == 1
         and isinstance(problem.train.x, tuple)
@@ -225,7 +235,7 @@ def _may_stay_in_span(rule: AbstractRule, state: State, problem: Problem) -> boo
 
 
 def _groups(problem: Problem) -> tuple[tuple[Array, ...], tuple[bool, ...]]:
-    """The groups of training patches, and which is the wide one."""
+    """The arrays of training patches, and which of them is the widest."""
     groups = problem.train.x
     widest = max(range(len(groups)), key=lambda i: groups[i].shape[1])
     return groups, tuple(i == widest for i in range(len(groups)))

@@ -1,7 +1,17 @@
 """What the papers predict: conditions with margins, rates and times, closed forms."""
 
+from importlib import import_module
+
 from learnscope.theory.condition import Condition, Conditions
-from learnscope.theory.papers import boundary, conditions, predict
+from learnscope.theory.lookup import boundary, conditions, predict
 from learnscope.theory.prediction import Prediction
 
 __all__ = ["Condition", "Conditions", "Prediction", "boundary", "conditions", "predict"]
+
+
+def __getattr__(name: str):
+    """`theory.pegr` and the like: the theories of the papers."""
+    papers = import_module("learnscope.papers")
+    if name in papers.names():
+        return import_module(f"learnscope.papers.{name}.theory")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

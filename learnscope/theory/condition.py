@@ -4,7 +4,7 @@ import dataclasses
 import math
 import operator
 
-from learnscope.markup import html_table
+from learnscope.part import html_table
 
 RELATIONS = {">=": operator.ge, "<=": operator.le}
 
@@ -66,7 +66,7 @@ class Conditions(list[Condition]):
         return all(condition.holds for condition in self)
 
     def to_dicts(self) -> list[dict]:
-        """One plain dictionary a condition, ready for JSON or a data frame."""
+        """One plain dictionary per condition, ready for JSON or a data frame."""
         return [condition.to_dict() for condition in self]
 
     def _repr_html_(self) -> str:

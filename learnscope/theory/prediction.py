@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.markup import html_table
+from learnscope.part import html_table
 
 
 class Prediction(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""Simpler measures of how atypical an image is, to compare influence scores with."""
+"""Simpler measures of how atypical an image is, for comparison with influence scores."""
 
 import operator
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from learnscope.data.classes import MEMORY, Centred, Classes, blocks, check_memory
-from learnscope.errors import BadInput
+from learnscope.errors import refuse_value
+from learnscope.images.classes import MEMORY, Centred, Classes, blocks, check_memory
 
 
 def distance_to_class_mean(
@@ -22,26 +22,26 @@ def distance_to_class_mean(
     """
     memory = check_memory(memory)
     classes = Classes.check(images, labels, memory)
-    found = np.zeros(len(classes.rows))
+    distances = np.zeros(len(classes.rows))
     for members in classes.members():
         centred = Centred(classes.rows, [members], memory)
         for rows in blocks(len(centred), memory / 32 / centred.dim):
             for columns in blocks(centred.dim, memory / 32):
                 x = centred.block(rows, columns)
-                found[members[rows]] += np.einsum("ij,ij->i", x, x)
-        found[members] = np.ldexp(np.sqrt(found[members]), centred.exponent)
-    return found
+                distances[members[rows]] += np.einsum("ij,ij->i", x, x)
+        distances[members] = np.ldexp(np.sqrt(distances[members]), centred.exponent)
+    return distances
 
 
 def nearest_neighbour_disagreement(
     images: Any, labels: Any, neighbours: int = 10, *, memory: float = MEMORY
 ) -> Float[np.ndarray, "n"]:
-    r"""The share of each image's nearest other images that have another label.
+    r"""The fraction of each image's nearest neighbours that have another label.
 
-    By Euclidean distance, each image left out of its own neighbours. Where several images are as
-    far as the last neighbour, each counts by an equal part, so that the result does not depend on
-    the order of images. Other arguments are those of `influence_scores`; the work grows with the
-    square of the number of images.
+    The distance is Euclidean, and no image is its own neighbour. Several images at the distance of
+    the last neighbour count in equal fractions, so that the result does not depend on the order of
+    images. Other arguments are those of `influence_scores`; the work grows with the square of the
+    number of images.
 
     >>> images = [[0], [1], [2], [9], [10]]
     >>> nearest_neighbour_disagreement(images, [0, 0, 1, 1, 1], neighbours=1).tolist()
@@ -55,12 +55,10 @@ def nearest_neighbour_disagreement(
     except TypeError:
         wanted = 0
     if isinstance(neighbours, bool) or not 1 <= wanted < count:
-        raise BadInput(
-            f"neighbours = {neighbours!r} is not allowed: it must be a whole number of at least 1 "
-            f"and less than the number of images, {count}."
-        )
-    # One class of all images: distances do not change by a shift. Half-integers and such aside,
-    # integers stay integers without the mean, and their distances are exact.
+        must = f"it must be a whole number of at least 1, less than the number of images, {count}"
+        refuse_value("neighbours", neighbours, must)
+    # All images as one class, since a shift does not change distances. Without subtraction of the
+    # mean, integers stay integers, and their distances are exact.
     every = Centred(classes.rows, [np.arange(count)], memory)
     every.means[:] = 0
     norms = np.zeros(count)
@@ -69,7 +67,7 @@ def nearest_neighbour_disagreement(
         for columns in blocks(dim, room):
             x = every.block(rows, columns)
             norms[rows] += np.einsum("ij,ij->i", x, x)
-    found = np.empty(count)
+    disagreement = np.empty(count)
     for rows in blocks(count, room / count):
         distances = norms[rows, None] + norms[None, :]
         for columns in blocks(dim, room / count):
@@ -81,6 +79,7 @@ def nearest_neighbour_disagreement(
         other = classes.of[rows, None] != classes.of[None, :]
         closer, level = distances < last, distances == last
         inside = closer.sum(axis=1)
-        share = (level & other).sum(axis=1) / level.sum(axis=1)
-        found[rows] = ((closer & other).sum(axis=1) + (wanted - inside) * share) / wanted
-    return found
+        fraction = (level & other).sum(axis=1) / level.sum(axis=1)
+        others = (closer & other).sum(axis=1) + (wanted - inside) * fraction
+        disagreement[rows] = others / wanted
+    return disagreement

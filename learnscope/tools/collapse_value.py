@@ -1,4 +1,4 @@
-"""What `collapse_report` returns: numbers, a verdict, and how they print."""
+"""`CollapseReport`: the result of `collapse_report`, and its printed form."""
 
 import dataclasses
 import textwrap
@@ -16,22 +16,19 @@ _MOST_GROUPS = 6
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Histogram:
-    """How many pairs of units have a correlation between each two edges."""
+    """A histogram of the correlations of pairs of units."""
 
     edges: Float[np.ndarray, "bins+1"]
     counts: Int[np.ndarray, "bins"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """As plain values, for JSON."""
         return {"edges": self.edges.tolist(), "counts": self.counts.tolist()}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CollapseReport:
-    """Whether representations have collapsed: `collapse_report` says what each part means.
-
-    Prints as a table with its verdict. Arrays cannot be written to.
-    """
+    """The result of `collapse_report`, which describes the fields; arrays are read-only."""
 
     examples: int
     units: int
@@ -57,19 +54,19 @@ class CollapseReport:
 
     @property
     def copies(self) -> int:
-        """Units that could go since another one is the same: all but one of every group."""
+        """The number of redundant units: all but one of every group of duplicates."""
         return sum(len(group.units) - 1 for group in self.duplicates)
 
     def directions(self, share: float) -> int:
-        """How many principal directions hold this share of the variance."""
+        """The number of principal directions that have this fraction of the variance."""
         if not self.variance_shares.any():
             return 0
         held = np.cumsum(self.variance_shares)
         return min(int(np.searchsorted(held, share * (1 - 1e-12))) + 1, len(held))
 
     def to_dict(self, correlation: bool = True) -> dict[str, Any]:
-        """Everything, ready for JSON; the matrix of correlations can be left out."""
-        found: dict[str, Any] = {}
+        """All fields as plain values, for JSON; with or without the correlation matrix."""
+        fields: dict[str, Any] = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
@@ -82,19 +79,19 @@ class CollapseReport:
                 value = {f"{level:g}": number for level, number in value.items()}
             elif isinstance(value, tuple):
                 value = [v.to_dict() if isinstance(v, Duplicates) else v for v in value]
-            found[field.name] = value
+            fields[field.name] = value
         if not correlation:
-            del found["correlation"]
-        return found
+            del fields["correlation"]
+        return fields
 
     def __str__(self) -> str:
+        size = f"{self.examples} examples x {self.units} unit{'s' * (self.units != 1)}"
+        rank = f"{self.effective_rank:.4g} of {self.units}, by variances"
+        standard = f"{self.effective_rank_standardised:.4g} by variances with units standardised"
         lines = [
-            (
-                "representations",
-                f"{self.examples} examples x {self.units} unit{'s' * (self.units != 1)}",
-            ),
-            ("effective rank", self._rank_line()),
-            ("", self._other_ranks_line()),
+            ("representations", size),
+            ("effective rank", f"{rank} (participation ratio {self.participation_ratio:.4g})"),
+            ("", f"{self.effective_rank_singular:.4g} by singular values, {standard}"),
             ("variance", self._variance_line()),
             ("|correlation|", self._correlation_line()),
             ("dead units", self._dead_line()),
@@ -108,26 +105,12 @@ class CollapseReport:
             for name, text in lines
         )
 
-    def _rank_line(self) -> str:
-        return (
-            f"{self.effective_rank:.4g} of {self.units}, by variances "
-            f"(participation ratio {self.participation_ratio:.4g})"
-        )
-
-    def _other_ranks_line(self) -> str:
-        return (
-            f"{self.effective_rank_singular:.4g} by singular values, "
-            f"{self.effective_rank_standardised:.4g} by variances with units standardised"
-        )
-
     def _variance_line(self) -> str:
         if not self.variance_shares.any():
             return "none"
         held = ", ".join(f"{share:.0%} in {self.directions(share)}" for share in (0.9, 0.95, 0.99))
-        return (
-            f"{100 * self.variance_shares[0]:.4g}% in the first direction; {held}; "
-            f"none in {self.empty_directions}"
-        )
+        first = f"{100 * self.variance_shares[0]:.4g}% in the first direction"
+        return f"{first}; {held}; none in {self.empty_directions}"
 
     def _correlation_line(self) -> str:
         if self.mean_correlation is None:

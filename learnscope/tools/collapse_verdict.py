@@ -1,24 +1,22 @@
-"""The verdict on representations: whether they have collapsed, and why it is said."""
+"""The verdict on representations: whether they have collapsed, and the reasons."""
 
 import dataclasses
 import math
 import numbers
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from learnscope.errors import BadInput
+from learnscope.errors import refuse_value
 
-Verdict = Literal[
-    "complete collapse",
-    "dimensional collapse",
-    "partial collapse",
-    "no sign of collapse",
-    "too few examples to tell",
-]
+if TYPE_CHECKING:
+    from learnscope.tools.collapse_value import CollapseReport
+
+Verdict = Literal["complete collapse", "dimensional collapse", "partial collapse",
+                  "no sign of collapse", "too few examples to tell"]  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
 class Thresholds:
-    """Where a verdict changes; `collapse_report` says what each one means."""
+    """The thresholds of the verdicts; `collapse_report` describes them."""
 
     dead: float = 1e-4
     duplicate: float = 0.99
@@ -30,7 +28,7 @@ class Thresholds:
 
     @classmethod
     def check(cls, **values: Any) -> "Thresholds":
-        """From what a user gives."""
+        """Check a user's thresholds."""
         given = {name: _number(value) for name, value in values.items()}
         for name, value in given.items():
             allowed, good = {
@@ -38,46 +36,32 @@ class Thresholds:
                 "dead": ("between 0 and 1", 0 < value < 1),
             }.get(name, ("more than 0 and at most 1", 0 < value <= 1))
             if not good:
-                raise BadInput(f"{name} = {values[name]!r} is not allowed: it must be {allowed}.")
-        found = cls(**given)
-        if found.dimensional > found.partial:
-            raise BadInput(
-                f"dimensional = {found.dimensional:g} is not allowed: "
-                f"it must be at most partial = {found.partial:g}."
-            )
-        return found
+                refuse_value(name, values[name], f"it must be {allowed}")
+        limits = cls(**given)
+        if limits.dimensional > limits.partial:
+            must = f"it must be at most partial = {limits.partial:g}"
+            refuse_value("dimensional", limits.dimensional, must)
+        return limits
 
 
-@dataclasses.dataclass(frozen=True)
-class Evidence:
-    """What a verdict rests on."""
-
-    examples: int
-    units: int
-    varying: int
-    effective_rank: float
-    mean_correlation: float | None
-    dead: int
-    copies: int
-    empty: int
-
-
-def judge(seen: Evidence, limits: Thresholds) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict and its reasons, in words."""
-    if not seen.varying:
+def judge(seen: "CollapseReport") -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict on the numbers of a report, and its reasons."""
+    limits, empty = seen.thresholds, seen.empty_directions
+    dead, copies = len(seen.dead), seen.copies
+    if dead == seen.units:
         return "complete collapse", ("no unit varies over the examples, up to rounding",)
     if seen.units == 1:
         return "no sign of collapse", ("its one unit varies, and can collapse in no other way",)
-    share = (seen.effective_rank - 1) / (seen.units - 1)
+    fraction = (seen.effective_rank - 1) / (seen.units - 1)
     size = f"the effective rank is {seen.effective_rank:.4g} of {seen.units}"
     strong = []
-    if share <= limits.dimensional:
+    if fraction <= limits.dimensional:
         strong.append(size)
     if seen.mean_correlation is not None and seen.mean_correlation >= limits.copies:
         strong.append(f"units are nearly copies: mean |correlation| {seen.mean_correlation:.3g}")
     least = limits.examples_per_direction
     enough = seen.examples > seen.units and seen.examples >= least
-    # Few directions are seen by fewer examples than units, if they are many to a direction.
+    # Fewer examples than units are enough, if there are many per direction.
     if strong and (enough or seen.examples >= least * max(1.0, seen.effective_rank)):
         return "dimensional collapse", tuple(strong)
     if not enough:
@@ -87,11 +71,11 @@ def judge(seen: Evidence, limits: Thresholds) -> tuple[Verdict, tuple[str, ...]]
             bound += f" have a rank of at most {seen.examples - 1}, whatever the units are"
         reason = f"{bound}; at least {needed} are needed, better {max(10 * seen.units, needed)}"
         return "too few examples to tell", (reason,)
-    weak = [size] if share <= limits.partial else []
-    if seen.dead + seen.copies >= limits.lost * seen.units:
-        weak.append(f"{_units(seen.dead, 'dead')}, {_units(seen.copies, 'copies of others')}")
-    if seen.empty >= limits.lost * seen.units:
-        weak.append(f"{seen.empty} of {seen.units} directions have no variance")
+    weak = [size] if fraction <= limits.partial else []
+    if dead + copies >= limits.lost * seen.units:
+        weak.append(f"{_units(dead, 'dead')}, {_units(copies, 'copies of others')}")
+    if empty >= limits.lost * seen.units:
+        weak.append(f"{empty} of {seen.units} directions have no variance")
     if weak:
         return "partial collapse", tuple(weak)
     return "no sign of collapse", (size,)
@@ -102,6 +86,6 @@ def _units(count: int, what: str) -> str:
 
 
 def _number(value: Any) -> float:
-    """NaN, which no limit allows, for what is none."""
+    """A real number as a float; anything else becomes NaN, which no threshold allows."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return float(value) if real else math.nan

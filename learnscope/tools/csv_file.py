@@ -1,4 +1,4 @@
-"""Images and labels in CSV: a line an image, a column a pixel, and a column of labels."""
+"""Images and labels from CSV: one line per image, one column per pixel, one column of labels."""
 
 import codecs
 import csv
@@ -11,14 +11,14 @@ import numpy as np
 
 from learnscope.errors import BadInput
 
-LARGEST = 4 * 2**30  # bytes of numbers; of text, four times as many
+LARGEST = 4 * 2**30  # bytes of numbers; the text may be four times as large
 LABELS = ("label", "class", "target", "y")
-_LONGEST = 2**28  # characters of a line
+_LONGEST = 2**28  # characters in a line
 _SHOWN = 10  # columns in a message
 
 
 def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
-    """Images (float64) and labels as they are written, without spaces around them."""
+    """Images (float64), and labels as text without surrounding spaces."""
     try:
         reader = csv.reader(_lines(path), strict=True)
         columns = [name.strip() for name in next(reader, [])]
@@ -54,19 +54,19 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
 
 
 class _Rows:
-    """A matrix that grows by rows, in place where the system can."""
+    """A matrix that grows by rows, in place if the system can."""
 
     def __init__(self, columns: int):
         self.table = np.empty((0, columns))
         self.count = 0
 
     def append(self, row: np.ndarray) -> bool:
-        """Whether there was room."""
+        """Add a row; False if there is no room."""
         if (self.count + 1) * row.nbytes > LARGEST:
             return False
         if self.count == len(self.table):
             more = max(1, self.count // 4, int(2**20 / row.nbytes))
-            # No one else refers to the table.
+            # There are no other references to the table.
             self.table.resize((self.count + more, len(row)), refcheck=False)
         self.table[self.count] = row
         self.count += 1
@@ -78,7 +78,7 @@ class _Rows:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a text that may be packed, none of them endless."""
+    """The lines of a text, gzipped or not, of limited length."""
     total = 0
     packed = path.name.lower().endswith(".gz")
     with gzip.open(path) if packed else open(path, "rb") as file:
@@ -87,34 +87,31 @@ def _lines(path: Path) -> Iterator[str]:
                 line = line.removeprefix(codecs.BOM_UTF8)
             total += len(line)
             if len(line) > _LONGEST or total > 4 * LARGEST:
-                raise BadInput(
-                    f"{path} is too large: a line has at most 256 MB, and all of them 16 GB."
-                )
+                raise BadInput(f"{path} is too large: at most 256 MB per line and 16 GB in all.")
             yield line.decode("utf-8")
 
 
 def _label_column(path: Path, columns: list[str], label: str | None) -> int:
     names = LABELS if label is None else (label,)
     lower = columns if label is not None else [name.lower() for name in columns]
-    found = next((name for name in names if name in lower), None)
+    match = next((name for name in names if name in lower), None)
     shown = ", ".join(columns[:_SHOWN])
     if len(columns) > _SHOWN:
         shown += f", ... ({len(columns)} in all)"
-    if found is None:
+    if match is None:
         what = f"called {' or '.join(names)}" if label is None else f"'{label}'"
         hint = "; --label names another" if label is None else ""
-        raise BadInput(
-            f"{path} has no column {what} for the labels{hint}; its columns are {shown or 'none'}."
-        )
-    if lower.count(found) > 1:
-        raise BadInput(f"{path} has {lower.count(found)} columns '{found}': one must be the label.")
+        there = f"its columns are {shown or 'none'}"
+        raise BadInput(f"{path} has no column {what} for the labels{hint}; {there}.")
+    if lower.count(match) > 1:
+        raise BadInput(f"{path} has {lower.count(match)} columns '{match}': one must be the label.")
     if len(columns) == 1:
         raise BadInput(f"{path} has no column beside the labels.")
-    return lower.index(found)
+    return lower.index(match)
 
 
 def _bad_cell(where: str, cells: list[str], columns: list[str]) -> BadInput:
-    """The first cell that is not a finite number."""
+    """The error for the first cell that is not a finite number."""
     for cell, column in zip(cells, columns, strict=True):
         try:
             good = bool(np.isfinite(float(cell)))

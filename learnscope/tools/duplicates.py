@@ -1,20 +1,17 @@
-"""Units that are copies of one another."""
+"""Groups of units that are copies of each other."""
 
 import dataclasses
 from typing import Any
 
 import numpy as np
 
-MOST_SHOWN = 12  # units on a line
+MOST_SHOWN = 12  # units on one line
 
 
 @dataclasses.dataclass(frozen=True)
 class Duplicates:
-    """Units that are copies of one another.
-
-    `signs` are relative to the first of `units`; `least` is the smallest |correlation| of any two
-    of them (below the threshold where copies of copies make a chain).
-    """
+    """Units that are copies of each other, their signs relative to the first, and the smallest
+    |correlation| of any two (copies of copies may be below the threshold)."""
 
     units: tuple[int, ...]
     signs: tuple[int, ...]
@@ -26,16 +23,16 @@ class Duplicates:
         return shown + (f" = ... ({len(both)} units)" if len(both) > MOST_SHOWN else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """As plain values, for JSON."""
         return {"units": list(self.units), "signs": list(self.signs), "least": self.least}
 
 
 def duplicate_groups(correlation: np.ndarray, threshold: float) -> tuple[Duplicates, ...]:
-    """Connected units, found from the first unit of each group outwards; large groups first."""
-    # Rounding may leave two equal units a little below a correlation of 1.
+    """The connected groups of units with |correlation| above a threshold, large groups first."""
+    # Rounding may put the correlation of equal units slightly below 1.
     near = np.abs(correlation) >= threshold - 1e-12
     left = near.sum(axis=1) > 1
-    found = []
+    groups = []
     for first in np.flatnonzero(left):
         if not left[first]:
             continue
@@ -49,5 +46,5 @@ def duplicate_groups(correlation: np.ndarray, threshold: float) -> tuple[Duplica
             queue.extend(others)
         which = np.sort(queue)
         least = float(np.abs(correlation[np.ix_(which, which)]).min())
-        found.append(Duplicates(tuple(which.tolist()), tuple(signs[which].tolist()), least))
-    return tuple(sorted(found, key=lambda group: (-len(group.units), group.units)))
+        groups.append(Duplicates(tuple(which.tolist()), tuple(signs[which].tolist()), least))
+    return tuple(sorted(groups, key=lambda group: (-len(group.units), group.units)))

@@ -1,13 +1,13 @@
-"""Images with labels from a user's files."""
+"""Images and labels from a user's files."""
 
 import dataclasses
 from pathlib import Path
 
 import numpy as np
 
-from learnscope.data.classes import MEMORY, Classes
-from learnscope.data.formats.folders import read_folder
 from learnscope.errors import BadInput
+from learnscope.images.classes import MEMORY, Classes
+from learnscope.images.formats.folders import read_folder
 from learnscope.tools.csv_file import read_csv
 from learnscope.tools.npz_file import read_npz
 
@@ -16,7 +16,7 @@ KINDS = ".npz, .csv or .csv.gz, or a folder of class folders"
 
 @dataclasses.dataclass(frozen=True)
 class Labelled:
-    """Images, their labels, where they come from, and their files if each has one."""
+    """Images, their labels, the name of their source, and their files (none: one file for all)."""
 
     images: np.ndarray
     labels: np.ndarray
@@ -27,14 +27,13 @@ class Labelled:
 def read_labelled(path: str | Path, label: str | None = None) -> Labelled:
     """Images and labels from a file or folder. Nothing is unpickled, nor unpacked beyond 4 GB.
 
-    - `.npz`: the images are the first array there is of `images`, `x`, `x_train`, `train_images`
-      and `data`, the labels that of `labels`, `label`, `y`, `y_train`, `train_labels`, `targets`
-      and `target` (in small or capital letters), or the array that `label` names.
-    - `.csv`, `.csv.gz`: a line of column names, then an image a line. The labels are the column
-      that `label` names, otherwise the one called `label`, `class`, `target` or `y`; all other
-      columns are numbers.
-    - A folder with a folder a class, each of PNG and JPEG files, all of one size. Hidden files are
-      left out.
+    - `.npz`: the images are the first existing array of `images`, `x`, `x_train`, `train_images`
+      and `data`. The labels are the array `label`, or the first of `labels`, `label`, `y`,
+      `y_train`, `train_labels`, `targets` and `target` (in small or capital letters).
+    - `.csv`, `.csv.gz`: a line of column names, then one line per image. The labels are the column
+      `label`, or the one called `label`, `class`, `target` or `y`; all other columns are numbers.
+    - A folder with one folder per class, of PNG and JPEG files of one size. Hidden files are
+      ignored.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -69,13 +68,13 @@ def read_labelled(path: str | Path, label: str | None = None) -> Labelled:
 def _checked(
     images: np.ndarray, labels: np.ndarray, name: str, files: list[str] | None = None
 ) -> Labelled:
-    """With labels as plain integers or text, one an image."""
+    """The images with labels as plain integers or text, one per image."""
     classes = Classes.check(images, labels, MEMORY)
     return Labelled(images, classes.names[classes.of], name or "images", files)
 
 
 def _numbers(texts: list[str]) -> np.ndarray:
-    """Labels as whole numbers, if all are written as such, so that 10 comes after 9."""
+    """Labels as whole numbers if all are, so that 10 comes after 9; otherwise as text."""
     try:
         numbers = [int(text) for text in texts]
         if [str(number) for number in numbers] == texts:

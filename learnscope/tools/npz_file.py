@@ -1,13 +1,13 @@
-"""Which arrays of a user's .npz hold what: found by their names."""
+"""Arrays of a user's .npz file, by their usual names."""
 
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from learnscope.data.formats import npz
-from learnscope.data.formats.safe import reading
 from learnscope.errors import BadInput, unknown
+from learnscope.images.formats import npz
+from learnscope.images.formats.safe import reading
 
 IMAGES = ("images", "x", "x_train", "train_images", "data")
 LABELS = ("labels", "label", "y", "y_train", "train_labels", "targets", "target")
@@ -23,23 +23,21 @@ def read_npz(path: Path, label: str | None) -> tuple[np.ndarray, np.ndarray]:
             raise unknown(f"array of {path}", labels, members)
         if labels == images:
             raise BadInput(f"'{images}' of {path} cannot be both images and labels.")
-        first, second = (npz.read_member(archive, members[name], path) for name in (images, labels))
-        return first, second
+        read = lambda name: npz.read_member(archive, members[name], path)  # noqa: E731
+        return read(images), read(labels)
 
 
 def read_one(path: Path, name: str | None, names: tuple[str, ...]) -> np.ndarray:
-    """The array of that name, or the only one, or the first there is of some names."""
+    """The array `name`; without a name the only array, or the first of `names` that exists."""
     with zipfile.ZipFile(path) as archive:
         members = npz.members(archive)
         if name is None:
             lower = {each.lower(): each for each in reversed(members)}
-            found = [lower[each] for each in names if each in lower]
-            if not found and len(members) != 1:
-                raise BadInput(
-                    f"{path} has {len(members)} arrays: --array names one; "
-                    f"arrays there: {npz.listed(members)}."
-                )
-            name = next(iter(members)) if len(members) == 1 else found[0]
+            usual = [lower[each] for each in names if each in lower]
+            if not usual and len(members) != 1:
+                there = f"arrays there: {npz.listed(members)}"
+                raise BadInput(f"{path} has {len(members)} arrays: --array names one; {there}.")
+            name = next(iter(members)) if len(members) == 1 else usual[0]
         if name not in members:
             raise unknown(f"array of {path}", name, members)
         return npz.read_member(archive, members[name], path)

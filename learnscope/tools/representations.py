@@ -1,13 +1,13 @@
-"""Representations from a user's files: one array of a .npy or .npz."""
+"""Representations from a user's file: one array of a .npy or .npz file."""
 
 import math
 from pathlib import Path
 
 import numpy as np
 
-from learnscope.data.formats.npz import read_header
-from learnscope.data.formats.safe import BROKEN
 from learnscope.errors import BadInput
+from learnscope.images.formats.npz import read_header
+from learnscope.images.formats.safe import reading
 from learnscope.tools.npz_file import read_one
 
 NAMES = ("representations", "embeddings", "features", "activations", "z", "h", "x")
@@ -17,7 +17,7 @@ def read_representations(path: str | Path, array: str | None = None) -> np.ndarr
     """An array of a file. Nothing is unpickled, nor unpacked beyond 4 GB.
 
     - `.npy`: its array, memory-mapped.
-    - `.npz`: the array that `array` names, otherwise its only one, otherwise the first there is of
+    - `.npz`: the array `array`; by default the only one, or the first existing one of
       `representations`, `embeddings`, `features`, `activations`, `z`, `h` and `x` (in small or
       capital letters).
 
@@ -33,21 +33,12 @@ def read_representations(path: str | Path, array: str | None = None) -> np.ndarr
     ending = place.suffix.lower()
     if ending not in (".npy", ".npz"):
         raise BadInput(f"{path} is not allowed: it must be a .npy or .npz file.")
-    try:
+    with reading(path, f"{ending} file"):
         if ending == ".npz":
             return read_one(place, array, NAMES)
         if array is not None:
             raise BadInput(f"--array is for .npz files: {path} has one array, without a name.")
         return _npy(place)
-    except BadInput:
-        raise
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
-    except MemoryError:
-        raise BadInput(f"{path} does not fit into the memory of this machine.") from None
-    except BROKEN as error:
-        said = " ".join(str(error).split()).rstrip(".")
-        raise BadInput(f"{path} is not a whole {ending} file: {said}.") from None
 
 
 def _npy(path: Path) -> np.ndarray:

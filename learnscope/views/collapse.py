@@ -10,14 +10,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from learnscope.studies.drawing import COLOURS, style
+from learnscope.evidence.output import Output
+from learnscope.figures.style import COLOURS, style
 from learnscope.tools import CollapseReport
-from learnscope.views.output import Output
 from learnscope.views.scores import short
 
 _SHARPEST = 1024  # units of a side in the heat map
 _MOST_WRITTEN = 512  # units whose correlation matrix goes into the JSON: 5 MB
-_LOWEST = 1e-12  # share of variance that is drawn
+_LOWEST = 1e-12  # fraction of the variance that is drawn
 
 
 def collapse_figure(report: CollapseReport, name: str = "representations") -> Figure:
@@ -27,12 +27,9 @@ def collapse_figure(report: CollapseReport, name: str = "representations") -> Fi
         _correlations(panels[0], report)
         _spectrum(panels[1], report)
         _matrix(panels[2], report)
-        figure.suptitle(
-            f"{short(name, 40)}: {report.examples} examples x {report.units} units, "
-            f"{report.verdict}",
-            parse_math=False,
-            fontsize=10,
-        )
+        size = f"{report.examples} examples x {report.units} units"
+        title = f"{short(name, 40)}: {size}, {report.verdict}"
+        figure.suptitle(title, parse_math=False, fontsize=10)
     return figure
 
 
@@ -48,38 +45,26 @@ def write_report(output: Output, report: CollapseReport, source: str) -> list[Pa
 
 
 def order_of_units(report: CollapseReport) -> np.ndarray:
-    """An order in which copies stand together: from unit to unit along the strongest correlation.
-
-    It begins at the unit that correlates most with all others; dead units come last.
-    """
+    """An order in which copies stand together: from the unit that correlates most with all others,
+    along the strongest correlation to the next; dead units come last."""
     strength = np.abs(report.correlation)
     np.fill_diagonal(strength, 0)
     left = np.ones(report.units, bool)
     left[list(report.dead)] = False
-    found = []
-    if left.any():
-        at = int(np.argmax(np.where(left, strength.sum(axis=1), -1)))
-        while True:
-            found.append(at)
-            left[at] = False
-            if not left.any():
-                break
-            at = int(np.argmax(np.where(left, strength[at], -1)))
-    return np.array([*found, *report.dead], int)
+    order, along = [], strength.sum(axis=1)
+    while left.any():
+        at = int(np.argmax(np.where(left, along, -1)))
+        order.append(at)
+        left[at], along = False, strength[at]
+    return np.array([*order, *report.dead], int)
 
 
 def _correlations(panel: Axes, report: CollapseReport) -> None:
     histogram = report.signed_histogram
     total = max(int(histogram.counts.sum()), 1)
-    panel.bar(
-        histogram.edges[:-1],
-        100 * histogram.counts / total,
-        np.diff(histogram.edges),
-        align="edge",
-        color=COLOURS[0],
-        edgecolor="white",
-        linewidth=0.4,
-    )
+    look = {"align": "edge", "color": COLOURS[0], "edgecolor": "white", "linewidth": 0.4}
+    shares, widths = 100 * histogram.counts / total, np.diff(histogram.edges)
+    panel.bar(histogram.edges[:-1], shares, widths, **look)
     panel.set_xlim(-1, 1)
     panel.set_ylim(0, None if histogram.counts.any() else 100)
     panel.set_xlabel("correlation of two units")
@@ -101,15 +86,12 @@ def _spectrum(panel: Axes, report: CollapseReport) -> None:
         return
     at = np.arange(1, len(shares) + 1)
     marker = "o" if len(shares) <= 100 else ""
-    panel.plot(
-        at[positive], shares[positive], marker=marker, markersize=3, color=COLOURS[0], zorder=3
-    )
-    panel.axvline(
-        report.effective_rank, color=COLOURS[3], linestyle="--", label="effective rank (variances)"
-    )
-    panel.axvline(
-        report.participation_ratio, color=COLOURS[2], linestyle=":", label="participation ratio"
-    )
+    look = {"marker": marker, "markersize": 3, "color": COLOURS[0], "zorder": 3}
+    panel.plot(at[positive], shares[positive], **look)
+    rank, label = report.effective_rank, "effective rank (variances)"
+    panel.axvline(rank, color=COLOURS[3], linestyle="--", label=label)
+    ratio, label = report.participation_ratio, "participation ratio"
+    panel.axvline(ratio, color=COLOURS[2], linestyle=":", label=label)
     panel.set_yscale("log")
     # Never so close that noise looks like structure.
     panel.set_ylim(bottom=min(float(shares[positive].min()) / 2, 1e-3), top=1.5)
@@ -132,9 +114,7 @@ def _matrix(panel: Axes, report: CollapseReport) -> None:
     panel.set_xlabel("unit")
     # Positions mean little in this order: the units' own numbers, as many as are legible.
     ticks = np.arange(0, len(some), max(1, math.ceil(len(some) / 24)))
+    panel.set_xticks([])
+    panel.set_yticks([])
     if len(some) <= 128:
         panel.set_yticks(ticks, [str(unit) for unit in some[ticks]], fontsize=6)
-        panel.set_xticks([])
-    else:
-        panel.set_xticks([])
-        panel.set_yticks([])

@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from learnscope.studies.drawing import COLOURS, style
+from learnscope.figures.style import COLOURS, style
 from learnscope.tools import Labelled, noise_correlation_ratio
 from learnscope.tools.correlation import MOST_CLASSES
 from learnscope.views.scores import short
@@ -22,11 +22,9 @@ _SHARPEST = 128  # pixels of a side on a contact sheet
 
 
 def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
-    """The images of highest and of lowest influence in every class, each with its score.
-
-    Needs a class with scores. Rows that are no images (as many numbers as no square has, say)
-    become a box plot of the scores of every class instead; of many classes the first are shown.
-    """
+    """The images of highest and of lowest influence in every class, each with its score. Rows that
+    are no images (as many numbers as no square has, say) become a box plot of the scores of every
+    class instead; of many classes the first are shown."""
     names, of = np.unique(data.labels, return_inverse=True)
     defined = [k for k in range(len(names)) if np.isfinite(scores[of == k]).all()]
     kept = defined[:_MOST_CLASSES]
@@ -51,19 +49,14 @@ def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
         figure, panels = plt.subplots(1, 2, figsize=(max(size[0], 4.5), max(size[1], 1.8)))
         figure.set_layout_engine("constrained", wspace=0.06)
         limits = _limits(data.images, [*highest, *lowest])
-        for panel, chosen, title in zip(
-            panels, (highest, lowest), ("highest influence", "lowest influence"), strict=True
-        ):
+        for panel, chosen, end in ((panels[0], highest, "highest"), (panels[1], lowest, "lowest")):
             _sheet(panel, data.images, chosen, columns, shape, limits, scores)
-            panel.set_title(title)
+            panel.set_title(f"{end} influence")
             panel.set_yticks((np.arange(len(kept)) + 0.5) / len(kept), texts, parse_math=False)
         panels[0].set_ylabel("class")
         panels[1].tick_params(labelleft=False)
-        figure.suptitle(
-            f"{short(data.name, 40)}: influence of images on the covariance of their class{note}",
-            parse_math=False,
-            fontsize=9,
-        )
+        words = f"influence of images on the covariance of their class{note}"
+        figure.suptitle(f"{short(data.name, 40)}: {words}", parse_math=False, fontsize=9)
     return figure
 
 
@@ -95,9 +88,8 @@ def correlation_map(correlation: xr.DataArray) -> Figure:
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """How to draw images of some shape: (height, width) or (height, width, 3); None if not at all.
-
-    A single row of numbers is a square if it can be one; no picture is a strip of more than 8 : 1.
+    """How to draw images of a shape: (height, width) or (height, width, 3); None if not at all. A
+    row of numbers is a square if it can be one; no picture is a strip of more than 8 : 1.
 
     >>> picture_shape((28, 28)), picture_shape((3, 32, 32)), picture_shape((784,))
     ((28, 28), (32, 32, 3), (28, 28))
@@ -133,58 +125,37 @@ def _limits(images: np.ndarray, chosen: list[np.ndarray]) -> tuple[float, float]
 
 
 def _sheet(
-    panel: Axes,
-    images: np.ndarray,
-    chosen: list[np.ndarray],
-    columns: int,
-    shape: tuple[int, ...],
-    limits: tuple[float, float],
-    scores: np.ndarray,
-) -> None:
+    panel: Axes, images: np.ndarray, chosen: list[np.ndarray], columns: int,
+    shape: tuple[int, ...], limits: tuple[float, float], scores: np.ndarray,
+) -> None:  # fmt: skip
     """Rows of images in one panel, whose axes go from 0 to 1; a score stands below each."""
-    margin, below = 0.05, 0.2  # parts of a cell
+    margin, below = 0.05, 0.2  # fractions of a cell
     low, high = limits
+    look = {"cmap": "gray" if len(shape) == 2 else None, "vmin": 0, "vmax": 1, "aspect": "auto",
+            "interpolation": "nearest"}  # fmt: skip
+    words = {"ha": "center", "va": "top", "fontsize": 6, "in_layout": False}
     for row, which in enumerate(chosen):
         for column, i in enumerate(which):
             picture = (_picture(np.asarray(images[i]), shape).astype(float) - low) / (high - low)
             top, left = (row + margin) / len(chosen), (column + margin) / columns
             bottom = (row + 1 - below) / len(chosen)
-            panel.imshow(
-                np.clip(picture, 0, 1),
-                cmap="gray" if len(shape) == 2 else None,
-                vmin=0,
-                vmax=1,
-                extent=(left, (column + 1 - margin) / columns, bottom, top),
-                aspect="auto",
-                interpolation="nearest",
-            )
-            panel.text(
-                (column + 0.5) / columns,
-                bottom + 0.02 / len(chosen),
-                _number(float(scores[i])),
-                ha="center",
-                va="top",
-                fontsize=6,
-                in_layout=False,
-            )
+            extent = (left, (column + 1 - margin) / columns, bottom, top)
+            panel.imshow(np.clip(picture, 0, 1), extent=extent, **look)
+            at = ((column + 0.5) / columns, bottom + 0.02 / len(chosen))
+            panel.text(*at, _number(float(scores[i])), **words)
     panel.set_xlim(0, 1)
     panel.set_ylim(1, 0)
     panel.set_xticks([])
     panel.grid(False)
     panel.tick_params(length=0)
-    for spine in panel.spines.values():
-        spine.set_visible(False)
+    panel.spines[:].set_visible(False)
 
 
 def _boxes(scores: list[np.ndarray], texts: list[str], note: str) -> Figure:
-    """A box a class, since there is nothing to look at."""
+    """One box per class, for rows that are no images."""
     figure, panel = plt.subplots(figsize=(6.4, 1.2 + 0.34 * len(scores)))
-    panel.boxplot(
-        scores,
-        orientation="horizontal",
-        flierprops={"markersize": 2, "markeredgecolor": COLOURS[0]},
-        medianprops={"color": COLOURS[3]},
-    )
+    outliers, median = {"markersize": 2, "markeredgecolor": COLOURS[0]}, {"color": COLOURS[3]}
+    panel.boxplot(scores, orientation="horizontal", flierprops=outliers, medianprops=median)
     panel.set_yticks(np.arange(len(texts)) + 1, texts, parse_math=False)
     panel.invert_yaxis()
     panel.set_xlabel(r"influence ($\mathrm{pixel}^4$)")
@@ -201,9 +172,8 @@ def _map(panel: Axes, values: np.ndarray, names: np.ndarray) -> None:
     mesh = panel.imshow(values, cmap="viridis", norm=norm, interpolation="nearest")
     bar = panel.figure.colorbar(mesh, ax=panel, shrink=0.85)
     if isinstance(norm, LogNorm):
-        plain = FuncFormatter(lambda value, _: _number(value))
         bar.locator = LogLocator(subs=(1, 2, 5))
-        bar.formatter = plain
+        bar.formatter = FuncFormatter(lambda value, _: _number(value))
         bar.minorlocator = NullLocator()
     panel.grid(False)
     step = max(1, math.ceil(count / 25))
@@ -214,13 +184,11 @@ def _map(panel: Axes, values: np.ndarray, names: np.ndarray) -> None:
     panel.set_yticks(ticks, texts, parse_math=False)
     if count > _MOST_NUMBERS:
         return
+    look = {"ha": "center", "va": "center", "fontsize": 6.5, "in_layout": False}
     for (row, column), value in np.ndenumerate(values):
-        light = not np.isfinite(value) or norm(value) > 0.6
+        colour = "black" if not np.isfinite(value) or norm(value) > 0.6 else "white"
         text = "-" if np.isnan(value) else _number(value)
-        panel.text(
-            column, row, text, ha="center", va="center", fontsize=6.5, in_layout=False,
-            color="black" if light else "white",
-        )  # fmt: skip
+        panel.text(column, row, text, color=colour, **look)
 
 
 def _number(value: float) -> str:

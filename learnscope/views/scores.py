@@ -1,4 +1,4 @@
-"""Influence scores in words: a table and a summary, and what they are compared with."""
+"""Influence scores in words: a table, a summary, and simpler measures for comparison."""
 
 import csv
 import io
@@ -6,13 +6,9 @@ import math
 
 import numpy as np
 
-from learnscope.data import load_images
 from learnscope.errors import BadInput
-from learnscope.tools import (
-    Labelled,
-    distance_to_class_mean,
-    nearest_neighbour_disagreement,
-)
+from learnscope.images import load_images
+from learnscope.tools import Labelled, distance_to_class_mean, nearest_neighbour_disagreement
 
 _NEIGHBOURS = 10
 _MOST_LINES = 30  # of a summary
@@ -23,50 +19,41 @@ def digits(label: str | None = None) -> Labelled:
     if label is not None:
         raise BadInput("--label is for files: the bundled digits have their labels.")
     images, labels, more_images, more_labels = load_images("digits")
-    return Labelled(
-        np.concatenate([images, more_images]), np.concatenate([labels, more_labels]), "digits"
-    )
+    both = np.concatenate([images, more_images]), np.concatenate([labels, more_labels])
+    return Labelled(*both, "digits")
 
 
 def baseline_columns(data: Labelled) -> dict[str, np.ndarray]:
     """Simpler measures, by name; ten neighbours, or as many as there are."""
     neighbours = min(_NEIGHBOURS, len(data.labels) - 1)
-    disagreement = (
-        nearest_neighbour_disagreement(data.images, data.labels, neighbours)
-        if neighbours
-        else np.full(1, np.nan)
-    )
+    disagreement = np.full(1, np.nan)
+    if neighbours:
+        disagreement = nearest_neighbour_disagreement(data.images, data.labels, neighbours)
+    distance = distance_to_class_mean(data.images, data.labels)
     return {
-        "distance_to_class_mean": distance_to_class_mean(data.images, data.labels),
-        "nearest_neighbour_disagreement": disagreement,
-    }
+        "distance_to_class_mean": distance, "nearest_neighbour_disagreement": disagreement
+    }  # fmt: skip
 
 
 def score_table(
     data: Labelled, scores: np.ndarray, baselines: dict[str, np.ndarray] | None = None
 ) -> str:
-    """Scores as CSV: an image a line, with its rank in its class (1 is the most influential)."""
+    """Scores as CSV: one line per image, with its rank in its class (1: the most influential)."""
     names = ["index", *(["file"] if data.files else []), "label", "influence", "rank"]
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow([*names, *(baselines or {})])
     rank = _ranks(data.labels, scores)
     for i, label in enumerate(data.labels.tolist()):
-        undefined = math.isnan(scores[i])
-        lines.writerow(
-            [
-                i,
-                *([data.files[i]] if data.files else []),
-                label,
-                *(["", ""] if undefined else [repr(float(scores[i])), int(rank[i])]),
-                *(_cell(values[i]) for values in (baselines or {}).values()),
-            ]
-        )
+        start = [i, data.files[i], label] if data.files else [i, label]
+        place = "" if math.isnan(scores[i]) else int(rank[i])
+        others = [_cell(values[i]) for values in (baselines or {}).values()]
+        lines.writerow([*start, _cell(scores[i]), place, *others])
     return text.getvalue()
 
 
 def summary(data: Labelled, scores: np.ndarray) -> str:
-    """A line a class: how many images, their scores, and the most influential of them."""
+    """One line per class: how many images, their scores, and the most influential of them."""
     names, of = np.unique(data.labels, return_inverse=True)
     shown = [str(name) for name in names]
     width = min(24, max(5, *(len(name) for name in shown)))
@@ -86,10 +73,9 @@ def summary(data: Labelled, scores: np.ndarray) -> str:
         lines.append(f"... and {len(names) - _MOST_LINES} more classes, in the table of scores.")
     small = [len(which) for which in members if len(which) < 3]
     if small:
-        lines.append(
-            f"warning: {_count(len(small), 'class has', 'classes have')} fewer than three images "
-            f"({_count(sum(small), 'image', 'images')}), where the score is not defined (NaN)."
-        )
+        have = _count(len(small), "class has", "classes have")
+        images = _count(sum(small), "image", "images")
+        lines.append(f"warning: {have} fewer than three images ({images}): their score is NaN.")
     return "\n".join(lines)
 
 

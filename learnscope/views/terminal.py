@@ -8,16 +8,16 @@ from rich.console import Console
 from rich.table import Table
 
 from learnscope.errors import BadInput
-from learnscope.lab.ledger import Ledger
-from learnscope.lab.progress import duration
-from learnscope.lab.store import Folder, Stored
+from learnscope.evidence.ledger import Ledger
+from learnscope.lab.progress import amount, duration
+from learnscope.lab.store.folder import Folder, Stored
 
-LARGE_FAMILY = 3  # sweeps, more than which are told in one line
+LARGE_FAMILY = 3  # more sweeps than this share one line
 _COLOURS = {"reproduced": "green", "differs": "yellow", "not run": "dim"}
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
-    """A table of claims, a row each."""
+    """A table with one row per claim."""
     table = Table(title="Ledger", expand=True, show_lines=True)
     for heading, ratio in (
         ("where", 2), ("claim", 5), ("setting", 4), ("paper", 3), ("measured", 5), ("verdict", 2),
@@ -36,17 +36,15 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
 
 
 def boundary_table(found: xr.Dataset) -> str:
-    """A boundary in lines: a value of y each, then the exponent."""
+    """A boundary as text: one line per value of y, then the exponent."""
     dim = str(found.boundary.dims[0])
     lines = [f"{dim:>12}  {found.attrs['x']:>12}  {'band':>23}  status"]
     for i, value in enumerate(found[dim].values):
         shown = f"{value:.6g}" if np.issubdtype(found[dim].dtype, np.number) else str(value)
-        numbers = [float(found[name][i]) for name in ("boundary", "low", "high")]
-        middle, band = (
-            (f"{numbers[0]:.5g}", f"{numbers[1]:.5g} to {numbers[2]:.5g}")
-            if np.isfinite(numbers[0])
-            else ("-", "-")
-        )
+        at, low, high = (float(found[name][i]) for name in ("boundary", "low", "high"))
+        middle, band = "-", "-"
+        if np.isfinite(at):
+            middle, band = f"{at:.5g}", f"{low:.5g} to {high:.5g}"
         lines.append(f"{shown:>12}  {middle:>12}  {band:>23}  {found.status.values[i]}")
     exponent, error = found.attrs["exponent"], found.attrs["exponent_error"]
     if np.isfinite(exponent):
@@ -55,19 +53,21 @@ def boundary_table(found: xr.Dataset) -> str:
 
 
 def print_runs(folder: Folder, every: bool = False) -> None:
-    """A line a sweep in a folder, the newest last; large families as one, unless all are wanted."""
+    """Print one line per sweep, the newest last, and one per large family unless `every`."""
     families, errors = by_family(folder)
     console = Console(highlight=False, soft_wrap=True)
     if not families and not errors:
         console.print(f"there are no sweeps in {folder.url}.")
         return
     for name, members in families.items():
-        if every or len(members) <= LARGE_FAMILY:
-            lines = [_line(m.name, [m]) + f"  {axes_text(m)}" for m in members]
-        else:
-            lines = [_line(f"{name}-...", members) + f"  {len(members)} sweeps"]
-        for line in lines:
-            console.print(line, markup=False)
+        shown = [(m.name, [m], axes_text(m)) for m in members]
+        if not every and len(members) > LARGE_FAMILY:
+            shown = [(f"{name}-...", members, f"{len(members)} sweeps")]
+        for title, sweeps, words in shown:
+            try:
+                console.print(f"{_line(title, sweeps)}  {words}", markup=False)
+            except BadInput as error:
+                errors.append(error)
     for error in errors:
         console.print(str(error), markup=False)
 
@@ -75,21 +75,19 @@ def print_runs(folder: Folder, every: bool = False) -> None:
 def by_family(folder: Folder) -> tuple[dict[str, list[Stored]], list[BadInput]]:
     """The sweeps of a folder by family, the newest last, and what is wrong with the others."""
     found = list(folder.all())
-    good = sorted(
-        (f for f in found if isinstance(f, Stored)), key=lambda f: str(f.manifest.get("created"))
-    )
+    good = [each for each in found if isinstance(each, Stored)]
     families: dict[str, list[Stored]] = {}
-    for stored in good:
+    for stored in sorted(good, key=lambda each: str(each.manifest.get("created"))):
         families.setdefault(stored.name.partition("-")[0], []).append(stored)
     return families, [error for error in found if isinstance(error, BadInput)]
 
 
 def _line(name: str, sweeps: list[Stored]) -> str:
-    """Name, day, share that is there, size, and kinds of parts."""
+    """Name, day, fraction of runs that exist, size, and kinds of parts."""
     finished = [stored.finished() for stored in sweeps]
     there, total = sum(int(f.sum()) for f in finished), sum(f.size for f in finished)
     share = "done" if there == total else f"{100 * there / total:.0f} %"
-    size = _megabytes(sum(stored.size() for stored in sweeps))
+    size = amount(sum(stored.size() for stored in sweeps))
     day = sweeps[0].manifest["created"][:16].replace("T", " ")
     return f"{name:<17}  {day}  {share:>5}  {size:>9}  {kinds_text(sweeps[0])}"
 
@@ -105,7 +103,7 @@ def run_details(stored: Stored) -> str:
     manifest, finished = stored.manifest, stored.finished()
     lines = [
         f"sweep {stored.name}, made {manifest['created']}",
-        f"{int(finished.sum())} of {finished.size} trainings stored, {_megabytes(stored.size())}",
+        f"{int(finished.sum())} of {finished.size} trainings stored, {amount(stored.size())}",
         f"computing time {duration(float(np.nansum(np.asarray(stored.array('seconds')[...]))))}",
         f"coordinates {stored.attributes['coordinates_used']}, {stored.attributes['precision']}",
         "software " + ", ".join(f"{k} {v}" for k, v in manifest["software"].items()),
@@ -128,7 +126,3 @@ def kinds_text(stored: Stored) -> str:
     text = stored.attributes["experiment"]
     names = [line.split('"')[1] for line in text.splitlines() if line.startswith("kind = ")]
     return " x ".join(names) or "experiment"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.3g} MB"

@@ -1,24 +1,20 @@
 """Data models that bring others to rules: dealt out to tasks, in pairs, pruned, with signs."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import learnscope as ls
+from tests.small import drawn
 
 KEY = jax.random.key(5)
 SIGNAL = ls.data.SignalNoise(dim=9, train=14, test=21, signal=1.0, noise=1.0)
 CLASSES = ls.data.ClassNoise(dim=40, classes=2, train_per_class=10, test=30, signal=1.0)
 
 
-QUICK = {"xla_backend_optimization_level": 0}  # to compile
-
-
-@eqx.filter_jit(compiler_options=QUICK)  # type: ignore[call-overload]
 def draw(data):
-    return data.sample(KEY)
+    return drawn(data, 5)
 
 
 def rows(*parts):

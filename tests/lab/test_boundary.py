@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.lab.compilation import compilations
+from learnscope.lab.compile import compilations
 from learnscope.probes import AbstractProbe, Output
+from tests import small
+from tests.small import DESCENT, refused
 
 
 class Ramp(AbstractProbe):
@@ -35,14 +37,9 @@ class Wave(AbstractProbe):
 
 
 def experiment(**changes):
-    data = {"dim": 100, "train": 2, "test": 2, "signal": 1.0, "noise": 1.0, "orthogonal": False}
-    return ls.Experiment(
-        data=ls.data.SignalNoise(**(data | changes)),
-        net=ls.nets.PatchCNN(width=1),
-        rule=ls.rules.GradientDescent(rate=0.1),
-        steps=1,
-        probes=[Ramp(), Wave(), ls.probes.TestAccuracy(), ls.probes.Decomposition()],
-    )
+    data = {"train": 2, "test": 2, "noise": 1.0, "orthogonal": False} | changes
+    probes = [Ramp(), Wave(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
+    return small.experiment(DESCENT, 1, 1, probes, data, {"width": 1})
 
 
 X, Y = {"data.signal": (0.1, 100.0)}, {"data.dim": [100, 1000, 10_000, 100_000]}
@@ -130,30 +127,27 @@ def test_fields_that_change_together_and_names_alone():
     assert alone.dim.values.tolist() == [100 * 2**k for k in range(8)]
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"at": 1.5}, "at = 1.5 is not allowed: ramp lies between 0 and 1"),
-        ({"at": 1.0}, "ramp lies between 0 and 1"),
-        ({"at": float("nan")}, "at = nan is not allowed"),
-        ({"of": "tset_accuracy"}, "the experiment's probes record"),
-        ({"of": "gamma"}, "it is not one number a run"),
-        ({"x": {"data.signal": (2, 1)}}, "the range of 'data.signal'"),
-        ({"x": {"data.signal": (1, float("inf"))}}, "the range of 'data.signal'"),
-        ({"x": {"data.sginal": (1, 2)}}, "sginal"),
-        ({"x": {"net.width": (1, 2)}}, "it must be a number that can be swept"),
-        ({"x": 3}, "x = 3 is not allowed"),
-        ({"y": {"data.dim": []}}, "'data.dim' has no values"),
-        ({"y": {"data.dim": [100, 100]}}, "has the value 100 twice"),
-        ({"y": {"data.dim": [100], "data.noise": [1.0]}}, "y must be one field"),
-        ({"y": {"data.signal": [1, 2]}}, "cannot be both x and y"),
-        ({"seeds": 0}, "seeds = 0"),
-        ({"tolerance": 0}, "tolerance = 0 is not allowed"),
-        ({"level": 1.0}, "level = 1.0 is not allowed"),
-    ],
-)
+BAD = [
+    ({"at": 1.5}, "at = 1.5 is not allowed: ramp lies between 0 and 1"),
+    ({"at": 1.0}, "ramp lies between 0 and 1"),
+    ({"at": float("nan")}, "at = nan is not allowed"),
+    ({"of": "tset_accuracy"}, "the experiment's probes record"),
+    ({"of": "gamma"}, "it must be one number per run"),
+    ({"x": {"data.signal": (2, 1)}}, "the range of 'data.signal'"),
+    ({"x": {"data.signal": (1, float("inf"))}}, "the range of 'data.signal'"),
+    ({"x": {"data.sginal": (1, 2)}}, "sginal"),
+    ({"x": {"net.width": (1, 2)}}, "it must be a number that can be swept"),
+    ({"x": 3}, "x = 3 is not allowed"),
+    ({"y": {"data.dim": []}}, "'data.dim' has no values"),
+    ({"y": {"data.dim": [100, 100]}}, "has the value 100 twice"),
+    ({"y": {"data.dim": [100], "data.noise": [1.0]}}, "y must be one field"),
+    ({"y": {"data.signal": [1, 2]}}, "cannot be both x and y"),
+    ({"seeds": 0}, "seeds = 0"),
+    ({"tolerance": 0}, "tolerance = 0 is not allowed"),
+    ({"level": 1.0}, "level = 1.0 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), BAD)
 def test_bad_input_is_one_sentence(change, words):
-    with pytest.raises(ls.BadInput) as error:
-        boundary(**change)
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
+    refused(lambda: boundary(**change), words)

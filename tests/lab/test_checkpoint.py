@@ -1,6 +1,6 @@
 """Checkpoints: a long run that was cut short continues where it was, to the same bits."""
 
-import dataclasses
+import io
 import os
 import subprocess
 import sys
@@ -13,11 +13,11 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab import engine
+from learnscope.lab import checkpoint, size, train, worker
+from learnscope.lab.blocks import Plan
 from learnscope.lab.checkpoint import Checkpoint
-from learnscope.lab.plan import Plan
-from tests.lab import small
-from tests.lab.small import DESCENT, HERE, reported, run
+from tests import small
+from tests.small import DESCENT, HERE, reported, run
 
 MOMENTUM = ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9})
 SEGMENTS = 25
@@ -52,7 +52,7 @@ class Segments:
     """Counts the segments that are computed."""
 
     def __init__(self):
-        self.count, self._segment = 0, engine._segment
+        self.count, self._segment = 0, train.segment
 
     def __call__(self, *given):
         self.count += 1
@@ -63,9 +63,8 @@ class Segments:
 def segments(monkeypatch):
     """Runs of many segments, counted."""
     counted = Segments()
-    monkeypatch.setattr(engine, "_SEGMENT_WORK", 1.0)
-    monkeypatch.setattr(engine, "_MOST_SEGMENTS", SEGMENTS)
-    monkeypatch.setattr(engine, "_segment", counted)
+    monkeypatch.setattr(size, "LIMITS", size.Limits(segment_work=1.0, segments=SEGMENTS))
+    monkeypatch.setattr(train, "segment", counted)
     return counted
 
 
@@ -78,7 +77,6 @@ STATE = {
     "flag": jnp.asarray(True),
     "name": "not an array",
 }
-DONE = [{"loss": np.array([[0.1, np.nan]], np.float32), "diverged_at": np.array([np.nan])}] * 2
 RECORDED = [{"loss": np.array([[0.3]], np.float32)}, {"loss": np.array([[0.2]], np.float32)}]
 
 
@@ -90,16 +88,15 @@ def blank(tree):
 
 
 def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
-    assert checkpoint.load() is None
-    checkpoint.offer(DONE, 7, STATE, RECORDED)
+    file = Checkpoint(path_in(tmp_path), every=0.0)
+    assert file.load() is None
+    file.offer(7, STATE, RECORDED)
     kept = Checkpoint(path_in(tmp_path)).load()
     assert kept.segment == 7
-    for found, given in ((kept.done, DONE), (kept.recorded, RECORDED)):
-        assert len(found) == len(given) == 2
-        for one, other in zip(found, given, strict=True):
-            assert one.keys() == other.keys()
-            assert_same(list(one.values()), [other[name] for name in one])
+    assert len(kept.recorded) == 2
+    for one, other in zip(kept.recorded, RECORDED, strict=True):
+        assert one.keys() == other.keys()
+        assert_same(list(one.values()), [other[name] for name in one])
     restored = kept.into(blank(STATE))
     arrays = {name: leaf for name, leaf in STATE.items() if name != "name"}
     assert_same(leaves({name: restored[name] for name in arrays}), leaves(arrays))
@@ -108,100 +105,75 @@ def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
     assert is_key(restored["key"])
     draw = jax.vmap(lambda key: jax.random.uniform(key, (3,)))
     np.testing.assert_array_equal(draw(restored["key"]), draw(STATE["key"]))
+    for _ in range(2):  # the second time there is nothing to clear
+        file.clear()
+        assert file.load() is None
+        assert not any(path_in(tmp_path).parent.iterdir())
 
 
 def test_a_checkpoint_of_double_precision_is_exact(tmp_path, float64):
     state = {"params": jnp.linspace(0, 1, 7) / 3}
     assert state["params"].dtype == np.float64
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
-    checkpoint.offer([], 1, state, [])
-    assert_same(leaves(checkpoint.load().into(state)), leaves(state))
+    file = Checkpoint(path_in(tmp_path), every=0.0)
+    file.offer(1, state, [])
+    assert_same(leaves(file.load().into(state)), leaves(state))
 
 
 def test_a_checkpoint_is_kept_only_so_often(tmp_path, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("learnscope.lab.checkpoint.time.monotonic", lambda: now[0])
-    checkpoint = Checkpoint(path_in(tmp_path), every=30.0)
+    file = Checkpoint(path_in(tmp_path), every=30.0)
     kept = []
     for segment, moment in enumerate([101, 129, 131, 132, 160, 161.5, 300]):
         now[0] = moment
-        checkpoint.offer([], segment, STATE, RECORDED)
-        found = checkpoint.load()
+        file.offer(segment, STATE, RECORDED)
+        found = file.load()
         kept.append(None if found is None else found.segment)
     assert kept == [None, None, 2, 2, 2, 5, 6]
     assert [file.name for file in path_in(tmp_path).parent.iterdir()] == ["0.npz"]
 
 
-def test_a_checkpoint_is_cleared(tmp_path):
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
-    checkpoint.clear()  # nothing there: nothing to do
-    checkpoint.offer([], 1, STATE, RECORDED)
-    assert path_in(tmp_path).exists()
-    checkpoint.clear()
-    assert checkpoint.load() is None
-    assert not any(path_in(tmp_path).parent.iterdir())
-
-
-def cut(path):
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def change(path):
-    text = bytearray(path.read_bytes())
-    text[200:400] = bytes(200)
-    path.write_bytes(text)
-
-
-def save_other(path):
+def test_a_checkpoint_that_cannot_be_read_is_ignored(tmp_path):
+    path, plain = path_in(tmp_path), io.BytesIO()
+    Checkpoint(path, every=0.0).offer(7, STATE, RECORDED)
+    whole = path.read_bytes()
+    np.save(plain, np.arange(3))
+    cut, changed = whole[:-100], whole[:200] + bytes(200) + whole[400:]
+    for damaged in (cut, changed, plain.getvalue(), b"", b"mine"):
+        path.write_bytes(damaged)
+        assert Checkpoint(path).load() is None
     np.savez(path, numbers=np.arange(3))
-
-
-def save_plain(path):
-    with open(path, "wb") as file:
-        np.save(file, np.arange(3))
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [cut, change, save_other, save_plain, lambda path: path.write_bytes(b""),
-     lambda path: path.write_text("mine")],
-    ids=["cut", "changed", "other", "plain", "empty", "text"],
-)  # fmt: skip
-def test_a_checkpoint_that_cannot_be_read_is_ignored(tmp_path, damage):
-    path = path_in(tmp_path)
-    Checkpoint(path, every=0.0).offer(DONE, 7, STATE, RECORDED)
-    damage(path)
     assert Checkpoint(path).load() is None
 
 
 def test_a_checkpoint_that_cannot_be_written_stops_nothing(tmp_path):
     (tmp_path / ".checkpoints").write_text("in the way")
-    Checkpoint(path_in(tmp_path), every=0.0).offer([], 1, STATE, RECORDED)
+    Checkpoint(path_in(tmp_path), every=0.0).offer(1, STATE, RECORDED)
     # Nor is a results folder made where there is none: a worker elsewhere does not see it.
-    Checkpoint(path_in(tmp_path / "elsewhere"), every=0.0).offer([], 1, STATE, RECORDED)
+    Checkpoint(path_in(tmp_path / "elsewhere"), every=0.0).offer(1, STATE, RECORDED)
     assert [file.name for file in tmp_path.iterdir()] == [".checkpoints"]
 
 
 # Blocks.
 
 
-def block_of(setting, precision="float32"):
+def runs_of(setting, precision="float32"):
     plan = Plan.of(setting, {"rule.rate": [0.1, 0.3]}, 3, "auto", precision)
-    (box,) = plan.boxes
-    return plan.block(box, memory=1e9)
+    (block,) = plan.blocks
+    return plan.runs_of(block)
 
 
 def interrupted(block, checkpoint, segments):
     """Compute a block until the end of a segment, counted from 1."""
-    told = []
+    counted = []
 
     def advance(runs):
-        told.append(runs)
-        if len(told) == segments:
+        counted.append(runs)
+        if len(counted) == segments:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        engine.compute(block, advance, checkpoint)
+        worker.compute(block, advance, checkpoint)
 
 
 @pytest.mark.parametrize(
@@ -213,48 +185,31 @@ def interrupted(block, checkpoint, segments):
     ids=["momentum", "batches"],
 )
 def test_an_interrupted_block_continues(tmp_path, segments, setting, precision):
-    block = block_of(setting, precision=precision)
-    expected = engine.compute(block)
+    block = runs_of(setting, precision=precision)
+    expected = worker.compute(block)
     assert segments.count == block.segments == SEGMENTS
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
+    file = Checkpoint(path_in(tmp_path), block.digest, every=0.0)
     # Twice: the second time from what was kept of a resumed run.
     for stop, kept in ((10, 9), (5, 12)):
-        interrupted(block, checkpoint, stop)
-        assert checkpoint.load().segment == kept
+        interrupted(block, file, stop)
+        assert file.load().segment == kept
     segments.count = 0
-    told = []
-    values = engine.compute(block, told.append, checkpoint)
+    counted = []
+    values = worker.compute(block, counted.append, file)
     assert segments.count == SEGMENTS - 12
     assert values.keys() == expected.keys()
     assert_same([values[name] for name in expected], list(expected.values()))
     # All runs are told of, those that were kept included.
-    assert sum(told) == pytest.approx(block.size)
-
-
-def test_finished_pieces_are_kept(tmp_path, segments):
-    rates = {"rule.rate": np.linspace(0.1, 0.3, 24)}
-    block = dataclasses.replace(block_of(experiment()), varying=rates, seeds=np.arange(24))
-    assert block.piece == 10
-    expected = engine.compute(block)
-    assert segments.count == 3 * SEGMENTS
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
-    interrupted(block, checkpoint, SEGMENTS + 4)
-    kept = checkpoint.load()
-    assert (len(kept.done), kept.segment) == (1, 3)
-    segments.count = 0
-    values = engine.compute(block, checkpoint=checkpoint)
-    assert segments.count == 2 * SEGMENTS - 3
-    assert_same([values[name] for name in expected], list(expected.values()))
+    assert sum(counted) == pytest.approx(block.size)
 
 
 def test_a_checkpoint_of_other_runs_is_not_continued(tmp_path, segments):
-    # A sweep's box may have other runs to compute the next time: a relative came, or went.
-    block = block_of(experiment())
-    first, second = (block.take(np.arange(*ends)) for ends in ((0, 2), (2, 4)))
-    expected = engine.compute(second)
-    checkpoint = Checkpoint(path_in(tmp_path), every=0.0)
-    interrupted(first, checkpoint, 10)
-    values = engine.compute(second, checkpoint=checkpoint)
+    # A block may have other runs to compute the next time: another sweep came, or went.
+    runs = runs_of(experiment())
+    first, second = (runs.take(np.arange(*ends)) for ends in ((0, 2), (2, 4)))
+    expected = worker.compute(second)
+    interrupted(first, Checkpoint(path_in(tmp_path), first.digest, every=0.0), 10)
+    values = worker.compute(second, checkpoint=Checkpoint(path_in(tmp_path), second.digest))
     assert_same([values[name] for name in expected], list(expected.values()))
 
 
@@ -296,12 +251,12 @@ def test_a_stored_run_with_a_bad_checkpoint_starts_anew(tmp_path, segments):
 
 
 if __name__ == "__main__":
-    segment = engine._segment
+    segment = train.segment
 
     def slow_segment(*given):
         time.sleep(0.1)
         return segment(*given)
 
-    engine._SEGMENT_WORK, engine._MOST_SEGMENTS, engine._segment = 1.0, SEGMENTS, slow_segment
-    Checkpoint.__init__.__defaults__ = (0.0,)
+    size.LIMITS = size.Limits(segment_work=1.0, segments=SEGMENTS)
+    train.segment, checkpoint._EVERY = slow_segment, 0.0
     run(experiment(batch=2), store=sys.argv[1])

@@ -12,6 +12,7 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.lab.cluster import local, workers
+from tests import small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
 
@@ -19,14 +20,9 @@ distributed = pytest.importorskip("distributed", reason="needs the extra 'cluste
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
-def experiment(**changes):
-    return ls.Experiment(
-        data=ls.data.SignalNoise(dim=100, train=4, test=20, signal=1.0, noise=1.0),
-        net=ls.nets.PatchCNN(width=2),
-        rule=ls.rules.GradientDescent(rate=0.1),
-        probes=[ls.probes.Loss(), ls.probes.TestAccuracy()],
-        **({"steps": 30} | changes),
-    )
+def experiment(steps=30):
+    data = {"train": 4, "test": 20, "noise": 1.0}
+    return small.experiment(small.DESCENT, steps, 1, small.probes("Loss TestAccuracy"), data)
 
 
 OVER = {"net.width": [2, 3], "data.noise": np.linspace(0.1, 2, 60)}
@@ -38,23 +34,23 @@ def client():
         yield client
 
 
+def swept(setting, **more):
+    return small.run(setting, OVER, seeds=4, **more)
+
+
 @pytest.fixture(scope="module")
 def alone():
-    return ls.run(experiment(), OVER, seeds=4, progress=False)
+    return swept(experiment())
 
 
 def test_workers_change_no_digit(client, alone):
-    xr.testing.assert_identical(
-        ls.run(experiment(), OVER, seeds=4, cluster=client, progress=False), alone
-    )
+    xr.testing.assert_identical(swept(experiment(), cluster=client), alone)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_nor_does_their_number(count, alone):
-    xr.testing.assert_identical(
-        ls.run(experiment(), OVER, seeds=4, cluster=count, progress=False), alone
-    )
+    xr.testing.assert_identical(swept(experiment(), cluster=count), alone)
 
 
 def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
@@ -74,10 +70,10 @@ def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
     thread = threading.Thread(target=kill)
     thread.start()
     long = experiment(steps=3000)
-    stored = ls.run(long, OVER, seeds=4, cluster=client, store=tmp_path / "s", progress=False)
+    stored = swept(long, cluster=client, store=tmp_path / "s")
     thread.join()
     assert killed, "nothing was running when a worker was to be killed"
-    xr.testing.assert_identical(stored.load(), ls.run(long, OVER, seeds=4, progress=False))
+    xr.testing.assert_identical(stored.load(), swept(long))
 
 
 def test_threads_of_workers_do_not_fight(client):
@@ -85,18 +81,17 @@ def test_threads_of_workers_do_not_fight(client):
     assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
-@pytest.mark.parametrize("cluster", [0, -1, True, 2.5, []])
-def test_what_is_no_cluster_is_refused(cluster):
-    with pytest.raises(ls.BadInput, match="it must be a number of workers"):
-        ls.run(experiment(), cluster=cluster, progress=False)
-
-
-def test_an_unreachable_scheduler_is_one_sentence(monkeypatch):
+def test_what_is_no_cluster_is_refused(monkeypatch):
     monkeypatch.setattr("learnscope.lab.cluster._PATIENCE", 1)
-    with pytest.raises(ls.BadInput, match=r"tcp://127\.0\.0\.1:9 cannot be reached"):
-        ls.run(experiment(), cluster="tcp://127.0.0.1:9", progress=False)
-    with pytest.raises(ls.BadInput, match="nonsense"):
-        ls.run(experiment(), cluster="nonsense://here", progress=False)
+    must = "it must be a number of workers"
+    for cluster, words in [(wrong, must) for wrong in (0, -1, True, 2.5, [])] + [
+        ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9 cannot be reached"),
+        ("nonsense://here", "nonsense"),
+    ]:
+        small.refused(lambda c=cluster: small.run(experiment(), cluster=c), words)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    words = "pip install 'learnscope[cluster]'"
+    small.refused(lambda: small.run(experiment(), cluster=2), words)
 
 
 def test_other_software_on_a_worker_is_refused(client, monkeypatch):
@@ -105,9 +100,3 @@ def test_other_software_on_a_worker_is_refused(client, monkeypatch):
     )
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass
-
-
-def test_without_dask_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ls.BadInput, match=r"pip install 'learnscope\[cluster\]'"):
-        ls.run(experiment(), cluster=2, progress=False)

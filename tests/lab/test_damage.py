@@ -1,19 +1,27 @@
-"""Damage to stored sweeps, and places that cannot be written: told, not mended."""
+"""Damage to stored sweeps, and places that cannot be written: told, and mended when asked to."""
 
 import importlib
 import json
+import os
+import random
 import shutil
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 import zarr
 
 import learnscope as ls
-from learnscope.lab import engine
-from learnscope.lab.filling import InStore
-from learnscope.lab.store import Folder
-from tests.lab.small import NOISE, experiment, reported, run, said_by
+from learnscope.lab import size
+from learnscope.lab.blocks import Plan
+from learnscope.lab.store import checked
+from learnscope.lab.store.folder import Folder
+from learnscope.lab.store.repair import repair
+from learnscope.lab.store.writer import StoredResults
+from learnscope.views.terminal import print_runs
 from tests.lab.stored import assert_same, change, chunks, cut, tree
+from tests.small import NOISE, experiment, reported, run, said_by
 
 RUNNING = importlib.import_module("learnscope.lab.run")  # lab.run is the function
 
@@ -23,6 +31,7 @@ def edit(sweep, **changes):
     file = sweep / "zarr.json"
     table = json.loads(file.read_text())
     table["attributes"]["manifest"] |= changes
+    table["attributes"]["manifest"]["digest"] = checked.digest(table)
     file.write_text(json.dumps(table))
 
 
@@ -37,16 +46,16 @@ DAMAGES = {
     "cut chunk": (lambda s: cut(chunks(s, "loss")[1]), "loss/c/1/0/0 has 20 bytes of 40"),
     "no chunk": (lambda s: chunks(s, "diverged_at")[2].unlink(), "diverged_at/c/2/0 is missing"),
     "empty chunk": (lambda s: chunks(s, "loss")[0].write_bytes(b""), "loss/c/0/0/0 has 0 bytes"),
-    "cut marks": (lambda s: cut(chunks(s, "seconds")[1]), "cannot be read"),
-    "changed marks": (lambda s: change(chunks(s, "seconds")[1]), "cannot be read"),
-    "cut labels": (lambda s: cut(chunks(s, "noise")[0]), "cannot be read"),
-    "no labels": (lambda s: chunks(s, "noise")[0].unlink(), "noise"),
-    "no seeds": (lambda s: chunks(s, "seed")[0].unlink(), "seed"),
-    "cut zarr.json": (lambda s: cut(s / "zarr.json"), "zarr.json is damaged"),
-    "empty zarr.json": (lambda s: (s / "zarr.json").write_bytes(b""), "zarr.json is damaged"),
-    "list": (lambda s: (s / "zarr.json").write_text("[1]"), "zarr.json is damaged"),
-    "cut array": (lambda s: cut(s / "loss" / "zarr.json"), "cannot be read"),
-    "no array": (lambda s: (s / "loss" / "zarr.json").unlink(), "cannot be read"),
+    "cut marks": (lambda s: cut(chunks(s, "seconds")[1]), "seconds/c/1/0 does not match"),
+    "changed marks": (lambda s: change(chunks(s, "seconds")[1]), "seconds/c/1/0 does not match"),
+    "cut labels": (lambda s: cut(chunks(s, "noise")[0]), "noise/c/0 is not what was written"),
+    "no labels": (lambda s: chunks(s, "noise")[0].unlink(), "noise/c/0 is missing"),
+    "no seeds": (lambda s: chunks(s, "seed")[0].unlink(), "seed/c/0 is missing"),
+    "cut zarr.json": (lambda s: cut(s / "zarr.json"), "zarr.json is not what was written"),
+    "empty zarr.json": (lambda s: (s / "zarr.json").write_bytes(b""), "zarr.json is not what was"),
+    "list": (lambda s: (s / "zarr.json").write_text("[1]"), "zarr.json is not what was written"),
+    "cut array": (lambda s: cut(s / "loss" / "zarr.json"), "loss/zarr.json is not what was"),
+    "no array": (lambda s: (s / "loss" / "zarr.json").unlink(), "loss/zarr.json is missing"),
     "format": (lambda s: edit(s, format=99), "has store format 99"),
     "foreign": (lambda s: replace(s, owner="me"), "is not a sweep that learnscope stored"),
     "foreign, bare": (replace, "is not a sweep that learnscope stored"),
@@ -54,8 +63,8 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_damage_is_told_and_left_as_it_is(boxes, kind):
-    folder, name = boxes
+def test_damage_is_told_and_left_as_it_is(blocks, kind):
+    folder, name = blocks
     damage, words = DAMAGES[kind]
     damage(folder / name)
     before = tree(folder)
@@ -69,8 +78,8 @@ def test_damage_is_told_and_left_as_it_is(boxes, kind):
         assert tree(folder) == before
 
 
-def test_results_of_other_software_are_not_mixed(boxes):
-    folder, name = boxes
+def test_results_of_other_software_are_not_mixed(blocks):
+    folder, name = blocks
     expected = ls.load(name, folder).load()
     software = Folder(folder).stored(name).manifest["software"]
     edit(folder / name, software=software | {"jax": "0.1"})
@@ -82,10 +91,66 @@ def test_results_of_other_software_are_not_mixed(boxes):
     assert tree(folder) == before
 
 
-def test_a_damaged_sweep_can_be_removed_and_run_again(boxes):
-    folder, name = boxes
+def trusted(folder, name):
+    """All that a reader takes from a sweep: the dataset, the metadata, the marks."""
+    stored = Folder(folder).stored(name)
+    marks = np.asarray(stored.array("seconds")[...]).tolist()
+    return ls.load(name, folder).load(), stored.document, marks
+
+
+def test_a_flipped_bit_is_found(blocks):
+    """Nothing that a reader trusts changes silently, in any kind of file."""
+    folder, name = blocks
+    expected, document, marks = trusted(folder, name)
+    draw, flips = random.Random(0), 0
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        text = file.read_bytes()
+        for bit in draw.sample(range(8 * len(text)), 24 if file.parent.name == name else 4):
+            changed = bytearray(text)
+            changed[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(changed)
+            try:
+                found, its_document, its_marks = trusted(folder, name)
+            except ls.BadInput as error:
+                assert str(folder / name) in str(error)
+                flips += 1
+                continue
+            assert_same(found, expected)
+            assert (its_document, its_marks) == (document, marks)
+        file.write_bytes(text)
+    assert flips > 100
+
+
+def test_repair_mends_what_it_can(blocks, capsys):
+    folder, name = blocks
+    sweep, stored = folder / name, Folder(folder).stored(name)
     expected = ls.load(name, folder).load()
-    cut(chunks(folder / name, "loss")[1])
+    assert repair(stored) == f"{name}: nothing is damaged."
+    whole = tree(sweep)
+    change(chunks(sweep, "seed")[0])
+    (sweep / "loss" / "zarr.json").unlink()
+    assert repair(stored) == f"{name}: rewrote seed/c/0, rewrote loss/zarr.json."
+    assert tree(sweep) == whole
+    change(chunks(sweep, "loss")[1])
+    chunks(sweep, "diverged_at")[1].unlink()
+    cut(chunks(sweep, "seconds")[2])
+    print_runs(Folder(folder))
+    assert "seconds/c/2/0 does not match its checksum" in capsys.readouterr().out
+    assert f"{name}: 2 of 3 blocks are damaged: run the sweep again" in repair(stored)
+    # They are not there, until they are computed.
+    loaded = ls.load(name, folder).load()
+    assert loaded.attrs["missing_runs"] == 6
+    assert loaded.loss.isel(noise=[1, 2]).isnull().all()
+    stored, report = reported(experiment(), NOISE, seeds=3, store=folder)
+    assert report.computed == 6
+    assert_same(stored, expected)
+
+
+@pytest.mark.parametrize("file", ["loss/c/1/0/0", "zarr.json"])
+def test_a_damaged_sweep_can_be_removed_and_run_again(blocks, file):
+    folder, name = blocks
+    expected = ls.load(name, folder).load()
+    cut(folder / name / file)
     Folder(folder).remove(name)
     stored, report = reported(experiment(), NOISE, seeds=3, store=folder)
     assert report.computed == 9
@@ -100,6 +165,45 @@ def test_a_damaged_sweep_does_not_hide_the_others(tmp_path):
     damaged, whole = Folder(tmp_path).all()
     assert isinstance(damaged, ls.BadInput)
     assert whole.name == names[1]
+
+
+# Power cuts.
+
+
+@pytest.mark.parametrize("left", [b"", b"half"])
+@pytest.mark.parametrize("file", ["zarr.json", "loss/zarr.json", "seed/c/0"])
+def test_a_sweep_that_has_not_begun_is_created_anew(tmp_path, file, left):
+    plan = Plan.of(experiment(), NOISE, 3, "auto", "float32")
+    name = StoredResults(Folder(tmp_path), plan).name
+    (tmp_path / name / file).write_bytes(left)
+    assert len(StoredResults(Folder(tmp_path), plan).missing()) == len(plan.blocks)
+    assert ls.load(name, tmp_path).attrs["missing_runs"] == 9
+
+
+def test_every_file_is_synced_before_and_after_it_is_named(tmp_path, small_blocks, monkeypatch):
+    events, sync, replace = [], checked._sync, os.replace
+
+    def note_sync(path):
+        sync(path)
+        events.append(("sync", str(path)))
+
+    def note_name(part, file):
+        assert events[-1] == ("sync", str(part))
+        replace(part, file)
+        events.append(("name", str(file)))
+
+    monkeypatch.setattr(checked, "_sync", note_sync)
+    monkeypatch.setattr(os, "replace", note_name)
+    _, report = reported(experiment(), {"data.noise": [0.1]}, store=tmp_path / "results")
+    sweep = tmp_path / "results" / report.store
+    named = [place for place, (what, _) in enumerate(events) if what == "name"]
+    for place, following in zip(named, [*named[1:], None], strict=True):
+        file = Path(events[place][1])
+        folders = file.parents[: file.parents.index(tmp_path) + 1]
+        assert events[place + 1 : following][: len(folders)] == [("sync", str(f)) for f in folders]
+    assert {events[place][1] for place in named} == tree(sweep).keys()
+    order = [events[place][1] for place in named]
+    assert order.index(f"{sweep}/seconds/c/0/0") > order.index(f"{sweep}/loss/c/0/0/0")
 
 
 # Places that cannot be written.
@@ -122,24 +226,24 @@ def test_a_store_that_is_no_place_is_refused(store):
 
 
 def full_disk(folder):
-    """Run a sweep on a disk that has no room left after the first box."""
+    """Run a sweep on a disk that has no room left after the first block."""
     import resource
 
-    put = InStore.put
+    put = StoredResults.put
 
     def put_and_fill(self, *given):
         put(self, *given)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
 
-    InStore.put = put_and_fill
-    engine._BLOCK_RUNS = 3
+    StoredResults.put = put_and_fill
+    size.LIMITS = size.Limits(block_runs=3)
     try:
         run(experiment(), NOISE, seeds=3, store=folder)
     except ls.BadInput as error:
         print(error)
 
 
-def test_a_full_disk_is_told_and_costs_nothing_stored(tmp_path, small_boxes):
+def test_a_full_disk_is_told_and_costs_nothing_stored(tmp_path, small_blocks):
     (told,) = said_by(__file__, tmp_path)
     assert told.startswith(f"the store {tmp_path} cannot be written: File too large")
     assert "what was stored before is whole" in told

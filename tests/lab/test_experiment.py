@@ -9,8 +9,9 @@ import optax
 import pytest
 
 import learnscope as ls
+from tests.small import refused, signals
 
-DATA = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1.0, noise=0.5)
+DATA = signals(dim=50, noise=0.5)
 NET = ls.nets.PatchCNN(width=2)
 RULE = ls.rules.GradientDescent(rate=0.1)
 
@@ -33,43 +34,20 @@ FULL = experiment(
 FOREVER = experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.2))
 
 
-# ------------------------------------------------------------------------------------------ values
-
-
 def test_probes_default_to_the_loss_and_are_a_tuple():
     assert experiment().probes == (ls.probes.Loss(),)
     assert experiment(probes=[ls.probes.TestLoss()]).probes == (ls.probes.TestLoss(),)
     assert experiment().record.every == 1
 
 
-@pytest.mark.parametrize("steps", [0, -1, 1.5, math.nan, math.inf, "many", None, True])
-def test_steps_are_a_count(steps):
-    with pytest.raises(ls.BadInput, match=r"^Experiment\.steps = .* a whole number at least 1"):
-        experiment(steps=steps)
-
-
-@pytest.mark.parametrize("every", [0, -3, 0.5, "often"])
-def test_recording_is_every_so_many_steps(every):
-    with pytest.raises(ls.BadInput, match=r"^Record\.every = "):
-        ls.Record(every=every)
-
-
 @pytest.mark.parametrize(
     ("slot", "value"),
     [
-        ("data", NET),
-        ("net", 3),
-        ("rule", "GradientDescent"),
-        ("rule", None),
-        ("probes", [3]),
-        ("probes", [RULE]),
-        ("probes", 3),
-        ("probes", None),
-        ("probes", ls.probes.Loss()),
-        ("probes", "Loss"),
-        ("record", 5),
+        ("data", NET), ("net", 3), ("rule", "GradientDescent"), ("rule", None), ("probes", [3]),
+        ("probes", [RULE]), ("probes", 3), ("probes", None), ("probes", ls.probes.Loss()),
+        ("probes", "Loss"), ("record", 5), ("steps", 0), ("steps", 1.5), ("steps", None),
     ],
-)
+)  # fmt: skip
 def test_a_slot_takes_its_kind_of_part_only(slot, value):
     with pytest.raises(ls.BadInput, match=rf"^Experiment\.{slot} = .* is not allowed"):
         experiment(**{slot: value})
@@ -78,9 +56,6 @@ def test_a_slot_takes_its_kind_of_part_only(slot, value):
 def test_a_variable_is_recorded_once():
     with pytest.raises(ls.BadInput, match=r"^Experiment\.probes record loss more than once"):
         experiment(probes=[ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()])
-
-
-# -------------------------------------------------------------------------------------------- text
 
 
 @pytest.mark.parametrize("original", [experiment(), FULL, FOREVER], ids=["plain", "full", "inf"])
@@ -108,7 +83,7 @@ def test_numbers_keep_every_digit():
 def test_defaults_need_not_be_written():
     text = """
     steps = 5
-    data = {kind = "SignalNoise", dim = 50, train = 4, test = 3, signal = 1, noise = 0.5}
+    data = {kind = "SignalNoise", dim = 50, train = 6, test = 10, signal = 1, noise = 0.5}
     net = {kind = "PatchCNN", width = 2}
     rule = {kind = "GradientDescent", rate = 0.1}
     """
@@ -123,64 +98,49 @@ def test_code_cannot_be_stored():
 
 
 @pytest.mark.parametrize(
-    "text", ["steps = [", "steps", "steps = 1\nsteps = 2", "= 3", "steps = 01"]
+    ("form", "texts", "words"),
+    [
+        ("toml", ["steps = [", "steps", "steps = 1\nsteps = 2", "= 3"], "not a valid TOML text: "),
+        ("json", ["", "{", '{"steps": }', "{'steps': 1}"], "not a valid JSON text: "),
+        ("json", ["3", "null", '"experiment"', "[1]", "true"], ".*table"),
+    ],
 )
-def test_malformed_toml(text):
-    with pytest.raises(ls.BadInput, match=r"^not a valid TOML text: .*\.$") as caught:
-        ls.Experiment.from_toml(text)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"steps": }', "{'steps': 1}"])
-def test_malformed_json(text):
-    with pytest.raises(ls.BadInput, match=r"^not a valid JSON text: "):
-        ls.Experiment.from_json(text)
-
-
-@pytest.mark.parametrize("text", ["3", "null", '"experiment"', "[1]", "true"])
-def test_json_that_is_no_table(text):
-    with pytest.raises(ls.BadInput, match=r"table"):
-        ls.Experiment.from_json(text)
+def test_malformed_text(form, texts, words):
+    for text in texts:
+        refused(lambda text=text: getattr(ls.Experiment, f"from_{form}")(text), match=words)
 
 
 TOML = experiment().to_toml()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("steps = 5", "stpes = 5", "unknown field of an experiment 'stpes'; did you mean 'steps'?"),
-        ("steps = 5", "", "an experiment lacks steps."),
-        ("steps = 5", "steps = 0", "Experiment.steps = 0 is not allowed: "),
-        ('"SignalNoise"', '"SignalNois"', "unknown data kind 'SignalNois'; did you mean 'Signal"),
-        ('"SignalNoise"', '"PatchCNN"', "unknown data kind 'PatchCNN'. Allowed: "),
-        ('kind = "SignalNoise"\n', "", "data has no kind; it must be one of "),
-        ('"SignalNoise"', '["SignalNoise"]', "unknown data kind "),
-        ('"SignalNoise"', "3", "unknown data kind '3'"),
-        (
-            "noise = 0.5",
-            "niose = 0.5",
-            "unknown field of SignalNoise 'niose'; did you mean 'noise'",
-        ),
-        ("noise = 0.5\n", "", "SignalNoise lacks noise."),
-        ("noise = 0.5", "noise = nan", "SignalNoise.noise = nan is not allowed: "),
-        ("noise = 0.5", "noise = inf", "SignalNoise.noise = inf is not allowed: "),
-        ("noise = 0.5", 'noise = "loud"', "SignalNoise.noise = 'loud' is not allowed: "),
-        ("noise = 0.5", "noise = [0.5]", "SignalNoise.noise = [0.5] is not allowed: "),
-        ("width = 2", "width = -2", "PatchCNN.width = -2 is not allowed: it must be a whole"),
-        ('"relu2"', '"relu3"', "PatchCNN.activation = 'relu3' is not allowed: it must be one of"),
-        ('"sgd"', '"sdg"', "GradientDescent.optimiser = 'sdg' is not allowed: "),
-        ("every = 1", "evry = 1", "unknown field of Record 'evry'; did you mean 'every'?"),
-        ("every = 1", "every = 0", "Record.every = 0 is not allowed: "),
-        ('kind = "Loss"', 'kind = "Lost"', "unknown probes kind 'Lost'; did you mean 'Loss'?"),
-        ('kind = "Loss"', 'name = "Loss"', "probes has no kind; it must be one of "),
-    ],
-)
+WRONG = [
+    ("steps = 5", "stpes = 5", "unknown field of Experiment 'stpes'; did you mean 'steps'?"),
+    ("steps = 5", "", "Experiment lacks steps."),
+    ("steps = 5", "steps = 0", "Experiment.steps = 0 is not allowed: "),
+    ('"SignalNoise"', '"SignalNois"', "unknown data kind 'SignalNois'; did you mean 'Signal"),
+    ('"SignalNoise"', '"PatchCNN"', "unknown data kind 'PatchCNN'. Allowed: "),
+    ('kind = "SignalNoise"\n', "", "data has no kind; it must be one of "),
+    ('"SignalNoise"', '["SignalNoise"]', "unknown data kind "),
+    ('"SignalNoise"', "3", "unknown data kind '3'"),
+    ("noise = 0.5", "niose = 0.5", "unknown field of SignalNoise 'niose'; did you mean 'noise'"),
+    ("noise = 0.5\n", "", "SignalNoise lacks noise."),
+    ("noise = 0.5", "noise = nan", "SignalNoise.noise = nan is not allowed: "),
+    ("noise = 0.5", 'noise = "loud"', "SignalNoise.noise = 'loud' is not allowed: "),
+    ("noise = 0.5", "noise = [0.5]", "SignalNoise.noise = [0.5] is not allowed: "),
+    ('"relu2"', '"relu3"', "PatchCNN.activation = 'relu3' is not allowed: it must be one of"),
+    ('"sgd"', '"sdg"', "GradientDescent.optimiser = 'sdg' is not allowed: "),
+    ("every = 1", "evry = 1", "unknown field of Record 'evry'; did you mean 'every'?"),
+    ("every = 1", "every = 0", "Record.every = 0 is not allowed: "),
+    ('kind = "Loss"', 'kind = "Lost"', "unknown probes kind 'Lost'; did you mean 'Loss'?"),
+    ('kind = "Loss"', 'name = "Loss"', "probes has no kind; it must be one of "),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_wrong_text_is_told_in_one_sentence(old, new, message):
     assert old in TOML
-    with pytest.raises(ls.BadInput) as caught:
+    with pytest.raises(ls.BadInput, match="^" + re.escape(message)) as caught:
         ls.Experiment.from_toml(TOML.replace(old, new))
-    assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
@@ -197,9 +157,6 @@ def test_wrong_text_is_told_in_one_sentence(old, new, message):
 def test_slots_of_text_are_tables(slot, value, message):
     with pytest.raises(ls.BadInput, match="^" + re.escape(message)):
         ls.Experiment.from_dict(experiment().to_dict() | {slot: value})
-
-
-# --------------------------------------------------------------------------------------- citations
 
 
 def test_citation_names_the_papers_behind_the_parts():

@@ -4,15 +4,18 @@ import functools
 import importlib.util
 import sys
 import textwrap
+from types import SimpleNamespace
 
+import numpy as np
 import optax
 import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab.identity import identity
-from learnscope.lab.plan import Plan
-from tests.lab.small import DESCENT, NOISE, PENALTY, experiment, reported, run, said_by
+from learnscope.lab.blocks import Plan
+from learnscope.lab.store.identity import identity
+from learnscope.part import canonical, code
+from tests.small import DESCENT, NOISE, PENALTY, experiment, reported, run, said_by
 
 MOMENTUM = experiment(ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9}))
 
@@ -76,7 +79,7 @@ RULE = """
     import learnscope as ls
     from learnscope.part import number
     from learnscope.rules import optimiser as opt
-    from tests.lab.small import AbstractOwnRule
+    from tests.small import AbstractOwnRule
 
 
     def examples(problem, key):
@@ -169,6 +172,56 @@ def test_a_changed_rule_is_run_anew(own, tmp_path):
     second, report = reported(experiment(module._Own(rate=0.3)), store=store)
     assert report.computed == 1
     xr.testing.assert_equal(first.load(), second.load())
+
+
+# learnscope's own code.
+
+
+@pytest.fixture
+def edited(monkeypatch):
+    """Read a module of learnscope as if its text were another; the file stays as it is."""
+    parsed = code._parsed
+
+    def edit(module, old, new):
+        file = code._file(module)
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        copy = SimpleNamespace(read_bytes=lambda: text.replace(old, new).encode())
+        other = parsed.__wrapped__(copy, 0)
+        canonical._code_of.cache_clear()
+        read = lambda path, at: other if path == file else parsed(path, at)  # noqa: E731
+        monkeypatch.setattr(code, "_parsed", read)
+
+    yield edit
+    canonical._code_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "changed"),
+    [
+        ("rules.gradient_descent", "Gradient descent on", "Other words on", False),
+        ("rules.gradient_descent", "\nclass ", "\n# Another comment.\nclass ", False),
+        ("rules.gradient_descent", "problem.batch(key)", "problem.train", True),
+        ("rules.losses", "jax.nn", "jax.numpy", True),  # a module that the rule imports
+        ("lab.train", "t + 1", "t + 2", True),
+        ("rules.contrastive", "\nimport", "\nimport this\nimport", False),  # another rule
+        ("images.formats.idx", "\nimport", "\nimport this\nimport", False),
+        ("lab.run", "\nimport", "\nimport this\nimport", False),
+    ],
+)
+def test_code_that_decides_numbers_is_part_of_the_name(edited, module, old, new, changed):
+    before = name_of(experiment())
+    edited(f"learnscope.{module}", old, new)
+    assert (name_of(experiment()) != before) == changed
+
+
+def test_contents_of_data_files_are_part_of_the_name(monkeypatch):
+    def name(pixel):
+        monkeypatch.setattr(ls.data.SignalNoise, "contents", lambda self: [np.full(3, pixel)])
+        return name_of(experiment())
+
+    assert len({name_of(experiment()), name(1), name(2)}) == 3
+    assert name(1) == name(1)
 
 
 def test_functions_that_differ_in_what_they_hold_differ():

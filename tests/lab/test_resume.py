@@ -14,16 +14,15 @@ import equinox as eqx
 import numpy as np
 import pytest
 import xarray as xr
-from zarr.storage import LocalStore
 
 import learnscope as ls
-from learnscope.lab import cluster, engine
-from learnscope.lab.filling import InStore
-from learnscope.lab.plan import Plan
-from learnscope.lab.store import Folder
-from tests.lab.small import DESCENT, HERE, AbstractOwnRule, experiment, reported
+from learnscope.lab import cluster, size
+from learnscope.lab.blocks import Plan
+from learnscope.lab.store.folder import Folder
+from learnscope.lab.store.writer import StoredResults
+from tests.small import DESCENT, HERE, AbstractOwnRule, experiment, reported
 
-BOX = 10  # runs
+BLOCK = 10  # runs
 CREATED = 10  # times, by two processes at once: a race of milliseconds is to be met
 
 
@@ -41,15 +40,15 @@ class _Steep(AbstractOwnRule):
         return eqx.error_if(state.gradient(problem.batch(key)), self.rate > 1, "too steep")
 
 
-def sweep(boxes=40):
-    """A sweep of so many boxes, some tens of milliseconds each."""
-    over = {"data.noise": np.linspace(0.1, 1, boxes).tolist()}
-    return experiment(steps=2000, every=2000), over, BOX
+def sweep(blocks=40):
+    """A sweep of so many blocks, some tens of milliseconds each."""
+    over = {"data.noise": np.linspace(0.1, 1, blocks).tolist()}
+    return experiment(steps=2000, every=2000), over, BLOCK
 
 
 @functools.cache
-def uninterrupted(boxes=40):
-    return reported(*sweep(boxes))[0]
+def uninterrupted(blocks=40):
+    return reported(*sweep(blocks))[0]
 
 
 @pytest.fixture
@@ -75,7 +74,7 @@ def start():
 
 
 def marks(folder):
-    """The boxes that are there, with what would change if one were written again."""
+    """The blocks that are there, with what would change if one were written again."""
     found = {}
     for file in folder.glob("*/seconds/c/*/*"):
         if not file.name.endswith(".partial"):
@@ -92,19 +91,19 @@ def wait_for_marks(child, folder, number):
 
 
 @pytest.fixture(autouse=True)
-def small_boxes(monkeypatch):
-    monkeypatch.setattr(engine, "_BLOCK_RUNS", BOX)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(size, "LIMITS", size.Limits(block_runs=BLOCK))
 
 
 # Kills.
 
 
-def kill_and_resume(start, folder, kills, boxes):
+def kill_and_resume(start, folder, kills, blocks):
     """Kill a sweep again and again, at its start and while it stores, then let it finish."""
     chance = random.Random(kills)
-    expected, kept = uninterrupted(boxes), {}
+    expected, kept = uninterrupted(blocks), {}
     for kill in range(kills):
-        child = start("run", folder, boxes)
+        child = start("run", folder, blocks)
         if kill % 5 == 0:
             time.sleep(chance.uniform(0.3, 2.0))
         else:
@@ -115,22 +114,22 @@ def kill_and_resume(start, folder, kills, boxes):
         child.communicate()
         assert kept.items() <= marks(folder).items()
         kept = marks(folder)
-    assert 0 < len(kept) < boxes
-    stored, report = reported(*sweep(boxes), store=folder)
-    assert (report.computed, report.reused) == (BOX * (boxes - len(kept)), BOX * len(kept))
+    assert 0 < len(kept) < blocks
+    stored, report = reported(*sweep(blocks), store=folder)
+    assert (report.computed, report.reused) == (BLOCK * (blocks - len(kept)), BLOCK * len(kept))
     xr.testing.assert_identical(stored, expected)
-    # No box was written again once it was there.
+    # No block was written again once it was there.
     assert kept.items() <= marks(folder).items()
-    assert len(marks(folder)) == boxes
+    assert len(marks(folder)) == blocks
 
 
 def test_a_killed_sweep_resumes(start, tmp_path):
-    kill_and_resume(start, tmp_path, kills=5, boxes=40)
+    kill_and_resume(start, tmp_path, kills=5, blocks=40)
 
 
 @pytest.mark.slow
 def test_a_sweep_survives_twenty_kills(start, tmp_path):
-    kill_and_resume(start, tmp_path, kills=20, boxes=140)
+    kill_and_resume(start, tmp_path, kills=20, blocks=140)
 
 
 class _Cut(RuntimeError):
@@ -139,51 +138,49 @@ class _Cut(RuntimeError):
 
 def cut_after(patch, writes):
     """Have the store die after so many writes; returns what was written."""
-    written = []
-    for name in ("set", "set_if_not_exists"):
-        write = getattr(LocalStore, name)
+    written, write = [], Folder.write
 
-        async def counted(self, key, *given, write=write, **more):
-            if len(written) == writes:
-                raise _Cut
-            written.append(key)
-            return await write(self, key, *given, **more)
+    def counted(self, name, key, content):
+        if len(written) == writes:
+            raise _Cut
+        written.append(key)
+        write(self, name, key, content)
 
-        patch.setattr(LocalStore, name, counted)
+    patch.setattr(Folder, "write", counted)
     return written
 
 
 def test_creating_a_sweep_may_be_cut_anywhere(tmp_path):
     plan = Plan.of(experiment(), {"rule": [DESCENT, _Steep(rate=0.1)]}, 3, "auto", "float32")
-    expected = InStore(Folder(tmp_path / "whole"), plan).dataset().load()
+    expected = StoredResults(Folder(tmp_path / "whole"), plan).dataset().load()
     for writes in itertools.count():
         folder = Folder(tmp_path / str(writes))
         with pytest.MonkeyPatch.context() as patch:
             cut_after(patch, writes)
             try:
-                InStore(folder, plan)
+                StoredResults(folder, plan)
             except _Cut:
                 pass
             else:
                 break  # that was all of them
-        results = InStore(folder, plan)
-        assert len(results.missing()) == len(plan.boxes)
+        results = StoredResults(folder, plan)
+        assert len(results.missing()) == len(plan.blocks)
         xr.testing.assert_identical(results.dataset().load(), expected)
     assert writes > 10
 
 
 def test_storing_a_box_may_be_cut_anywhere(tmp_path):
-    plan = Plan.of(experiment(), {"data.noise": [0.1, 0.2]}, BOX, "auto", "float32")
-    first, second = plan.boxes
+    plan = Plan.of(experiment(), {"data.noise": [0.1, 0.2]}, BLOCK, "auto", "float32")
+    first, second = plan.blocks
     draw = np.random.default_rng(0)
     values = {name: draw.normal(size=(1, *variable.shape[1:])).astype(variable.dtype)
               for name, variable in plan.variables.items()}  # fmt: skip
     folder = Folder(tmp_path)
-    InStore(folder, plan).put(first, values, 1.0)
+    StoredResults(folder, plan).put(first, values, 1.0)
     needed = len(values) + 1
     for writes in range(needed + 1):
         with pytest.MonkeyPatch.context() as patch:
-            results = InStore(folder, plan)
+            results = StoredResults(folder, plan)
             written = cut_after(patch, writes)
             if writes < needed:
                 with pytest.raises(_Cut):
@@ -191,12 +188,12 @@ def test_storing_a_box_may_be_cut_anywhere(tmp_path):
             else:
                 results.put(second, values, 1.0)
         assert len(written) == writes
-        # A box is there when its mark is, which is written last.
+        # A block is there when its mark is, which is written last.
         whole = writes == needed
-        assert InStore(folder, plan).missing() == ([] if whole else [second])
-        assert InStore(folder, plan).has(second) == whole
+        assert StoredResults(folder, plan).missing() == ([] if whole else [second])
+        assert (StoredResults(folder, plan).known(second) is None) == whole
         data = ls.load(results.name, tmp_path)
-        assert data.attrs.get("missing_runs", 0) == (0 if whole else BOX)
+        assert data.attrs.get("missing_runs", 0) == (0 if whole else BLOCK)
         for name, array in values.items():
             np.testing.assert_array_equal(data[name].isel(noise=[0]), array)
             if whole:
@@ -216,7 +213,7 @@ def test_ctrl_c_keeps_what_was_stored(start, tmp_path):
     kept = marks(tmp_path)
     assert 3 <= len(kept) < 40
     stored, report = reported(*sweep(), store=tmp_path)
-    assert report.computed == BOX * (40 - len(kept))
+    assert report.computed == BLOCK * (40 - len(kept))
     assert kept.items() <= marks(tmp_path).items()
     xr.testing.assert_identical(stored, uninterrupted())
 
@@ -233,9 +230,9 @@ def test_two_processes_may_work_on_one_sweep(start, tmp_path):
     for place in range(CREATED):
         folder = tmp_path / f"created-{place}"
         (name,) = Folder(folder).ids()
-        assert ls.load(name, folder).attrs["missing_runs"] == 10 * BOX
+        assert ls.load(name, folder).attrs["missing_runs"] == 10 * BLOCK
     # Run by both.
-    assert sum(int(output) for output, _, _ in ended) >= 10 * BOX
+    assert sum(int(output) for output, _, _ in ended) >= 10 * BLOCK
     stored, report = reported(*sweep(10), store=tmp_path / "run")
     assert report.computed == 0
     xr.testing.assert_identical(stored, uninterrupted(10))
@@ -266,13 +263,13 @@ def test_a_failing_box_does_not_cost_the_others(tmp_path):
 
 def test_many_failing_boxes_do_not_cost_the_others(tmp_path, monkeypatch):
     # More of them than are begun at a time, and before the others.
-    missing = InStore.missing
+    missing = StoredResults.missing
 
     def in_order(self):
-        return sorted(missing(self), key=lambda box: box.number)
+        return sorted(missing(self), key=lambda block: block.number)
 
     monkeypatch.setattr(cluster, "cores", lambda: 1)
-    monkeypatch.setattr(InStore, "missing", in_order)
+    monkeypatch.setattr(StoredResults, "missing", in_order)
     failing = [_Stumbling(rate=rate) for rate in (0.1, 0.2, 0.3, 0.4)]
     with pytest.raises(ls.BadInput, match=r"\(4 of 5 blocks failed\)"):
         reported(experiment(), {"rule": [*failing, DESCENT]}, seeds=2, store=tmp_path)
@@ -297,31 +294,31 @@ def test_a_failure_in_memory_is_the_error_itself():
     assert caught.value.__notes__[-1] == words
 
 
-def create(folder, boxes, number):
+def create(folder, blocks, number):
     """Create a sweep again and again, each time at the same moment as another process does."""
-    plan, errors = Plan.of(*sweep(boxes), "auto", "float32"), []
+    plan, errors = Plan.of(*sweep(blocks), "auto", "float32"), []
     for place in range(CREATED):
         (folder / f"ready-{place}-{number}").touch()
         while len(list(folder.glob(f"ready-{place}-*"))) < 2:
             time.sleep(0.0005)
         try:
-            InStore(Folder(folder / f"created-{place}"), plan)
+            StoredResults(Folder(folder / f"created-{place}"), plan)
         except Exception as error:  # the other one is to go on
             errors.append(repr(error))
     if errors:
         sys.exit("\n".join(errors))
 
 
-def main(what, place, boxes, *number):
+def main(what, place, blocks, *number):
     # Whoever started us may have had it ignored, as shells do for what runs in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(os, "sched_setaffinity"):  # many cores would be done before they are killed
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    engine._BLOCK_RUNS = BOX
+    size.LIMITS = size.Limits(block_runs=BLOCK)
     if what == "both":
-        create(Path(place), int(boxes), *number)
+        create(Path(place), int(blocks), *number)
         place = f"{place}/run"
-    print(reported(*sweep(int(boxes)), store=place)[1].computed)
+    print(reported(*sweep(int(blocks)), store=place)[1].computed)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,16 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 
 import learnscope as ls
 from learnscope.lab import sweep
+from learnscope.part import labels
+from tests.small import experiment
+from tests.small import refused as refused_by
 
-DATA = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1.0, noise=0.5)
-EXPERIMENT = ls.Experiment(
-    data=DATA,
-    net=ls.nets.PatchCNN(width=2),
-    rule=ls.rules.GradientDescent(rate=0.1, options={"momentum": 0.9}),
-    steps=5,
-)
+MOMENTUM = ls.rules.GradientDescent(rate=0.1, options={"momentum": 0.9})
+EXPERIMENT = experiment(MOMENTUM, 5, probes=[ls.probes.Loss()], data={"dim": 50, "noise": 0.5})
 EACH = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
 FULL = ls.rules.FullPenalty(rate=0.1, weight=0.5)
 
@@ -30,63 +27,51 @@ def nothing_runs(monkeypatch):
         raise AssertionError("a run was started")
 
     # The function `run` hides the module of the same name from an ordinary import.
-    monkeypatch.setattr(importlib.import_module("learnscope.lab.work"), "compute", started)
+    monkeypatch.setattr(importlib.import_module("learnscope.lab.worker"), "compute", started)
 
 
 def refused(**settings) -> str:
     with pytest.raises(ls.BadInput) as caught:
         ls.run(EXPERIMENT, progress=False, **settings)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
-# ---------------------------------------------------------------------------------- what is refused
+BAD = [
+    ({"data.niose": [1]}, "unknown field of SignalNoise 'niose'; did you mean 'noise'?"),
+    ({"dta.noise": [1]}, "unknown field of Experiment 'dta'; did you mean 'data'?"),
+    ({"": [1]}, "unknown field of Experiment ''"),
+    ({"data.noise.x": [1]}, "'data.noise.x' is not a field: noise = 0.5 has no fields."),
+    ({"probes.loss": [1]}, "unknown entry of probes 'loss'. Allowed: 0"),
+    ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
+    ({"data.noise": []}, "the axis 'data.noise' has no values."),
+    ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),
+    ({"data.noise": "0.5"}, "the axis 'data.noise' = '0.5' is not allowed: it must be a list"),
+    ({"data.noise": {"a": 1}}, "the axis 'data.noise' = {'a': 1} is not allowed"),
+    ({"data.noise": np.array(0.3)}, "the axis 'data.noise' = array(0.3) is not allowed"),
+    ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1.0 twice."),
+    ({"rule": [EACH, EACH]}, "the axis 'rule' has the value PerExamplePenalty("),
+    ({"data.noise": [0.1, math.nan]}, "SignalNoise.noise = nan is not allowed"),
+    ({"data.noise": [None]}, "SignalNoise.noise = None is not allowed"),
+    ({"data.noise": np.ones((1, 2))}, "SignalNoise.noise = array([1., 1.]) is not allowed"),
+    ({"net.width": [2, -1]}, "PatchCNN.width = -1 is not allowed"),
+    ({"steps": [5, 0]}, "Experiment.steps = 0 is not allowed"),
+    ({"rule": ["GradientDescent"]}, "Experiment.rule = 'GradientDescent' is not allowed"),
+    ({"seed": [1]}, "the axis 'seed' is there twice or is reserved"),
+    (ls.zipped({"data.noise": [1]}, name="seconds"), "the axis 'seconds' is there twice or"),
+    ({"data.noise": [1.0], "net.noise": [2.0]}, "the axis 'noise' is there twice"),
+    ([{"data.noise": [1.0]}, {"data.noise": [2.0]}], "the axis 'noise' is there twice"),
+    ([ls.zipped({"data.noise": [1.0, 2.0]}, name="first"), {"data.noise": [3.0]}],
+     "the field 'data.noise' is on two axes"),
+    (3, "over = 3 is not allowed: it must map dotted fields to values."),
+    ("data.noise", "over = 'data.noise' is not allowed"),
+    ({3: [1]}, "the axis 3 is not allowed"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("over", "message"),
-    [
-        ({"data.niose": [1]}, "unknown field of SignalNoise 'niose'; did you mean 'noise'?"),
-        ({"dta.noise": [1]}, "unknown field of Experiment 'dta'; did you mean 'data'?"),
-        ({"noise": [1]}, "unknown field of Experiment 'noise'"),
-        ({"": [1]}, "unknown field of Experiment ''"),
-        ({"data.noise.x": [1]}, "'data.noise.x' is not a field: noise = 0.5 has no fields."),
-        ({"probes.loss": [1]}, "unknown entry of probes 'loss'. Allowed: 0"),
-        ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
-        ({"data.noise": []}, "the axis 'data.noise' has no values."),
-        ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),
-        ({"data.noise": "0.5"}, "the axis 'data.noise' = '0.5' is not allowed: it must be a list"),
-        ({"data.noise": {"a": 1}}, "the axis 'data.noise' = {'a': 1} is not allowed"),
-        ({"data.noise": np.array(0.3)}, "the axis 'data.noise' = array(0.3) is not allowed"),
-        ({"data.noise": [0.1, 0.2, 0.1]}, "the axis 'data.noise' has the value 0.1 twice."),
-        ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1.0 twice."),
-        ({"rule": [EACH, EACH]}, "the axis 'rule' has the value PerExamplePenalty("),
-        ({"data.noise": [0.1, math.nan]}, "SignalNoise.noise = nan is not allowed"),
-        ({"data.noise": [0.1, -1]}, "SignalNoise.noise = -1.0 is not allowed"),
-        ({"data.noise": [0.1, "b"]}, "SignalNoise.noise = 'b' is not allowed"),
-        ({"data.noise": [None]}, "SignalNoise.noise = None is not allowed"),
-        ({"data.noise": [True]}, "SignalNoise.noise = True is not allowed"),
-        ({"data.noise": np.ones((1, 2))}, "SignalNoise.noise = array([1., 1.]) is not allowed"),
-        ({"net.width": [2, -1]}, "PatchCNN.width = -1 is not allowed"),
-        ({"net.activation": ["relu", "gelu"]}, "PatchCNN.activation = 'gelu' is not allowed"),
-        ({"steps": [5, 0]}, "Experiment.steps = 0 is not allowed"),
-        ({"rule": ["GradientDescent"]}, "Experiment.rule = 'GradientDescent' is not allowed"),
-        ({"seed": [1]}, "the axis 'seed' is there twice or is reserved"),
-        ({"data.noise": [1.0], "net.noise": [2.0]}, "the axis 'noise' is there twice"),
-        ([{"data.noise": [1.0]}, {"data.noise": [2.0]}], "the axis 'noise' is there twice"),
-        (3, "over = 3 is not allowed: it must map dotted fields to values."),
-        ("data.noise", "over = 'data.noise' is not allowed"),
-        ({3: [1]}, "the axis 3 is not allowed"),
-    ],
-)
+@pytest.mark.parametrize(("over", "message"), BAD)
 def test_a_bad_axis(over, message):
     assert refused(over=over).startswith(message)
-
-
-def test_a_field_is_on_one_axis_only():
-    over = [ls.zipped({"data.noise": [1.0, 2.0]}, name="first"), {"data.noise": [3.0]}]
-    assert refused(over=over).startswith("the field 'data.noise' is on two axes")
 
 
 @pytest.mark.parametrize("name", ["loss", "filter", "gamma", "diverged_at"])
@@ -99,7 +84,7 @@ def test_an_axis_is_not_named_like_what_is_recorded(name):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "zipped needs at least one field."),
+        ({}, "zipped needs a table of fields and their values, not {}."),
         ({"a": [1], "b": [1, 2]}, "zipped fields must have equally many values: a has 1, b has 2."),
         ({"a": [1, 1], "b": [2, 2]}, "the axis 'a, b' has the value 1, 2 twice."),
         ({"a": []}, "the axis 'a' has no values."),
@@ -108,107 +93,44 @@ def test_an_axis_is_not_named_like_what_is_recorded(name):
     ],
 )
 def test_bad_zips(fields, message):
-    with pytest.raises(ls.BadInput) as caught:
-        ls.zipped(fields)
-    assert str(caught.value).startswith(message)
+    assert refused_by(lambda: ls.zipped(fields)).startswith(message)
 
 
 @pytest.mark.parametrize(
-    "seeds",
-    [0, -1, [], [1, 1], [-1], [2**31], 1.5, "3", "ab", None, [0.5], ["1"], [None]],
-)
-def test_bad_seeds(seeds):
-    assert "seeds" in refused(seeds=seeds)
-
-
-@pytest.mark.parametrize("precision", ["float16", "double", None, 32, ["float32"]])
-def test_bad_precision(precision):
-    assert refused(precision=precision) == (
-        f"precision = {precision!r} is not allowed: it must be one of float32, float64."
-    )
-
-
-@pytest.mark.parametrize("coordinates", ["polar", None, 3, ["ambient"]])
-def test_bad_coordinates(coordinates):
-    assert refused(coordinates=coordinates) == (
-        f"coordinates = {coordinates!r} is not allowed: "
-        "it must be one of auto, ambient, rotate, compressed."
-    )
-
-
-@pytest.mark.parametrize("memory", [0, -1, math.nan, "1 GB", None])
-def test_bad_memory(memory):
-    assert refused(memory=memory).startswith(f"memory = {memory!r} is not allowed")
-
-
-@pytest.mark.parametrize("experiment", [3, None, EXPERIMENT.data, "experiment.toml"])
-def test_only_experiments_run(experiment):
-    with pytest.raises(ls.BadInput, match=r"^experiment = .* it must be an Experiment"):
-        ls.run(experiment)
-
-
-# ------------------------------------------------------------------------------ refused coordinates
-
-
-@pytest.mark.parametrize("coordinates", ["compressed", "rotate"])
-@pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("name", "values", "must"),
     [
-        ({"rule.optimiser": "adam"}, "the optimiser adam treats coordinates one by one"),
-        ({"rule.optimiser": optax.adam}, "the optimiser adam treats coordinates one by one"),
-        (
-            {"data.dim": 3},
-            "directions and training vectors take 5 coordinates and the dimension is only 3",
-        ),
-        ({"net": ls.nets.Model(lambda key: None)}, "Model sees more of its inputs than inner"),
+        ("seeds", [0, -1, [], [1, 1], [-1], [2**31], 1.5, "3", None, [0.5], ["1"]], ""),
+        ("precision", ["float16", None, 32, ["float32"]], "it must be one of float32, float64."),
+        ("coordinates", ["polar", None, 3], "it must be one of auto, ambient, rotate, compressed."),
     ],
 )
-def test_compression_is_refused_where_it_would_be_wrong(coordinates, changes, reason):
-    experiment = EXPERIMENT.replace("rule.options", {})
-    for path, value in changes.items():
-        experiment = experiment.replace(path, value)
-    with pytest.raises(ls.BadInput) as caught:
-        ls.run(experiment, coordinates=coordinates, progress=False)
-    assert str(caught.value).startswith(f"coordinates = '{coordinates}' is not possible: {reason}")
-    assert str(caught.value).endswith("; use 'ambient' or 'auto'.")
+def test_bad_settings(name, values, must):
+    for value in values:
+        said = refused(**{name: value})
+        assert name in said and said.endswith(must)
+        assert name == "seeds" or said.startswith(f"{name} = {value!r} is not allowed")
+    for wrong in (3, None, EXPERIMENT.data, "experiment.toml"):
+        with pytest.raises(ls.BadInput, match=r"^experiment = .* it must be an Experiment"):
+            ls.run(wrong)
 
 
-def test_one_setting_that_cannot_be_compressed_refuses_the_sweep():
-    assert "the dimension is only 3" in refused(
-        over={"data.dim": [3, 80]}, coordinates="compressed"
-    )
-    plain = EXPERIMENT.replace("rule.options", {})
-    with pytest.raises(ls.BadInput, match="adam"):
-        ls.run(plain, over={"rule.optimiser": ["sgd", "adam"]}, coordinates="compressed")
-
-
-# ------------------------------------------------------------------------------------ how it splits
-
-
-def split(over, experiment=EXPERIMENT, ambient=False):
-    return sweep.groups(experiment, sweep.axes(over), ambient)
+def split(over, ambient=False):
+    return sweep.programs(EXPERIMENT, sweep.axes(over), ambient)
 
 
 def test_numbers_are_one_program_and_the_rest_a_program_each():
     (one,) = split({"data.noise": [0.1, 0.2, 0.3], "rule.rate": [1, 2]})
     assert one.shape == {"noise": 3, "rate": 2}
-    assert one.size == 6
-    assert [group.place for group in split({"net.width": [2, 3], "data.noise": [1.0]})] == [
-        {"width": 0},
-        {"width": 1},
-    ]
-    assert [group.experiment.net.width for group in split({"net.width": [2, 3]})] == [2, 3]
-    assert len(split({"net.activation": ["relu", "cubic"], "data.orthogonal": [True, False]})) == 4
-
-
-def test_the_dimension_is_traced_when_compressed_only():
-    assert len(split({"data.dim": [50, 10**9]}, ambient=False)) == 1
-    assert len(split({"data.dim": [50, 60]}, ambient=True)) == 2
-
-
-def test_options_of_the_optimiser_are_numbers_too():
+    assert math.prod(one.shape.values()) == 6
     (one,) = split({"rule.options.momentum": [0.1, 0.9]})
     assert one.shape == {"momentum": 2}
+    groups = split({"net.width": [2, 3], "data.noise": [1.0]})
+    assert [group.place for group in groups] == [{"width": 0}, {"width": 1}]
+    assert [group.experiment.net.width for group in groups] == [2, 3]
+    assert len(split({"net.activation": ["relu", "cubic"], "data.orthogonal": [True, False]})) == 4
+    # The dimension is traced when compressed only.
+    assert len(split({"data.dim": [50, 10**9]}, ambient=False)) == 1
+    assert len(split({"data.dim": [50, 60]}, ambient=True)) == 2
 
 
 @pytest.mark.parametrize(
@@ -239,7 +161,8 @@ def test_a_part_and_its_fields_in_any_order(order):
     """The part is put in first, whichever axis comes first: or its field would be lost."""
     over = dict(list({"rule": [EACH, FULL], "rule.half": [True, False]}.items())[::order])
     found = {
-        (group.place["rule"], group.place["half"]): group.experiment.rule for group in split(over)
+        (program.place["rule"], program.place["half"]): program.experiment.rule
+        for program in split(over)
     }
     for (rule, half), value in found.items():
         assert value == [EACH, FULL][rule].replace("half", [True, False][half])
@@ -247,16 +170,13 @@ def test_a_part_and_its_fields_in_any_order(order):
 
 def test_a_field_that_only_the_swept_parts_have():
     """The base experiment's rule has no weight; both rules of the axis do."""
-    groups = split({"rule": [EACH, FULL], "rule.weight": [0.1, 0.2, 0.3]})
-    assert [group.shape for group in groups] == [{"weight": 3}, {"weight": 3}]
+    programs = split({"rule": [EACH, FULL], "rule.weight": [0.1, 0.2, 0.3]})
+    assert [program.shape for program in programs] == [{"weight": 3}, {"weight": 3}]
     with pytest.raises(ls.BadInput, match="unknown field of GradientDescent 'weight'"):
         split({"rule": [EACH, EXPERIMENT.rule], "rule.weight": [0.1]})
 
 
 def test_labels_tell_parts_apart():
-    def labels(values):
-        return sweep.labels(sweep.axes({"rule": values})[0], "rule")
-
     assert labels([EACH, FULL]) == ["PerExamplePenalty", "FullPenalty"]
     assert labels([EACH, EACH.replace("weight", 0.1), FULL]) == [
         "PerExamplePenalty(weight=0.5)",

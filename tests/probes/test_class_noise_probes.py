@@ -10,7 +10,9 @@ import pytest
 
 import learnscope as ls
 from learnscope import probes
-from learnscope.data import Frame, MatrixFactors, Problem, Samples
+from learnscope.data import MatrixFactors, Problem, Samples
+from learnscope.space import Frame
+from tests import small
 
 CLASSES, DIM = 3, 6
 # Features along the first three axes; the noise of class k is strongest along axis 3 + k.
@@ -63,9 +65,6 @@ def double(float64):
     """All of it in float64, but where a test says otherwise."""
 
 
-# ------------------------------------------------------------------------------------ the long tail
-
-
 @pytest.mark.parametrize("other", [5.0, -5.0], ids=["silent wrong", "silent right"])
 def test_an_example_that_activates_no_own_neuron_is_never_in_the_tail(other):
     # Class 1 looks along axis 4, class 2 along it too: the other way round, or harder still.
@@ -79,16 +78,13 @@ def test_an_example_that_activates_no_own_neuron_is_never_in_the_tail(other):
         assert long_tail(share, filters, test)[0][1] == right
 
 
-def test_a_class_of_silent_examples_only_has_no_tail():
+def test_classes_without_a_tail():
+    test = [AXES[3], AXES[4], AXES[5]], [0, 1, 2]
+    # Silent examples only.
     filters = [[-AXES[3]], [-AXES[4]], [AXES[5]]]
-    test = [AXES[3], AXES[4], AXES[5]], [0, 1, 2]
     np.testing.assert_array_equal(long_tail(1.0, filters, test)[0], [np.nan, np.nan, 1.0])
-
-
-def test_a_filter_along_the_features_only_has_no_noise_to_be_worth():
-    # It sees the feature patch, and the noise not at all.
+    # Filters along the features, which see the feature patch, and the noise not at all.
     filters = [[AXES[0]], [AXES[1]], [AXES[2]]]
-    test = [AXES[3], AXES[4], AXES[5]], [0, 1, 2]
     assert np.isnan(long_tail(1.0, filters, test)[0]).all()
     np.testing.assert_array_equal(probes.ClassAccuracy()(*setting(filters, test)), 1.0)
 
@@ -123,21 +119,9 @@ def test_the_untrained_network_has_a_tail_of_its_own():
     assert np.abs(trained - untrained).max() > 0.05
 
 
-def test_shares_are_between_nothing_and_all():
-    for share in (0.0, -0.1, 1.1, float("nan")):
-        with pytest.raises(ls.BadInput, match=r"LongTailAccuracy\.share = "):
-            probes.LongTailAccuracy(share=share)
-
-
-# -------------------------------------------------------------------- dead networks, absent classes
-
-
 def everything(state, problem):
     found = {}
-    for kind in (probes.ClassAccuracy, probes.LongTailAccuracy, probes.ActiveNeurons,
-                 probes.NoiseSpectrum, probes.Residual, probes.GradientBalance,
-                 probes.Contributions, probes.Activations):  # fmt: skip
-        probe = kind()
+    for probe in NEW:
         value = probe(state, problem)
         found |= value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
     return {name: np.asarray(value) for name, value in found.items()}
@@ -181,9 +165,6 @@ def test_networks_that_are_not_numbers_do_not_pass_for_some():
         assert np.isnan(found[name]).all(), name
 
 
-# -------------------------------------------------------------------------------------- residuals
-
-
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_small_residuals_do_not_cancel(precision):
     # F_y of 69.1, 70 and 72 above two others of 0: residuals of about 2 exp(-F), near 1e-30.
@@ -201,53 +182,33 @@ def test_small_residuals_do_not_cancel(precision):
     assert kappa == pytest.approx(np.exp(72.0 - 69.1), rel=tolerance)
 
 
-def test_residuals_near_one_are_exact_too():
+def test_residuals_near_one_and_ratios_beyond_all_residuals_are_exact():
     filters = [[AXES[3]], [50 * AXES[3]], [np.zeros(DIM)]]
-    state, problem = setting(filters, ([AXES[3]], [0]))
     right = (np.exp(50) + 1) / (np.exp(50) + np.exp(1) + 1)
-    np.testing.assert_allclose(probes.Residual()(state, problem), [right], rtol=1e-15)
-
-
-def test_ratios_beyond_all_residuals_are_still_told():
+    found = probes.Residual()(*setting(filters, ([AXES[3]], [0])))
+    np.testing.assert_allclose(found, [right], rtol=1e-15)
     # exp(-900) is 0 in float64; the ratio of two such residuals is not.
     filters = [[AXES[3]], [AXES[4]], [AXES[5]]]
-    test = np.array([900.0, 903.0])[:, None] * AXES[3:5], [0, 1]
-    state, problem = setting(filters, test)
+    state, problem = setting(filters, (np.array([900.0, 903.0])[:, None] * AXES[3:5], [0, 1]))
     assert (np.asarray(probes.Residual()(state, problem)) == 0).all()
     assert float(probes.GradientBalance()(state, problem)) == pytest.approx(np.exp(3.0), rel=1e-12)
 
 
-# ------------------------------------------------------------------------------------- wrong parts
-
-NEW = [
-    probes.ClassAccuracy(), probes.LongTailAccuracy(), probes.ActiveNeurons(),
-    probes.NoiseSpectrum(), probes.Residual(), probes.GradientBalance(), probes.Contributions(),
-    probes.Activations(),
-]  # fmt: skip
+NEW = small.probes(
+    "ClassAccuracy LongTailAccuracy ActiveNeurons NoiseSpectrum Residual GradientBalance "
+    "Contributions Activations"
+)
+OF_NOISE = "LongTailAccuracy Contributions ActiveNeurons NoiseSpectrum Activations"
 
 
-@pytest.mark.parametrize("probe", NEW, ids=lambda probe: type(probe).__name__)
-def test_a_wrong_data_model_is_told_by_the_probe_that_minds(probe):
-    setting = ls.Experiment(
-        data=ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5),
-        net=ls.nets.PatchCNN(width=2),
-        rule=ls.rules.GradientDescent(rate=0.1),
-        steps=2,
-        probes=[probe],
-    )
-    name = type(probe).__name__
-    with pytest.raises(ls.BadInput, match=rf"the probe {name} needs a (net|data model) with"):
-        ls.run(setting, progress=False)
-
-
-@pytest.mark.parametrize(
-    "probe", [p for p in NEW if isinstance(p, probes.LongTailAccuracy | probes.Contributions)
-              or type(p).__name__ in ("ActiveNeurons", "NoiseSpectrum", "Activations")],
-    ids=lambda probe: type(probe).__name__,
-)  # fmt: skip
-def test_classes_without_noise_of_their_own_are_told(probe):
-    filters, test = some()
-    state, problem = setting(filters, test)
+def test_wrong_parts_are_told_by_the_probe_that_minds():
+    for probe in NEW:
+        plain, name = small.experiment(steps=2, probes=[probe]), type(probe).__name__
+        words = rf"the probe {name} needs a (net|data model) with"
+        small.refused(lambda plain=plain: small.run(plain), match=words)
+    # Classes without noise of their own.
+    state, problem = setting(*some())
     bare = Problem(problem.train, problem.test, problem.directions, problem.frame)
-    with pytest.raises(ls.BadInput, match=rf"the probe {type(probe).__name__} needs a data model"):
-        probe(state, bare)
+    for probe in small.probes(OF_NOISE):
+        words = f"the probe {type(probe).__name__} needs a data model"
+        small.refused(lambda probe=probe: probe(state, bare), match=words)

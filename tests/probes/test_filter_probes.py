@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.data import Frame, Problem, Samples
+from learnscope.data import Problem, Samples
 from learnscope.probes import FilterCosines, Filters, PartAccuracy
 from learnscope.rules import State
+from learnscope.space import Frame
 
 NET = ls.nets.FullyConnected(width=2)
 MIXTURE = ls.data.TeacherMixture(

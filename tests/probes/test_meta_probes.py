@@ -7,8 +7,9 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.data import Frame
 from learnscope.probes import threshold_time
+from learnscope.space import Frame
+from tests.small import quick
 
 DATA = ls.data.TaskFamily(
     dim=30, dictionary=5, tasks=3, samples=4, validation=2, signal=1.0, task_signal=0.4, noise=0.4,
@@ -16,10 +17,6 @@ DATA = ls.data.TaskFamily(
 )  # fmt: skip
 NET = ls.nets.PatchCNN(width=3, activation="huberised", scale=0.3, second_layer="sum")
 GAMMA, J = 0.6, 2
-
-
-def quick(function):
-    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def loss(params, x, y):

@@ -1,9 +1,7 @@
 """Probes of features that emerge and of what they are good for, against NumPy formulas."""
 
 import functools
-import re
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,10 +9,12 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.data import Columns, Frame, Problem, Samples
-from learnscope.lab import engine
+from learnscope.data import Problem, Samples
+from learnscope.lab import size
 from learnscope.probes import chunk_alignment
+from learnscope.space import Columns, Frame
 from tests.reference import input_structure as reference
+from tests.small import experiment, quick, refused, run
 
 DIM, WIDTH, TRAIN, TEST, FIRST = 6, 5, 40, 30, 15
 NET = ls.nets.TwoLayer(width=WIDTH, symmetric=False)
@@ -60,7 +60,7 @@ def problem_of(directions, train, test, compressed):
     return Problem(Samples(x, y), Samples(test_x, test_y), directions, frame)
 
 
-@functools.partial(eqx.filter_jit, compiler_options={"xla_backend_optimization_level": 0})
+@quick
 def read(params, directions, train, test, compressed=False):
     problem = problem_of(directions, train, test, compressed)
     state = RULE.init(NET, problem, jax.random.key(0), params)
@@ -94,9 +94,6 @@ def cosines(rows, to):
 
 def same(name, right, **how):
     np.testing.assert_allclose(usual()[0][name], right, rtol=0, atol=1e-12, err_msg=name, **how)
-
-
-# -------------------------------------------------------------------------------- weights and truth
 
 
 def test_cosines_to_the_truth():
@@ -134,21 +131,15 @@ def test_tiny_and_huge_weights_have_directions_too(scale):
     np.testing.assert_allclose(apart(other["map_position"]), apart(one["map_position"]), atol=1e-5)
 
 
-def test_components_along_patterns():
-    params, directions, _, _ = arrays()
+def test_components_along_patterns_centres_and_gradients():
+    params, directions, train, _ = arrays()
     inside, outside = (params["filters"] @ directions[k].T for k in ("relevant", "background"))
     same("relevant_component", inside.mean(1))
     same("background_component", np.sqrt((outside**2).mean(1)))
     parts = (inside**2).sum(1), (outside**2).sum(1)
     same("relevant_share", np.mean(parts[0] / (parts[0] + parts[1])))
-
-
-def test_cosines_to_centres():
-    params, directions, _, _ = arrays()
     same("centre_cosine", cosines(params["filters"], directions["centres"]).max(0))
-
-
-# -------------------------------------------------------------------------------------- the map
+    same("weight_gradient", reference.gradient(params, *train)["filters"])
 
 
 def apart(points):
@@ -177,14 +168,6 @@ def test_any_map_is_the_best_of_its_kind_with_the_truth_to_the_right():
     assert found[-2, 0] > 0 and abs(found[-2, 1]) < 1e-12
 
 
-# ---------------------------------------------------------------------------------------- gradients
-
-
-def test_gradients_of_every_neuron():
-    params, _, train, _ = arrays()
-    same("weight_gradient", reference.gradient(params, *train)["filters"])
-
-
 def test_chunks_of_steps_agree_as_much_as_their_means():
     values = np.random.default_rng(1).normal(size=(2, 8, 3, 4)) + 0.5
     found = chunk_alignment(xr.DataArray(values, dims=("seed", "step", "neuron", "coordinate")))
@@ -199,9 +182,6 @@ def test_chunks_of_steps_agree_as_much_as_their_means():
             np.testing.assert_allclose(pair, cosine(one, other), rtol=1e-12)
     with pytest.raises(ls.BadInput, match="9 chunks need"):
         chunk_alignment(xr.DataArray(values[0], dims=("step", "neuron", "coordinate")), 9)
-
-
-# ------------------------------------------------------------------------------------- classifiers
 
 
 def accuracy(outputs, labels):
@@ -264,49 +244,32 @@ def test_the_kernel_is_that_of_the_gradients():
     assert 0.5 < found["kernel_test_accuracy"] < 1
 
 
-# -------------------------------------------------------------------------------------- anywhere
-
-
-def test_inputs_that_are_cut_or_stored_by_columns_are_read_alike():
-    for name, value in values(compressed=True)[0].items():
+def test_inputs_that_are_cut_or_by_columns_and_linearised_nets_are_read_alike():
+    for name, value in (values(compressed=True)[0] | usual()[3]).items():
         same(name, value)
 
 
-def test_a_linearised_network_is_read_as_the_one_it_is_of():
-    for name, value in usual()[3].items():
-        same(name, value)
-
-
-def refused(probe, data, words):
-    net = ls.nets.TwoLayer(width=2) if "TwoLayer" not in words else ls.nets.PatchCNN(width=2)
-    rule = ls.rules.GradientDescent(rate=0.1)
-    with pytest.raises(ls.BadInput) as caught:
-        ls.run(ls.Experiment(data, net, rule, steps=1, probes=[probe]), progress=False)
-    assert re.fullmatch(rf"the probe {type(probe).__name__} needs {words}\.", str(caught.value))
-
-
-SIGNALS = ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5)
+DIRECTION = "the data model's '{}', which has signal"
 WRONG = [
-    (ls.probes.Alignment(), "the data model's 'truth', which has signal"),
-    (ls.probes.Clusters(), "the data model's 'truth', which has signal"),
-    (ls.probes.WeightMap(), "the data model's 'truth', which has signal"),
-    (ls.probes.PatternComponents(), "the data model's 'relevant', which has signal"),
-    (ls.probes.CentreCosines(), "the data model's 'centres', which has signal"),
-    (ls.probes.ReadoutNorm(), "the net TwoLayer, not PatchCNN"),
-    (ls.probes.BestReadout(), "the net TwoLayer, not PatchCNN"),
-    (ls.probes.KernelFit(), "the net TwoLayer, not PatchCNN"),
-    (ls.probes.KernelFit(), "inputs of one patch"),
-]
+    *((getattr(ls.probes, name), DIRECTION.format(direction)) for name, direction in (
+        ("Alignment", "truth"), ("Clusters", "truth"), ("WeightMap", "truth"),
+        ("PatternComponents", "relevant"), ("CentreCosines", "centres"))),
+    *((getattr(ls.probes, name), "the net TwoLayer, not PatchCNN")
+      for name in ("ReadoutNorm", "BestReadout", "KernelFit")),
+    (ls.probes.KernelFit, "inputs of one patch"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("probe", "words"), WRONG)
-def test_wrong_parts_are_told_by_the_probe_that_minds(probe, words):
-    refused(probe, SIGNALS, words)
+@pytest.mark.parametrize(("kind", "words"), WRONG)
+def test_wrong_parts_are_told_by_the_probe_that_minds(kind, words):
+    net = {"width": 2} if "TwoLayer" in words else ls.nets.TwoLayer(width=2)
+    setting = experiment(steps=1, probes=[kind()], net=net)
+    refused(lambda: run(setting), match=rf"the probe {kind.__name__} needs {words}\.")
 
 
 def test_clusters_can_be_compressed():
     """Their training inputs are cut, their test inputs are not."""
     data = ls.data.GaussianParity(dim=50, factors=2, train=5, test=4, noise=0.5)
     setting = ls.Experiment(data, NET, RULE, steps=1, probes=PROBES[5:11])
-    shapes = engine.run_size(setting, "compressed", "float32").outputs
+    shapes = size.run_size(setting, "compressed", "float32").outputs
     assert shapes["kernel_test_accuracy"] == () and shapes["centre_cosine"] == (4,)

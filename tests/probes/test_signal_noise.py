@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.probes import AbstractProbe, Output
-from learnscope.theory.pegr import closed_forms
+from tests.errata import pegr_closed_forms as closed_forms
 from tests.reference import pegr
 
 WIDTH, TRAIN, STEPS = 4, 8, 60

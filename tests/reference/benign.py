@@ -1,9 +1,7 @@
 """Class-dependent noise and the K-class patch network, in plain NumPy float64.
 
-Written from the formulas of Xu and Chen, "Rethinking Benign Overfitting in Two-Layer Neural
-Networks" (2025): an independent yardstick for the JAX code. Everything is in R^d, one example and
-one neuron at a time where that reads like the paper; nothing uses automatic differentiation, and
-nothing assumes that features and noise are orthogonal.
+From the formulas of Xu and Chen (2025), without automatic differentiation, for features and noise
+that need not be orthogonal.
 
 | symbol                 | argument                                                           |
 | ---------------------- | ------------------------------------------------------------------ |

@@ -1,8 +1,6 @@
 """Two steps that find features, then SGD, on the two-layer network, in plain NumPy float64.
 
-Written from the formulas of Shi, Wei, Liang, "A Theoretical Analysis on Feature Learning in Neural
-Networks: Emergence from Inputs and Advantage over Fixed Features" (2022): an independent yardstick
-for the JAX code. Everything is in R^d, gradients are worked out by hand.
+From the formulas of Shi, Wei, Liang (2022), with gradients worked out by hand.
 
 | symbol                          | argument                                                   |
 | ------------------------------- | ---------------------------------------------------------- |

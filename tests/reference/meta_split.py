@@ -1,8 +1,6 @@
 """Meta-learning of the two-layer patch network, in plain NumPy float64.
 
-Written from the formulas of Zuo et al., "Understanding Train-Validation Split in Meta-Learning
-with Neural Networks" (sections 3, A and C): gradients and Hessian-vector products are worked out,
-nothing is differentiated automatically.
+From the formulas of Zuo et al. (sections 3, A and C), with derivatives worked out by hand.
 
 | symbol                 | argument                                                           |
 | ---------------------- | ------------------------------------------------------------------ |
@@ -32,10 +30,6 @@ def output(filters, x):
     """f(W, x) of every example."""
     value, _, _ = activation(np.einsum("fd,npd->fnp", filters, x))
     return signs(filters) @ value.sum(2)
-
-
-def loss(filters, x, y):
-    return np.logaddexp(0.0, -y * output(filters, x)).mean()
 
 
 def gradient(filters, x, y):

@@ -10,8 +10,6 @@ import itertools
 
 import numpy as np
 
-# ------------------------------------------------------------------------------------ finite batch
-
 
 def encode(w, x):
     """f_j(X) = sum_p <w_j, X_p>^3; x: example, patch, coordinate."""
@@ -90,14 +88,11 @@ def gradients(w, target, head, views, rule):
     return by_w, by_target, by_head
 
 
-def step(state, views, rule):
+def advanced(state, rule, gradients):
     """Weights, head and target (None: shared) after a step."""
     w, head, target = state
-    if rule["head"] == "symmetric":
-        f = encode(w, views[0])
-        head = {"matrix": f.T @ f / len(f)}
     shared = target is None
-    slope, by_target, by_head = gradients(w, w if shared else target, head, views, rule)
+    slope, by_target, by_head = gradients(w, w if shared else target, head)
     if shared and not rule["stop_gradient"]:
         slope = slope + by_target
     new = w - rule["rate"] * slope
@@ -108,6 +103,14 @@ def step(state, views, rule):
     if not shared:
         target = rule["momentum"] * target + (1 - rule["momentum"]) * new
     return new, head, target
+
+
+def step(state, views, rule):
+    w, head, target = state
+    if rule["head"] == "symmetric":
+        f = encode(w, views[0])
+        head = {"matrix": f.T @ f / len(f)}
+    return advanced((w, head, target), rule, lambda *given: gradients(*given, views, rule))
 
 
 def contrastive(w, views, temperature):
@@ -134,9 +137,6 @@ def differences(function, at, h=1e-6):
         moved[index] = h
         found[index] = (function(at + moved) - function(at - moved)) / (2 * h)
     return found
-
-
-# -------------------------------------------------------------------------------------- population
 
 
 def counts(patches, feature_patches, features, together, frequencies):
@@ -222,20 +222,13 @@ class Population:
         w, head, target = state
         if rule["head"] == "symmetric":
             head = self.covariance(w)
-        shared = target is None
-        slope, by_target, by_head = self.gradients(
-            w, w if shared else target, head, rule["normalise"]
-        )
-        if shared and not rule["stop_gradient"]:
-            slope = slope + by_target
-        new = w - rule["rate"] * slope
-        if rule["head"] == "identity":
-            by_head = by_head * (1 - np.eye(len(w)))
-        if rule["head"] in ("identity", "linear"):
-            head = head - rule["head_rate"] * by_head
-        if not shared:
-            target = rule["momentum"] * target + (1 - rule["momentum"]) * new
-        return new, head, target
+
+        def gradients(w, target, head):
+            by_w, by_target, by_head = self.gradients(w, target, head["matrix"], rule["normalise"])
+            return by_w, by_target, {"matrix": by_head}
+
+        new, head, target = advanced((w, {"matrix": head}, target), rule, gradients)
+        return new, head["matrix"], target
 
 
 def sample(rng, model, size):

@@ -1,9 +1,7 @@
 """Gradient penalties on the two-layer patch network, in plain NumPy float64.
 
-Written from the formulas of Meng, Cao, Zou, "Per-Example Gradient Regularization Improves
-Learning Signals from Noisy Data": an independent yardstick for the JAX code. Nothing here uses
-automatic differentiation, and nothing assumes that the noise vectors and the signal are
-orthogonal: the Hessian-vector products are worked out for arbitrary patches.
+From the formulas of Meng, Cao, Zou, without automatic differentiation, and for patches that need
+not be orthogonal.
 
 | symbol                    | argument                                                      |
 | ------------------------- | ------------------------------------------------------------- |
@@ -20,14 +18,18 @@ import numpy as np
 
 
 def scale_of(second_layer, width):
-    """The modulus a of the second-layer weights."""
-    return {"mean": 1.0 / width, "sum": 1.0}[second_layer]
+    """The modulus a of the second-layer weights, which may also be given as a number."""
+    return {"mean": 1.0 / width, "sum": 1.0}.get(second_layer, second_layer)
 
 
 def signs_of(filters):
     """The sign j of each filter."""
-    width = len(filters) // 2
-    return np.concatenate([np.ones(width), -np.ones(width)])
+    return np.repeat([1.0, -1.0], len(filters) // 2)
+
+
+def weights_of(filters, second_layer):
+    """The second layer: j a of each filter."""
+    return scale_of(second_layer, len(filters) // 2) * signs_of(filters)
 
 
 def patches_of(signal, noise, label):
@@ -37,38 +39,25 @@ def patches_of(signal, noise, label):
 
 def output(filters, patches, second_layer):
     """f(W, x) = sum_j j a sum_r [relu^2(<w_jr, x1>) + relu^2(<w_jr, x2>)]."""
-    scale = scale_of(second_layer, len(filters) // 2)
     active = np.maximum(filters @ patches.T, 0.0)
-    return scale * np.sum(signs_of(filters) * np.sum(active**2, axis=1))
+    return weights_of(filters, second_layer) @ np.sum(active**2, axis=1)
 
 
 def output_gradient(filters, patches, second_layer):
     """df/dw_jr = 2 a j sum_p relu(<w_jr, x_p>) x_p."""
-    scale = scale_of(second_layer, len(filters) // 2)
     active = np.maximum(filters @ patches.T, 0.0)
-    return 2.0 * scale * signs_of(filters)[:, None] * (active @ patches)
+    return 2.0 * weights_of(filters, second_layer)[:, None] * (active @ patches)
 
 
 def output_curvature(filters, patches, direction, second_layer):
     """Hessian of f along V: row jr is 2 a j sum_p 1{<w_jr, x_p> > 0} <v_jr, x_p> x_p."""
-    scale = scale_of(second_layer, len(filters) // 2)
-    gate = (filters @ patches.T > 0.0).astype(float)
-    return 2.0 * scale * signs_of(filters)[:, None] * ((gate * (direction @ patches.T)) @ patches)
-
-
-def loss_value(margin):
-    """l(z) = log(1 + exp(-z)), without overflow."""
-    return np.logaddexp(0.0, -margin)
+    along = np.where(filters @ patches.T > 0.0, direction @ patches.T, 0.0)
+    return 2.0 * weights_of(filters, second_layer)[:, None] * (along @ patches)
 
 
 def loss_slope(margin):
-    """l'(z) = -1 / (1 + exp(z))."""
+    """l'(z) = -1 / (1 + exp(z)), of l(z) = log(1 + exp(-z)), without overflow."""
     return -np.exp(-np.logaddexp(0.0, margin))
-
-
-def loss_curvature(margin):
-    """l''(z) = exp(z) / (1 + exp(z))^2."""
-    return np.exp(-np.logaddexp(0.0, margin) - np.logaddexp(0.0, -margin))
 
 
 def example_gradient(filters, patches, label, second_layer):
@@ -78,12 +67,13 @@ def example_gradient(filters, patches, label, second_layer):
 
 
 def example_hessian_product(filters, patches, label, direction, second_layer):
-    """H_i V = l'' <grad f, V> grad f + l' y (hess f) V, since y^2 = 1."""
+    """H_i V = l'' <grad f, V> grad f + l' y (hess f) V, since y^2 = 1; l'' = l'(z) l'(-z)."""
     margin = label * output(filters, patches, second_layer)
     slope = output_gradient(filters, patches, second_layer)
     curved = output_curvature(filters, patches, direction, second_layer)
+    curvature = loss_slope(margin) * loss_slope(-margin)
     along = np.sum(slope * direction)
-    return loss_curvature(margin) * along * slope + loss_slope(margin) * label * curved
+    return curvature * along * slope + loss_slope(margin) * label * curved
 
 
 def gradient(filters, signal, noise, labels, second_layer):
@@ -163,12 +153,8 @@ def outputs(filters, signal, noise, labels, second_layer):
 
 def loss(filters, signal, noise, labels, second_layer):
     """L_S(W) = (1/n) sum_i l(y_i f(W, x_i))."""
-    return np.mean(loss_value(labels * outputs(filters, signal, noise, labels, second_layer)))
-
-
-def accuracy(filters, signal, noise, labels, second_layer):
-    """The share of examples with y_i f(W, x_i) > 0."""
-    return np.mean(labels * outputs(filters, signal, noise, labels, second_layer) > 0.0)
+    margins = labels * outputs(filters, signal, noise, labels, second_layer)
+    return np.mean(np.logaddexp(0.0, -margins))
 
 
 def gradient_norm(filters, signal, noise, labels, second_layer):

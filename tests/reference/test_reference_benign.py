@@ -1,95 +1,22 @@
-"""The NumPy reference of class-dependent noise against automatic differentiation, and the library's
-runs, ways and probes against the reference; in float64."""
+"""Runs, ways and probes of class-dependent noise against the NumPy reference, in float64."""
 
 import functools
 
+import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.data import Columns
-from learnscope.lab import engine
+from learnscope.lab import one_run
+from learnscope.papers.benign import checks
 from learnscope.rules.way import InSpan, Plain, way_for
-from learnscope.studies.benign import checks
+from learnscope.space import Columns
 from tests.reference import benign
 
 CLASSES, WIDTH, DIM, STEPS, SEED = 3, 5, 50, 30, 7
 KINDS = {"logistic": "plain", "balanced": "balanced", "adjusted": "adjusted"}
-
-
-# The reference by itself.
-
-
-@pytest.fixture(params=[0, 1])
-def problem(request):
-    draw = np.random.default_rng(request.param)
-    filters = 0.5 * draw.normal(size=(CLASSES, WIDTH, 9))
-    labels = np.array([0, 0, 0, 1, 2, 2, 0])
-    return filters, draw.normal(size=(CLASSES, 9)), draw.normal(size=(len(labels), 9)), labels
-
-
-def mean_loss(filters, features, noise, labels, kind):
-    """The objective by JAX, for all examples at once."""
-    patches = jnp.stack([features[labels], noise], axis=1)
-    f = jax.nn.relu(jnp.einsum("kmd,npd->nkmp", filters, patches)).sum(-1).mean(-1)
-    counts = jnp.bincount(labels, length=CLASSES)
-    shift = jnp.log(counts / len(labels)) if kind == "adjusted" else jnp.zeros(CLASSES)
-    each = -jax.nn.log_softmax(f + shift[None])[jnp.arange(len(labels)), labels]
-    if kind == "balanced":
-        return jnp.mean(jnp.stack([each[labels == k].mean() for k in range(CLASSES)]))
-    return each.mean()
-
-
-@pytest.mark.parametrize("kind", KINDS.values())
-def test_loss_and_gradient_are_those_of_autodiff(float64, problem, kind):
-    value, slope = jax.value_and_grad(mean_loss)(*map(jnp.asarray, problem), kind)
-    assert abs(benign.losses(*problem, kind).mean() - value) < 1e-13
-    found = benign.gradient(*problem, kind)
-    assert np.linalg.norm(found - slope) < 1e-13 * np.linalg.norm(slope)
-
-
-def test_the_kinds_of_loss_differ(problem):
-    slopes = [benign.gradient(*problem, kind) for kind in KINDS.values()]
-    for i in range(3):
-        assert np.linalg.norm(slopes[i] - slopes[i - 1]) > 0.01 * np.linalg.norm(slopes[i])
-
-
-def test_probes_on_a_network_done_by_hand():
-    # Two classes of two neurons in R^3: u_0 = 2 e1, u_1 = e1, xi = 3 e2 - e3 of class 0.
-    filters = np.array([[[1.0, 1, 0], [0, 1, 1]], [[0, -1, 0], [1, 0, -1]]])
-    features, noise = np.array([[2.0, 0, 0], [1, 0, 0]]), np.array([[0, 3.0, -1]])
-    labels, matrices = np.array([0]), np.stack([np.diag([0, 2.0, 3.0]), np.diag([0, 1.0, 1.0])])
-    # <w, u>: 2, 0 and 0, 2. <w, xi>: 3, 2 and -3, 1.
-    np.testing.assert_array_equal(benign.outputs(filters, features, noise, labels), [[3.5, 1.5]])
-    residual = np.exp(1.5) / (np.exp(3.5) + np.exp(1.5))
-    assert benign.residuals(filters, features, noise, labels) == pytest.approx([residual])
-    assert benign.losses(filters, features, noise, labels, "plain") == pytest.approx(
-        [-np.log(1 - residual)]
-    )
-    assert benign.active_shares(filters, noise, labels) == [1.0]
-    assert benign.active_shares(filters, noise, np.array([1])) == [0.5]
-    # The sum of active neurons is (1, 2, 1): 5 / ||(0, 4, 3)||; of class 1, (1, 0, -1): 1 / 1.
-    assert benign.equivalent_noise(filters, noise, labels, matrices) == pytest.approx([1.0])
-    assert benign.equivalent_noise(filters, noise, np.array([1]), matrices) == pytest.approx([1.0])
-    # W_0 A_0 = [[0, 2, 0], [0, 2, 3]] has squared singular values (17 -+ sqrt(145)) / 2.
-    squares = benign.singular_values(filters, matrices)[0] ** 2
-    assert squares == pytest.approx([(17 + 145**0.5) / 2, (17 - 145**0.5) / 2])
-    assert benign.kappa(filters, features, noise, labels) == 1.0
-
-
-def test_the_spike_gives_the_ratio():
-    for correlation in (1.0, 1.2, 20.0, 1400.0):
-        frame = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 6)))[0].T
-        spike = benign.spike_of(correlation, 40, 3, 0.5)
-        a, b, _ = benign.spike_matrices(frame[:3], frame[3:], 0.5, spike)
-        found = np.linalg.norm(a.T @ a) ** 2 / np.linalg.norm(a.T @ b) ** 2
-        assert found == pytest.approx(correlation, rel=1e-10)
-
-
-# The library against it.
 
 
 def _matrices():
@@ -131,14 +58,11 @@ def experiment(data, loss, every):
 
 @functools.cache
 def drawn(data, loss, how):
-    """The problem and the first parameters, as the engine draws them."""
+    """The problem and the first parameters of a run."""
     setting = experiment(data, loss, 1)
     with jax.enable_x64(True):
-        fixed = engine._traced(setting, np.dtype("float64"), how == "compressed")
-        rank, chunk = engine._room(setting, how), engine.run_size(setting, how, "float64").chunk
-        seeds = np.full(chunk, SEED, np.uint32)
-        runs = engine._draw(engine._source(fixed), {}, seeds, how, rank, chunk)
-        return jax.tree.map(lambda leaf: leaf[0], runs)
+        run = eqx.filter_jit(lambda: one_run(setting, SEED, how, "float64"))()
+        return run.problem, run.state.params
 
 
 def arrays(data, loss, how):
@@ -211,12 +135,12 @@ def recorded(data, loss, how, every):
     return result.isel(seed=0)
 
 
-# Steps are taken in the span of the training vectors if enough of them come in a row.
+# Compressed and rotated steps are taken in the span of the training vectors.
 RUNS = [
     ("gaussian", "logistic", "ambient", 1, Plain),
-    ("gaussian", "logistic", "compressed", 1, Plain),
+    ("gaussian", "logistic", "compressed", 1, InSpan),
     ("gaussian", "adjusted", "compressed", 7, InSpan),
-    ("uniform", "balanced", "rotate", 1, Plain),
+    ("uniform", "balanced", "rotate", 1, InSpan),
     ("matrices", "adjusted", "rotate", 10, InSpan),
 ]
 
@@ -227,7 +151,7 @@ def test_runs_are_those_of_the_reference(data, loss, how, every, way):
     with jax.enable_x64(True):
         problem, params = drawn(data, loss, how)
         state = setting.rule.init(setting.net, problem, jax.random.key(0), params)
-        assert type(way_for(setting.rule, state, problem, every)) is way
+        assert type(way_for(setting.rule, state, problem)) is way
     # A rotated run is that of the ambient draw.
     _, right = reference(data, loss, "compressed" if how == "compressed" else "ambient")
     result = recorded(data, loss, how, every)

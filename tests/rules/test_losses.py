@@ -102,7 +102,7 @@ def test_outputs_far_out_stay_finite(name):
 @pytest.mark.parametrize("name", BATCH_LOSSES)
 def test_nets_of_one_output_are_refused(name):
     labels = jnp.array([1.0, -1.0])
-    with pytest.raises(ls.BadInput, match=r"balanced and adjusted need a net with one output a"):
+    with pytest.raises(ls.BadInput, match=r"adjusted need a net with one output per class"):
         loss_of(name, jnp.zeros(2), labels)
     with pytest.raises(ls.BadInput, match=r"labels \+1 and -1 need a net with one output"):
         loss_of(name, jnp.zeros((2, 3)), labels)
@@ -116,13 +116,13 @@ def test_runs_of_one_output_are_refused(name):
         rule=ls.rules.GradientDescent(rate=0.1, loss=name),
         steps=2,
     )
-    with pytest.raises(ls.BadInput, match=r"need a net with one output a class"):
+    with pytest.raises(ls.BadInput, match=r"need a net with one output per class"):
         ls.run(setting, progress=False)
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared"])
 def test_nets_of_an_output_a_class_are_refused(name):
-    with pytest.raises(ls.BadInput, match=r"hinge and squared need a net with one output an"):
+    with pytest.raises(ls.BadInput, match=r"squared need a net with one output per example"):
         loss_of(name, jnp.zeros((2, 3)), jnp.array([0, 1]))
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import learnscope as ls
 from learnscope.rules.losses import logistic
+from tests.small import quick
 
-QUICK = {"xla_backend_optimization_level": 0}
 DATA = ls.data.ImageTasks(
     "digits", tasks=2, ways=3, shots=1, validation=2, queries=2, test_tasks=2, fresh=False
 )
@@ -45,7 +45,7 @@ def test_fomaml_of_a_convolutional_net(split):
         )
 
     with jax.enable_x64(True):
-        found, expected = jax.jit(both, compiler_options=QUICK)()
+        found, expected = quick(both)()
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
@@ -62,7 +62,7 @@ def test_tasks_by_themselves_have_the_mean_of_all():
             ls.probes.AdaptedTest(**settings)(state, problem),
         )
 
-    each, all_of_them = jax.jit(read, compiler_options=QUICK)()
+    each, all_of_them = quick(read)()
     assert each["task_accuracy"].shape == (2,)
     np.testing.assert_allclose(
         each["task_loss"].mean(), all_of_them["adapted_test_loss"], rtol=1e-6

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.data import Frame, Problem, Samples
+from learnscope.data import Problem, Samples
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import penalised_gradient
 from learnscope.rules import per_example_penalty as module
+from learnscope.space import Frame
 from tests.reference import pegr
 
 WIDTH, DIM, COUNT, WEIGHT = 3, 7, 5, 0.3

@@ -9,7 +9,8 @@ import optax
 import pytest
 
 import learnscope as ls
-from learnscope.lab import engine
+from learnscope.lab import one_run, size, worker
+from learnscope.lab.blocks import Runs
 from learnscope.rules.way import InSpan, Plain, way_for
 
 STEPS, SEED = 24, 5
@@ -68,29 +69,25 @@ def started(case):
     """The experiment with its numbers as arrays, the problem and the first state."""
     setting, how = CASES[case]
     with jax.enable_x64(True):
-        fixed = engine._traced(setting, np.dtype("float64"), how == "compressed")
-        room, seeds = engine._room(setting, how), np.array([SEED], np.uint32)
-        runs = engine._draw(engine._source(fixed), {}, seeds, how, room, 1)
-        problem, params = jax.tree.map(lambda leaf: leaf[0], runs)
-        state = fixed.rule.init(fixed.net, problem, jax.random.key(0), params)
-        return fixed, problem, state
+        run = eqx.filter_jit(lambda: one_run(setting, SEED, how, "float64"))()
+        return run.experiment, run.problem, run.state
 
 
 @eqx.filter_jit
-def interval(way, state, start, stop):
-    """The state at step `stop`, as the engine goes there from `start`."""
+def interval(way, walk, start, stop):
+    """The walk from step `start` to `stop`, as the engine goes there."""
     key = jax.random.key(0)
-    walk = jax.lax.fori_loop(start, stop, lambda t, walk: way.step(walk, t, key), way.begin(state))
-    return way.end(walk, state, stop)
+    return jax.lax.fori_loop(start, stop, lambda t, walk: way.step(walk, t, key), walk)
 
 
 def path(way, state, every):
     """The states at every so many steps and at the last."""
-    found = [state]
+    states, walk = [state], way.begin(state)
     for start in range(0, STEPS, every):
-        bounds = np.int64(start), np.int64(min(start + every, STEPS))
-        found.append(interval(way, found[-1], *bounds))
-    return found
+        stop = np.int64(min(start + every, STEPS))
+        walk = interval(way, walk, np.int64(start), stop)
+        states.append(way.state(walk, stop))
+    return states
 
 
 @functools.cache
@@ -140,16 +137,15 @@ def run(setting, *given, **more):
 def way_of(setting, how="compressed"):
     """The way that the engine takes."""
     with jax.enable_x64(True):
-        problem, carry, _ = engine._shapes(setting, how, "float64")
-        steps = setting.record.every
-        return type(eqx.filter_eval_shape(way_for, setting.rule, carry.state, problem, steps))
+        problem, carry, _ = size.shapes(setting, how, "float64")
+        return type(eqx.filter_eval_shape(way_for, setting.rule, carry.position, problem))
 
 
 def test_diverging_runs_report_the_same_step():
     rates = {"rule.rate": [0.01, 3.0, 5.0, 10.0, 100.0, 1e4]}
-    settings = [experiment(rule=descent("squared"), every=every) for every in (1, 12)]
-    assert [way_of(setting) for setting in settings] == [Plain, InSpan]
-    plain, in_span = (run(setting, rates, seeds=5) for setting in settings)
+    setting, both = experiment(rule=descent("squared")), ("ambient", "rotate")
+    assert [way_of(setting, how) for how in both] == [Plain, InSpan]
+    plain, in_span = (run(setting, rates, seeds=5, coordinates=how) for how in both)
     np.testing.assert_array_equal(plain.diverged_at, in_span.diverged_at)
     assert np.isnan(plain.diverged_at.sel(rate=0.01)).all()
     assert len(np.unique(plain.diverged_at)) > 3  # at several steps, and not at all
@@ -162,9 +158,9 @@ def test_near_the_largest_number_they_are_a_step_apart_at_most():
     they leave the finite numbers; which runs do is the same."""
     rates = {"rule.rate": np.geomspace(1.0, 1e4, 12)}
     net = ls.nets.PatchCNN(width=3, scale=0.3, activation="relu")
+    setting = experiment(net=net, rule=descent("squared"))
     plain, in_span = (
-        ls.run(experiment(net=net, rule=descent("squared"), every=every), rates, 5, progress=False)
-        for every in (1, 12)
+        ls.run(setting, rates, 5, how, progress=False) for how in ("ambient", "rotate")
     )
     lost = plain.diverged_at.notnull()
     np.testing.assert_array_equal(lost, in_span.diverged_at.notnull())
@@ -172,21 +168,21 @@ def test_near_the_largest_number_they_are_a_step_apart_at_most():
     assert abs(plain.diverged_at - in_span.diverged_at).max() <= 1
 
 
-def test_segments_do_not_matter():
-    """Nor, with them, checkpoints: these are kept between segments."""
-    setting, how = CASES["classes"]
-    setting = setting.replace("record.every", 8)
-    assert way_of(setting, how) is InSpan
-    found = []
-    for segments in (1, 7):
-        block = engine.Block(
-            setting, {}, np.array([3, 4]), how, "float64", chunk=2, piece=2, segments=segments
-        )
-        found.append(engine.compute(block))
-    whole, cut = found
-    for name, values in whole.items():
-        np.testing.assert_allclose(cut[name], values, rtol=1e-12, atol=0, err_msg=name)
-    assert whole["loss"].shape == (2, 4)
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("case", ["classes", "penalised, closed half-way"])
+def test_neither_records_nor_segments_change_a_digit(case, precision):
+    """Nor, with segments, checkpoints: these are kept between them."""
+    setting, how = CASES[case]
+    last = {}
+    for every, segments in [(1, 1), (1, 7), (5, 1), (8, 3), (STEPS, 1), (STEPS, 7)]:
+        runs = Runs(
+            setting.replace("record.every", every), {}, np.array([3, 4]), how, precision,
+            batch=2, padded=2, segments=segments,
+        )  # fmt: skip
+        last[every, segments] = {k: v.T[-1] for k, v in worker.compute(runs).items()}
+    for values in last.values():
+        for name, array in last[1, 1].items():
+            np.testing.assert_array_equal(values[name], array, err_msg=name)
 
 
 # --------------------------------------------------------------------------------------- the choice
@@ -214,7 +210,7 @@ CHOICES = {
     "rotated": (experiment(), "rotate", InSpan),
     "classes": (CASES["classes"][0], "compressed", InSpan),
     "ambient": (experiment(), "ambient", Plain),
-    "recorded at every step": (experiment(every=1), "compressed", Plain),
+    "recorded at every step": (experiment(every=1), "compressed", InSpan),
     "mini-batch": (experiment(ls.data.SignalNoise(**SIGNS, batch=4)), "compressed", Plain),
     "mini-batch of all": (experiment(ls.data.SignalNoise(**SIGNS, batch=8)), "compressed", Plain),
     "per-example penalty": (

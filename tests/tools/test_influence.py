@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.data import influence
-from learnscope.data.classes import MEMORY, Centred, Classes
+from learnscope.images import influence
+from learnscope.images.classes import MEMORY, Centred, Classes
 from learnscope.tools import correlation
 
 SCORES = ls.tools.influence_scores

@@ -1,19 +1,16 @@
 """Images and labels from files: what is read, and one sentence for what cannot be."""
 
 import gzip
-import os
 import struct
 import time
 import tracemalloc
 import zipfile
-import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import learnscope as ls
-from learnscope.data.formats import folders, npz
+from learnscope.images.formats import npz
 from learnscope.tools import csv_file
 
 IMAGES = np.arange(4 * 6, dtype=np.uint8).reshape(4, 2, 3)
@@ -298,157 +295,6 @@ def test_a_million_columns(tmp_path):
 
 
 # Folders of images
-
-
-def folder(path, mode="L", kinds=("cat", "dog"), size=(3, 2), ending="png"):
-    for k, kind in enumerate(kinds):
-        (path / kind).mkdir(parents=True)
-        for i in range(3):
-            Image.new(mode, size, 10 * k + i if mode in ("L", "I;16") else None).save(
-                path / kind / f"{i}.{ending}"
-            )
-    return path
-
-
-def test_folders(tmp_path):
-    (tmp_path / "set").mkdir()
-    found = read(folder(tmp_path / "set"))
-    assert found.images.shape == (6, 2, 3) and found.images.dtype == np.uint8
-    assert found.images[:, 0, 0].tolist() == [0, 1, 2, 10, 11, 12]
-    assert found.labels.tolist() == ["cat"] * 3 + ["dog"] * 3
-    assert found.files == [f"{k}/{i}.png" for k in ("cat", "dog") for i in range(3)]
-    assert found.name == "set"
-
-
-def test_one_class_and_numbered_classes(tmp_path):
-    assert read(folder(tmp_path / "one", kinds=["cat"])).labels.tolist() == ["cat"] * 3
-    found = read(folder(tmp_path / "ten", kinds=["10", "9"]))
-    assert found.labels.tolist() == [10] * 3 + [9] * 3
-
-
-@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16"])
-def test_kinds_of_png(tmp_path, mode):
-    path = tmp_path / "set"
-    source = np.random.default_rng(0).integers(0, 2, size=(2, 3), dtype=np.uint8) * 255
-    (path / "a").mkdir(parents=True)
-    image = Image.fromarray(source)
-    if mode == "I;16":
-        image = Image.fromarray(source.astype(np.uint16) * 200)
-    else:
-        image = image.convert("RGB").convert(mode)
-    image.save(path / "a" / "0.png")
-    found = read(path).images[0]
-    expected = source.astype(int) * (200 if mode == "I;16" else 1)
-    np.testing.assert_array_equal(found.reshape(2, 3, -1)[..., 0], expected)
-    assert found.shape == ((2, 3, 3) if mode in ("P", "RGB", "RGBA") else (2, 3))
-
-
-def test_grey_among_colour(tmp_path):
-    path = folder(tmp_path / "set", "RGB", kinds=["a"], ending="jpg")
-    Image.new("L", (3, 2), 200).save(path / "a" / "9.JPEG")
-    found = read(path)
-    assert found.images.shape == (4, 2, 3, 3)
-    assert (found.images[3] == 200).all()
-
-
-def test_hidden_files_and_notes_are_left_out(tmp_path):
-    path = folder(tmp_path / "set")
-    (path / "README.md").write_text("notes")
-    (path / ".git").mkdir()
-    (path / "cat" / ".DS_Store").write_bytes(b"x")
-    assert len(read(path).images) == 6
-
-
-def spoil(name):
-    def change(path):
-        (path / name).write_bytes(b"not an image at all")
-
-    return change
-
-
-def truncate(path):
-    source = np.random.default_rng(0).integers(0, 255, (2, 3, 3), dtype=np.uint8)
-    Image.fromarray(source[..., 0]).save(path / "cat" / "1.png")
-    content = (path / "cat" / "1.png").read_bytes()
-    (path / "cat" / "1.png").write_bytes(content[: content.index(b"IDAT") + 6])
-
-
-def transparent(path):
-    Image.new("RGBA", (3, 2), (1, 2, 3, 128)).save(path / "dog" / "1.png")
-
-
-def png(width, height):
-    """A PNG that says what size it has, and has nothing."""
-
-    def chunk(kind, content):
-        check = struct.pack(">I", zlib.crc32(kind + content))
-        return struct.pack(">I", len(content)) + kind + content + check
-
-    size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    empty = chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + empty
-
-
-def bomb(width, height):
-    return lambda path: (path / "cat" / "0.png").write_bytes(png(width, height))
-
-
-def loose(path):
-    Image.new("L", (3, 2)).save(path / "0.png")
-
-
-BAD_FOLDERS = {
-    "other size": (
-        lambda p: Image.new("L", (4, 2)).save(p / "dog" / "1.png"),
-        ["dog/1.png has 4 x 2 pixels", "cat/0.png has 3 x 2", "one size"],
-    ),
-    "other depth": (
-        lambda p: Image.new("I;16", (3, 2)).save(p / "dog" / "1.png"),
-        ["dog/1.png", "8 or 16 bits"],
-    ),
-    "no image": (spoil("cat/2.png"), ["cat/2.png is not a whole PNG or JPEG"]),
-    "notes": (spoil("cat/notes.txt"), ["notes.txt is not allowed", ".png, .jpg, .jpeg"]),
-    "truncated": (truncate, ["cat/1.png is not a whole PNG"]),
-    "folder": (lambda p: (p / "cat" / "deep").mkdir(), ["deep is not allowed"]),
-    "empty class": (lambda p: (p / "eel").mkdir(), ["eel has no images"]),
-    "loose": (loose, ["0.png is in no class"]),
-    "transparent": (transparent, ["dog/1.png has transparent pixels"]),
-    "bomb": (bomb(10_000, 10_000), ["cat/0.png is too large", "67108864 pixels"]),
-    "larger bomb": (bomb(10**6, 10**6), ["cat/0.png is too large"]),
-    "smaller bomb": (bomb(8200, 8200), ["cat/0.png is too large"]),
-    "gif as png": (
-        lambda p: Image.new("L", (3, 2)).save(p / "cat" / "1.png", format="GIF"),
-        ["cat/1.png is not a whole PNG"],
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_FOLDERS)
-def test_bad_folders(tmp_path, kind):
-    path = folder(tmp_path / "set")
-    change, words = BAD_FOLDERS[kind]
-    change(path)
-    refused(path, *words)
-
-
-def test_folders_that_take_too_much(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "LARGEST", 35)
-    refused(folder(tmp_path / "set"), "more than the 4 GB")
-
-
-def test_folders_have_no_label_column(tmp_path):
-    refused(folder(tmp_path / "set"), "labels", "folders", label="y")
-
-
-def test_names_that_are_not_text(tmp_path):
-    path = folder(tmp_path / "set", kinds=["a"])
-    try:
-        os.rename(os.fsencode(path / "a"), os.fsencode(path) + b"/a\xff")
-    except OSError:
-        pytest.skip("this file system takes UTF-8 names only")
-    found = read(path)
-    assert found.labels[0] == "a\\xff" and found.files[0] == "a\\xff/0.png"
-    "".join(found.files).encode()
 
 
 # Other places

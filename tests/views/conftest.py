@@ -1,21 +1,24 @@
 """A real browser for pages: the system's Chromium, headless, driven by Playwright; and an explorer
 for it to look at."""
 
+import contextlib
 import dataclasses
+import http.client
 import json
 import shutil
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from PIL import Image
 
-import learnscope as ls
-from learnscope.lab.filling import InStore
-from learnscope.lab.plan import Plan
-from learnscope.lab.store import Folder
-from learnscope.studies import STUDIES
+from learnscope.lab.blocks import Plan
+from learnscope.lab.store.folder import Folder
+from learnscope.lab.store.writer import StoredResults
+from learnscope.papers import STUDIES
+from tests.small import PENALTY, experiment, probes, run
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -57,47 +60,55 @@ class Explorer:
     plane: str  # over signal and dim, where theory has a boundary
     parts: str  # over rules (parts) and noise; one box of it is missing
 
+    def ask(self, path, host=None, body=None):
+        """Status and content of a request."""
+        parts = urlsplit(self.address)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+        headers = {"Host": host} if host else {}
+        headers |= {"Content-Type": "application/json"} if body else {}
+        with contextlib.closing(connection):
+            connection.request("POST" if body else "GET", path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
 
 @pytest.fixture(scope="session")
 def explorer(tmp_path_factory):
     """The explorer over a small store and an output folder, on a port of its own."""
-    from learnscope.views.explorer.server import bind, create
+    from learnscope.views.explorer.server import create
+    from learnscope.views.explorer.wsgi import bind
 
     folder = tmp_path_factory.mktemp("explorer")
     store, out = folder / "store", folder / "out"
-    ls.run(EXPERIMENT, PLANE, seeds=2, store=store, progress=False)
+    run(EXPERIMENT, PLANE, seeds=2, store=store)
     (plane,) = Folder(store).ids()
     parts = partly(store, PARTS, leave=1)
     write_output(out)
-    server = bind(create(store, out), "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    server = bind(create(store, out).server, "127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    yield Explorer(f"http://127.0.0.1:{server.server_port}", store, out, plane, parts.name)
-    server.shutdown()
+    yield Explorer(f"http://127.0.0.1:{server.port}", store, out, plane, parts.name)
+    server.stop()
     thread.join()
-    server.server_close()
 
 
-EXPERIMENT = ls.Experiment(
-    data=ls.data.SignalNoise(dim=50, train=6, test=20, signal=1.0, noise=1.0),
-    net=ls.nets.PatchCNN(width=2, activation="relu", scale=0.05),
-    rule=ls.rules.GradientDescent(rate=0.3),
-    steps=10,
-    probes=[ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()],
-    record=ls.Record(every=5),
+EXPERIMENT = experiment(
+    data={"dim": 50, "test": 20, "noise": 1.0},
+    net={"width": 2, "activation": "relu"},
+    probes=probes("Loss TestAccuracy Decomposition"),
 )
 PLANE = {"data.signal": [0.5, 1.0, 2.0, 4.0], "data.dim": [50, 100, 200]}
 PARTS = {
-    "rule": [EXPERIMENT.rule, ls.rules.PerExamplePenalty(rate=0.3, weight=0.05)],
+    "rule": [EXPERIMENT.rule, PENALTY],
     "data.noise": [0.1, 0.2, 0.7],
 }
 
 
 def partly(store, over, leave, seeds=3):
     """A sweep in a store as it is while it runs: all boxes but the last few are there. Its values
-    are drawn, not trained: the `InStore` that can `put` the rest (see `drawn`)."""
-    results = InStore(Folder(store), Plan.of(EXPERIMENT, over, seeds, "auto", "float32"))
-    boxes = results.plan.boxes
+    are drawn, not trained: the `StoredResults` that can `put` the rest (see `drawn`)."""
+    results = StoredResults(Folder(store), Plan.of(EXPERIMENT, over, seeds, "auto", "float32"))
+    boxes = results.plan.blocks
     for box in boxes[: len(boxes) - leave]:
         results.put(box, drawn(results.plan, box), 1.0)
     return results

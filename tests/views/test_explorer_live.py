@@ -2,7 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
+
+from learnscope.views.explorer.live.catalogue import presets
+from learnscope.views.explorer.live.state import State
+from tests.small import run
 
 SMALL = "preset=kou&data.train=8&data.test=40&net.width=3&steps=20&seeds=3"
 WAIT = 60_000  # ms: a program is compiled first
@@ -46,6 +51,16 @@ def redrawn(page, before):
     return drawn(page)
 
 
+def refused(page, words):
+    """What was asked for last is refused in these words; none: it is not."""
+    page.wait_for_function(
+        "words => { const said = document.getElementById('refusal').textContent;"
+        " return words ? said.includes(words) : said === '' }",
+        arg=words,
+        timeout=WAIT,
+    )
+
+
 def address_has(page, words):
     page.wait_for_function("words => location.search.includes(words)", arg=words, timeout=WAIT)
 
@@ -68,14 +83,8 @@ def test_a_slider_changes_the_curves_and_the_address_and_a_link_restores_both(li
 
 
 def test_what_is_drawn_is_what_the_library_computes(live, page):
-    import numpy as np
-
-    import learnscope as ls
-    from learnscope.views.explorer.live.state import State
-
     live()
-    state = State.parse(SMALL)
-    data = ls.run(state.experiment, seeds=3, progress=False)
+    data = run(State.parse(SMALL).watched, seeds=3)
     shown = page.evaluate("document.getElementById('curves').data.map(line => line.y)")
     medians = [line for line in shown if len(line) == 21]
     wanted = data.signal_learning.median("seed").values
@@ -86,12 +95,12 @@ def test_what_is_drawn_is_what_the_library_computes(live, page):
 
 def test_a_bad_link_gives_a_message_and_a_page_that_works(live, page):
     live("preset=kou&data.niose=1")
-    told = page.inner_text("#trouble")
-    assert "unknown field of SignalNoise 'niose'; did you mean 'noise'?" in told
-    assert page.input_value("#preset") == "pegr"  # the first preset is shown instead
+    said = page.inner_text("#trouble")
+    assert "unknown field of SignalNoise 'niose'; did you mean 'noise'?" in said
+    assert page.input_value("#preset") == next(iter(presets()))  # is shown instead
 
 
-def test_a_bad_value_is_refused_in_words_and_the_page_goes_on(live, page):
+def test_bad_values_are_refused_in_words_and_sliders_stop(live, page):
     live()
     box = page.locator("#field-data\\.noise")
     for text, words in (
@@ -101,16 +110,11 @@ def test_a_bad_value_is_refused_in_words_and_the_page_goes_on(live, page):
     ):
         box.fill(text)
         box.press("Enter")
-        page.wait_for_function(
-            "words => document.getElementById('refusal').textContent.includes(words)", arg=words
-        )
+        refused(page, words)
     box.fill("0.5")
     box.press("Enter")
-    page.wait_for_function("document.getElementById('refusal').textContent === ''")
-
-
-def test_sliders_of_counts_stop_at_round_numbers_up_to_their_end(live, page):
-    live()
+    refused(page, "")
+    # Sliders of counts stop at round numbers, up to their end.
     page.focus("#slider-steps")
     page.keyboard.press("End")
     assert page.input_value("#field-steps") == "1000"
@@ -182,11 +186,20 @@ def test_another_rule_keeps_the_data_and_a_pair_that_does_not_fit_is_told(live, 
     assert page.input_value("#field-data\\.noise") == "2"
     assert page.locator("#slider-rule\\.weight").is_visible()
     page.select_option("#kind-rule", "NonContrastive")
-    page.wait_for_function(
-        "document.getElementById('refusal').textContent.includes('several outputs')", timeout=WAIT
-    )
+    refused(page, "several outputs")
     page.select_option("#kind-rule", "GradientDescent")
-    page.wait_for_function("document.getElementById('refusal').textContent === ''", timeout=WAIT)
+    refused(page, "")
+
+
+def test_a_probe_that_is_ticked_is_drawn_and_kept_in_the_address(live, page):
+    live()
+    assert page.is_checked("#probe-Loss") and not page.is_checked("#probe-GradientNorm")
+    page.click("summary:text-is('probes')")
+    page.check("#probe-GradientNorm")
+    address_has(page, "GradientNorm")
+    assert "squared norm of the training gradient" in page.inner_text("#legends")
+    page.check("#probe-PairLoss")  # another data model's
+    refused(page, "no positive pairs")
 
 
 def test_everything_can_be_done_from_the_keyboard(live, page):

@@ -8,9 +8,10 @@ import pytest
 import xarray as xr
 from PIL import Image
 
-from learnscope.studies import STUDIES
-from learnscope.views.report import page as report_page
-from learnscope.views.report import read_contents
+from learnscope.papers import STUDIES
+from learnscope.views.report.contents import read_contents
+from learnscope.views.report.page import page as report_page
+from tests.papers.test_studies import attributes
 
 # WCAG 2.2, 1.4.3: for every piece of text that is shown, its colour against what is behind it.
 CONTRASTS = """() => {
@@ -56,8 +57,8 @@ def url(tmp_path_factory):
         (folder / name).mkdir()
         noise = np.random.default_rng(0).integers(0, 255, (600, 1000, 3), dtype=np.uint8)
         Image.fromarray(noise).save(folder / name / f"{figure}.png")
-        told = {arm.label: arm.experiment.to_toml() for arm in study.sweeps("laptop")[sweep].arms}
-        data = xr.Dataset(coords={"seed": range(10)}, attrs={"experiment": json.dumps(told)})
+        attrs = attributes(study.sweeps("laptop")[sweep])
+        data = xr.Dataset(coords={"seed": range(10)}, attrs=attrs)
         data.to_netcdf(folder / name / f"{sweep}.nc", engine="h5netcdf")
         rows += [entry.to_dict() for entry in study.ledger({})]
     for row, verdict in zip(rows, ("differs", "reproduced", "reproduced"), strict=False):
@@ -75,13 +76,20 @@ def shown(page):
     return rows
 
 
-def test_nothing_is_fetched_and_figures_are_there(page, url):
+def test_nothing_is_fetched_and_all_is_there_with_a_name(page, url):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(url)
     widths = "Array.from(document.images, (image) => image.complete && image.naturalWidth)"
     assert page.evaluate(widths) == [1000, 1000]
     assert asked[0] == url and all(one.startswith("data:image/") for one in asked[1:])
+    assert page.locator("html").get_attribute("lang") == "en"
+    levels = [int(h.evaluate("h => h.tagName[1]")) for h in page.locator("h1,h2,h3,h4").all()]
+    assert levels.count(1) == 1 and levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    nameless = """Array.from(document.querySelectorAll("input,select,button,a,img,summary"))
+        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.alt)).length"""
+    assert page.evaluate(nameless) == 0
 
 
 def test_filters(page, url):
@@ -155,17 +163,6 @@ def test_keyboard_only(page, url):
     page.locator("#pegr summary").first.focus()
     page.keyboard.press("Enter")
     assert page.get_by_text("@article{meng2023pegr").is_visible()
-
-
-def test_structure(page, url):
-    page.goto(url)
-    assert page.locator("html").get_attribute("lang") == "en"
-    levels = [int(h.evaluate("h => h.tagName[1]")) for h in page.locator("h1,h2,h3,h4").all()]
-    assert levels.count(1) == 1 and levels[0] == 1
-    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    nameless = """Array.from(document.querySelectorAll("input,select,button,a,img,summary"))
-        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.alt)).length"""
-    assert page.evaluate(nameless) == 0
 
 
 @pytest.mark.parametrize("width", [400, 1280])

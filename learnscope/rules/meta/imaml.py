@@ -1,4 +1,4 @@
-"""Implicit MAML: the derivative of a minimiser without the way to it."""
+"""Implicit MAML: the derivative of a minimiser by the implicit function theorem."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ class Imaml(AbstractMetaRule):
     | $\gamma$ | `inner_rate` |
     | $J$ | `inner_steps` |
     | steps of conjugate gradients | `solver_steps` |
-    | tasks a step | `batch` (none: all) |
+    | tasks per step | `batch` (none: all) |
 
     >>> Imaml(rate=0.1, inner_rate=0.1, weight=0.5).solver_steps
     10
@@ -48,13 +48,13 @@ class Imaml(AbstractMetaRule):
     options: dict[str, Any] = opt.options_field()
 
     def wanted(self, task: AbstractTask) -> Point:
-        found = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight).point
+        near = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight).point
 
         def system(move: Point) -> Point:
-            _, bend = jax.jvp(jax.grad(task.inner_loss), (found,), (task.shift(move),))
+            _, bend = jax.jvp(jax.grad(task.inner_loss), (near,), (task.shift(move),))
             return jax.tree.map(lambda m, b: m + b / (2 * self.weight), move, bend)
 
-        right = jax.grad(task.outer_loss)(found)
+        right = jax.grad(task.outer_loss)(near)
         return conjugate_gradients(system, right, task.dot, self.solver_steps)
 
 
@@ -64,22 +64,23 @@ def conjugate_gradients(
     dot: Callable[[Point, Point], Any],
     steps: int,
 ) -> Point:
-    """The solution of system(x) = right for a map that is symmetric in a given inner product;
-    begun at zero, so many steps."""
+    """The solution x of system(x) = right, for a map that is symmetric in the inner product `dot`,
+    after some steps from x = 0."""
 
     def plus(one: Point, factor: Any, other: Point) -> Point:
         return jax.tree.map(lambda a, b: a + factor * b, one, other)
 
-    def share(over: Any, under: Any) -> Any:
-        return jnp.where(under > 0, over / jnp.where(under > 0, under, 1.0), 0.0)  # once solved
+    def ratio(over: Any, under: Any) -> Any:
+        # A solved system has 0 / 0 here.
+        return jnp.where(under > 0, over / jnp.where(under > 0, under, 1.0), 0.0)
 
     def step(walk: Any, _: None) -> tuple[Any, None]:
         x, residual, along, size = walk
         image = system(along)
-        length = share(size, dot(along, image))
+        length = ratio(size, dot(along, image))
         x, residual = plus(x, length, along), plus(residual, -length, image)
         smaller = dot(residual, residual)
-        return (x, residual, plus(residual, share(smaller, size), along), smaller), None
+        return (x, residual, plus(residual, ratio(smaller, size), along), smaller), None
 
     zero = jax.tree.map(jnp.zeros_like, right)
     begin = (zero, right, right, dot(right, right))

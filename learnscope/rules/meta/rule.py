@@ -1,4 +1,4 @@
-"""What all meta-learning rules share: tasks, the split of their examples, and an outer step."""
+"""Base class for meta-learning rules: tasks, the split of their examples, and the outer step."""
 
 from abc import abstractmethod
 
@@ -7,50 +7,49 @@ import jax
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
-from learnscope.data.random import distinct
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse
 from learnscope.nets import Params
 from learnscope.part import choice, count
 from learnscope.rules.meta.task import AbstractTask, Point
 from learnscope.rules.meta.view import Parts, view
 from learnscope.rules.rule import AbstractGradientRule, State
+from learnscope.space.random import distinct
 
 SPLITS = ("train-train", "train-validation")
 
 
 def split_field(default: str = "train-validation"):
-    """Which of a task's examples are adapted to, and by which the outcome is judged."""
+    """Which of a task's examples are the inner ones (to adapt to) and the outer ones."""
     return choice(*SPLITS, default=default)
 
 
 def batch_field():
-    """Tasks a step, drawn anew every step (none: all of them, or as many new ones)."""
+    """The number of tasks per step, drawn anew at every step (None: as many as there are)."""
     return count(None, optional=True)
 
 
 def parts_of(who: str, problem: Problem, split: str) -> Parts:
-    """The examples of all observed tasks: all of them inside and outside, or a half each."""
-    train, held = problem.train, problem.validation
-    if held is None or held.groups != train.groups:
+    """The examples of all observed tasks: all are inner and outer, or one half each."""
+    train, validation = problem.train, problem.validation
+    if validation is None or validation.groups != train.groups:
         raise BadInput(
             f"{who} needs a problem with tasks, each with a training and a validation half, "
             "such as TaskFamily draws or task_problem makes."
         )
-    first, second = (part.size // part.groups for part in (train, held))
-    if split == "train-train":
-        return Parts((train, held), (0, first + second), (0, first + second))
-    return Parts((train, held), (0, first), (first, first + second))
+    first, second = (half.size // half.groups for half in (train, validation))
+    whole, halves = (0, first + second), ((0, first), (first, first + second))
+    return Parts((train, validation), *((whole, whole) if split == "train-train" else halves))
 
 
 class AbstractMetaRule(AbstractGradientRule):
-    """A rule whose every step asks some tasks what they want, and descends along the mean."""
+    """A rule that descends along the mean of the moves that some tasks want."""
 
     split: eqx.AbstractVar[str]
     batch: eqx.AbstractVar[int | None]
 
     @abstractmethod
     def wanted(self, task: AbstractTask) -> Point:
-        """What one task would have the weights descend along, as a move."""
+        """The move that one task wants the weights to descend along."""
 
     def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
         parts = parts_of(type(self).__name__, problem, self.split)
@@ -65,16 +64,13 @@ class AbstractMetaRule(AbstractGradientRule):
         groups = parts.sets[0].groups
         assert self.batch is not None
         if self.batch > groups:
-            raise BadInput(
-                f"{type(self).__name__}.batch = {self.batch} is not allowed: there are {groups} "
-                "tasks."
-            )
+            refuse(self, "batch", f"there are {groups} tasks")
         chosen = distinct(key, groups, self.batch)
         return Parts(tuple(_tasks_at(s, chosen) for s in parts.sets), parts.inner, parts.outer)
 
 
 def _tasks_at(samples: Samples, chosen: Array) -> Samples:
-    """Some tasks of many."""
+    """The examples of the chosen tasks."""
 
     def pick(leaf: Array) -> Array:
         folded = leaf.reshape(samples.groups, -1, *leaf.shape[1:])[chosen]

@@ -1,10 +1,10 @@
-r"""One task as adaptation sees it: in the network's weights, or in what its patches see of them.
+r"""One task, in terms of the network's weights or of the inner products of filters and patches.
 
 Adapting an inner-product net to a task with patches $P$ (rows) moves filters within their span,
 $W = W_0 + A P$, so that the task sees $Z = W P^T = Z_0 + A G$ with its Gram matrix $G = P P^T$.
-Whatever a rule does with a task (descend, differentiate the result, solve a linear system) it does
-to $Z_0$ and $A$, in n x n numbers; the outer gradient $H P$ needs $P$ once, for all tasks together.
-For other nets the same words are about the weights themselves, with $G = I$.
+A rule needs only $Z_0$, $A$ and $G$ to descend, to differentiate the result or to solve a linear
+system; the outer gradient $H P$ uses $P$ once, for all tasks together. For other nets, points and
+moves are weights, with $G = I$.
 """
 
 import dataclasses
@@ -16,41 +16,41 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from learnscope.nets import AbstractInnerProductNet, AbstractNet
+from learnscope.nets import AbstractInnerProductNet, AbstractNet, filters_of, replaced
 from learnscope.rules.losses import loss_of
 
-# Where a network is, as the task sees it; a change of weights (a move) has the same structure.
+# The state of the network for one task; a change of weights (a move) has the same structure.
 Point = PyTree[Float[Array, "..."]]
-_UNROLLED = 5  # steps: short loops cost more in bookkeeping than in arithmetic
-_LOOPED = 1  # of deep networks: theirs are all arithmetic, and compile in two thirds of the time
+_UNROLLED = 5  # steps: shorter loops cost more in bookkeeping than in arithmetic
+_LOOPED = 1  # the same for deep networks, where a loop compiles in two thirds of the time
 
 
 class AbstractTask(eqx.Module):
-    """A *point* is where the network is, a *move* a change of its weights, and `shift` says what a
-    move does to the point. Gradients by the point are moves."""
+    """A task. A *point* is a state of the network and a *move* a change of its weights; `shift` is
+    the change of the point by a move. Gradients by the point are moves."""
 
     start: eqx.AbstractVar[Point]
     net: eqx.AbstractVar[AbstractNet]
 
     @abstractmethod
     def inner_loss(self, point: Point) -> Float[Array, ""]:
-        """Mean loss of the examples that are adapted to."""
+        """The mean loss of the inner examples, which are adapted to."""
 
     @abstractmethod
     def outer_losses(self, point: Point) -> Float[Array, " n"]:
-        """The loss of each of those that the adapted network is judged by."""
+        """The loss of each outer example, at the adapted network."""
 
     def outer_loss(self, point: Point) -> Float[Array, ""]:
-        """Their mean."""
+        """The mean loss of the outer examples."""
         return self.outer_losses(point).mean()
 
     @abstractmethod
     def outer_outputs(self, point: Point) -> tuple[Array, Array]:
-        """The network's outputs on the latter, and their labels."""
+        """The outputs on the outer examples, and their labels."""
 
     @abstractmethod
     def shift(self, move: Point) -> Point:
-        """What a move does to the point."""
+        """The change of the point by a move."""
 
     def dot(self, one: Point, other: Point) -> Float[Array, ""]:
         """The inner product of two moves, as changes of weights."""
@@ -89,8 +89,8 @@ class InWeights(AbstractTask):
 
 
 class InSight(AbstractTask):
-    """Nets that see inner products: points are what the task's patches see of the filters (and
-    other parameters as they are), moves of filters are coefficients of the patches."""
+    """Inner-product nets: a point holds the inner products of filters and patches, in place of the
+    filters; a move holds coefficients of the patches. Other parameters are as they are."""
 
     net: AbstractInnerProductNet
     start: Point
@@ -110,20 +110,20 @@ class InSight(AbstractTask):
         return self._outputs(point, self.outer)
 
     def _outputs(self, point: Point, part: tuple[int, int]) -> tuple[Array, Array]:
-        seen: Float[Array, "patch filter sample"] = point["filters"][..., slice(*part)]
+        seen: Float[Array, "patch filter sample"] = filters_of(point)[..., slice(*part)]
         return self.net.read(point, tuple(seen)), self.labels[slice(*part)]
 
     def shift(self, move: Point) -> Point:
-        # Patches first: activations are then read along examples, three times faster than along
-        # the few patches of one; the product alone wants filters first.
-        along: Float[Array, "filter patch sample"] = move["filters"].transpose(1, 0, 2)
+        # The product needs filters first. Elsewhere patches come first: activations are three times
+        # faster along the many examples than along the few patches of one.
+        along: Float[Array, "filter patch sample"] = filters_of(move).transpose(1, 0, 2)
         square = self.gram.reshape(along[0].size, along[0].size)
         seen = (along.reshape(along.shape[0], -1) @ square).reshape(along.shape)
-        return {**move, "filters": seen.transpose(1, 0, 2)}
+        return replaced(move, filters=seen.transpose(1, 0, 2))
 
 
 class Descent(eqx.Module):
-    """How far it went, and where it came to."""
+    """The result of adaptation: the displacement and the final point."""
 
     move: Point
     point: Point
@@ -132,8 +132,8 @@ class Descent(eqx.Module):
 def descend(
     task: AbstractTask, rate: Array | float, steps: int, pull: Array | float | None = None
 ) -> Descent:
-    r"""`steps` of gradient descent on the inner loss, plus $\frac{\lambda}{2}\|W - W_0\|^2$ if it
-    is pulled back with weight $\lambda$."""
+    r"""`steps` of gradient descent on the inner loss, plus $\frac{\lambda}{2}\|W - W_0\|^2$ with
+    $\lambda$ = `pull` if given."""
 
     def step(at: Descent, _: None = None) -> tuple[Descent, None]:
         along = jax.grad(task.inner_loss)(at.point)
@@ -153,8 +153,8 @@ def descend(
 
 def penalised(task: AbstractTask, point: Point, weight: Array | float) -> Point:
     r"""The gradient of $\frac1n \sum_i (\ell_i + \frac{\lambda}{2} \|\nabla \ell_i\|^2)$ over the
-    outer examples, as a move: the mean of $g_i + \lambda H_i g_i$, where $g_i$ is each one's own
-    gradient (`PerExamplePenalty`, as a task sees it)."""
+    outer examples, as a move: the mean of $g_i + \lambda H_i g_i$, where $g_i$ is the gradient of
+    example i, as in `PerExamplePenalty`."""
     count = jax.eval_shape(task.outer_losses, point).shape[0]
 
     def own(chosen: Float[Array, " n"]) -> Point:

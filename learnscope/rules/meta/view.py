@@ -1,4 +1,4 @@
-"""All tasks of a step at once: how they are told apart, and how what they want is put together."""
+"""Split a step into tasks, and average the tasks' moves into a gradient."""
 
 from collections.abc import Callable
 from functools import singledispatch
@@ -11,13 +11,13 @@ from jaxtyping import Array
 
 from learnscope.data import Samples, joined, patch_gram
 from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params
-from learnscope.nets.net import inner
+from learnscope.nets.net import filters_of, inner, replaced
 from learnscope.rules.meta.task import AbstractTask, InSight, InWeights, Point
 
 
 class Parts(eqx.Module):
-    """Examples of some tasks in sets that follow each other within a task, and which of them are
-    adapted to and judged by (from, to)."""
+    """The examples of some tasks, in sets that are concatenated task by task. `inner` and `outer`
+    are the ranges (from, to) of a task's examples to adapt to and to compute the outer loss of."""
 
     sets: tuple[Samples, ...]
     inner: tuple[int, int] = eqx.field(static=True)
@@ -25,14 +25,14 @@ class Parts(eqx.Module):
 
     @property
     def sizes(self) -> list[int]:
-        """Examples of a task in every set."""
+        """The number of examples per task in each set."""
         return [part.size // part.groups for part in self.sets]
 
 
 class View(eqx.Module):
-    """`each` holds what differs between tasks (leading axis), `make` a task of it, and `gather` the
-    gradient for the parameters from the mean of what every task wants, as moves. Tasks are
-    `vmapped` or, where batches of weights are slow, gone through one by one."""
+    """All tasks of a step. `each` holds the arrays of the tasks (leading axis: task), `make` builds
+    a task from its slice, and `gather` averages the tasks' moves into a gradient by the parameters.
+    Tasks are `vmapped`, or mapped one by one where batches of weights are slow."""
 
     each: Any
     make: Callable[[Any], AbstractTask]
@@ -40,18 +40,18 @@ class View(eqx.Module):
     vmapped: bool = eqx.field(static=True, default=True)
 
     def map(self, function: Callable[[AbstractTask], Any]) -> Any:
-        """A function of every task."""
+        """Apply a function to every task."""
         mapped = jax.vmap if self.vmapped else lambda one: lambda each: jax.lax.map(one, each)
         return mapped(lambda one: function(self.make(one)))(self.each)
 
     def gradient(self, wanted: Callable[[AbstractTask], Point]) -> Params:
-        """The mean over tasks of a move that each of them wants, in the parameters."""
+        """The mean of the moves that the tasks want, as a gradient by the parameters."""
         return self.gather(self.map(wanted))
 
 
 @singledispatch
 def view(net: AbstractNet, params: Params, parts: Parts, loss: str) -> View:
-    """Tasks in the weights of any net."""
+    """The tasks of any net, in terms of its weights."""
     together = joined(*(Samples(part.x, part.y, groups=part.groups) for part in parts.sets))
 
     def cut(bounds: tuple[int, int]) -> tuple[Any, Array]:
@@ -69,9 +69,8 @@ def view(net: AbstractNet, params: Params, parts: Parts, loss: str) -> View:
 
 @view.register
 def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> View:
-    """Tasks in what their patches see of the filters."""
-    filters = params["filters"]
-    rest = {name: value for name, value in params.items() if name != "filters"}
+    """The tasks of an inner-product net, in terms of the products of filters and patches."""
+    filters, rest = filters_of(params), replaced(params, filters=None)
     tasks = parts.sets[0].groups
     seen, back = jax.vjp(lambda rows: _seen(rows, parts.sets), filters)
 
@@ -86,12 +85,12 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
     def make(one: Any) -> AbstractTask:
         z, y, gram = one
         return InSight(
-            net=net, start={**rest, "filters": z}, labels=y, gram=gram, inner=parts.inner,
+            net=net, start=replaced(rest, filters=z), labels=y, gram=gram, inner=parts.inner,
             outer=parts.outer, loss=loss,
         )  # fmt: skip
 
     def gather(moves: Point) -> Params:
-        along = moves["filters"].transpose(1, 2, 0, 3) / tasks
+        along = filters_of(moves).transpose(1, 2, 0, 3) / tasks
         cotangents, at = [], 0
         for groups, size in zip(seen, parts.sizes, strict=True):
             own = along[..., at : at + size].reshape(*along.shape[:2], tasks * size)
@@ -103,15 +102,15 @@ def _(net: AbstractInnerProductNet, params: Params, parts: Parts, loss: str) -> 
                 patch += patches
             cotangents.append(tuple(pulled))
         (found,) = back(cotangents)
-        means = {name: moves[name].mean(0) for name in rest}
-        return {**means, "filters": found}
+        means = jax.tree.map(lambda leaf: leaf.mean(0), replaced(moves, filters=None))
+        return replaced(means, filters=found)
 
     return View((start, labels, _gram(parts)), make, gather)
 
 
 def _seen(filters: Array, sets: tuple[Samples, ...]) -> list[tuple[Array, ...]]:
-    """What every patch of every set sees of the filters. Where a group of patches is multiples of
-    one vector a task (the mark `carried`), that vector alone is multiplied."""
+    """The inner products of filters with all patches of all sets. Where the first patch of a task's
+    examples is a multiple of one vector (the mark `carried`), only that vector is multiplied."""
     if not all(isinstance(part.x, tuple) and "carried" in part.marks for part in sets):
         return [inner(filters, part.x) for part in sets]
     times = [part.marks["carried"].reshape(part.groups, -1) for part in sets]
@@ -122,7 +121,7 @@ def _seen(filters: Array, sets: tuple[Samples, ...]) -> list[tuple[Array, ...]]:
 
 
 def _gram(parts: Parts) -> Array:
-    """Of every task's own patches: as the data model gives it, or from the patches."""
+    """The Gram matrix of each task's patches, as the data model gives it or from the patches."""
     if all("gram" in part.marks for part in parts.sets):
         found = jnp.concatenate(
             [_by_task(part.marks["gram"], part.groups) for part in parts.sets], axis=1

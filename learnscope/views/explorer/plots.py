@@ -1,4 +1,4 @@
-"""Plots of the explorer, as plain tables that Plotly draws: building them takes no time."""
+"""Plots as plain dictionaries for Plotly, which are quicker to build than its own objects."""
 
 import dataclasses
 import math
@@ -7,28 +7,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from learnscope.studies.drawing import COLOURS
+from learnscope.figures.style import COLOURS
+from learnscope.views.explorer.live.catalogue import presets
 
-# Variables that race share a panel; every other one has a panel of its own.
-_TOGETHER = (
-    ("signal and noise", ("signal_learning", "noise_memorisation")),
-    ("features and noise learnt", ("shared_feature", "task_feature", "training_noise",
-                                   "validation_noise")),
-    ("what a logit is made of", ("explicit_own", "explicit_other", "implicit_own",
-                                 "implicit_other")),
-    ("components of the weights", ("relevant_component", "background_component")),
-    ("loss", ("loss", "test_loss", "adapted_test_loss", "pair_loss", "population_loss")),
-    ("accuracy", ("train_accuracy", "test_accuracy", "adapted_test_accuracy")),
-    ("decomposition", ("gamma", "rho_bar", "rho_underbar")),
-    ("cosine to the truth", ("cosine_max", "cosine_mean", "cosine_median")),
-    ("active neurons", ("active_share", "active_share_least")),
-)  # fmt: skip
-# Histograms and matrices, which a curve does not tell.
-_LEFT_OUT = {"diverged_at", "noise_gram", "correlation", "correlation_share", "cosine_share",
-             "head", "population_correlation"}  # fmt: skip
+_QUANTITIES = ("loss", "accuracy")  # variables whose names end so share a panel
 _MOST_COLUMNS = 3
-# Pixels of a panel: its title, a line of its legend, a gap, the plot, and what
-# stands below it.
+# Pixels of a panel: title, line of the legend, gap, plot, space below.
 _TITLE, _LEGEND, _GAP, _PLOT, _BELOW, _MARGIN = 22, 18, 8, 190, 56, 14
 _MOST_COMPONENTS = 6  # of a variable, to be drawn one by one
 _BAND = (0.1, 0.5, 0.9)
@@ -36,8 +20,8 @@ _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
-    """A quantity against the step, a row a seed."""
+class Curve:
+    """A quantity against the step, one row per seed."""
 
     name: str
     values: np.ndarray
@@ -46,46 +30,54 @@ class Line:
 @dataclasses.dataclass(frozen=True)
 class Panel:
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
 
 
 def panels(data: xr.Dataset) -> list[Panel]:
-    """What is drawn of a dataset of one setting: dims `seed` and `step`, and a variable's own."""
-    names = [str(n) for n in data.data_vars if "step" in data[n].dims and n not in _LEFT_OUT]
+    """The panels of a dataset of one setting, whose variables have dims `seed` and `step` and maybe
+    others. Histograms and matrices (dims `..._bin` and `other_...`) are no curves."""
+    together: dict[str, list[xr.DataArray]] = {}
+    for name, values in data.data_vars.items():
+        dims = [str(dim) for dim in values.dims]
+        if "step" in dims and not any(d.endswith("bin") or d.startswith("other_") for d in dims):
+            together.setdefault(_panel_of(str(name)) or str(name), []).append(values)
     found = []
-    for title, wanted in _TOGETHER:
-        there = [name for name in wanted if name in names]
-        if there:
-            most = _MOST_COMPONENTS if len(there) == 1 else 1
-            lines = tuple(line for name in there for line in _lines(data[name], most))
-            found.append(Panel(title, lines))
-            names = [name for name in names if name not in there]
-    return found + [Panel(_text(data[n]), _lines(data[n], _MOST_COMPONENTS)) for n in names]
+    for several in together.values():
+        most = _MOST_COMPONENTS if len(several) == 1 else 1
+        title = _panel_of(str(several[0].name)) or _text(several[0])
+        found.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
+    return found
+
+
+def _panel_of(name: str) -> str | None:
+    """The title of the panel that a variable shares with others, as presets or its name say."""
+    for preset in presets().values():
+        for title, names in preset.panels.items():
+            if name in names:
+                return title
+    return next((word for word in _QUANTITIES if name.split("_")[-1] == word), None)
 
 
 def _text(values: xr.DataArray) -> str:
     return str(values.attrs.get("long_name", values.name))
 
 
-def _lines(values: xr.DataArray, most: int) -> tuple[Line, ...]:
-    """A variable as it is, component by component if they are few, else by its largest."""
+def _lines(values: xr.DataArray, most: int) -> tuple[Curve, ...]:
+    """The lines of a variable: one per component if there are few, else its largest component."""
     values = values.transpose("seed", "step", ...)
     array = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
     name = _text(values)
     if values.ndim == 2:
-        return (Line(name, array[..., 0]),)
+        return (Curve(name, array[..., 0]),)
     if array.shape[-1] <= most:
-        places = np.ndindex(*values.shape[2:])
-        return tuple(
-            Line(f"{name} {', '.join(str(i + 1) for i in place)}", array[..., k])
-            for k, place in enumerate(places)
-        )
-    return (Line(f"{name}, largest", largest(array)),)
+        places = [", ".join(str(i + 1) for i in place) for place in np.ndindex(*values.shape[2:])]
+        return tuple(Curve(f"{name} {p}", array[..., k]) for k, p in enumerate(places))
+    return (Curve(f"{name}, largest", largest(array)),)
 
 
 def largest(array: np.ndarray) -> np.ndarray:
-    """The size of the largest entry on the last axis; with its sign, where all that are found share
-    one: else the sign jumps between seeds and steps.
+    """The entry of largest size along the last axis: signed if no such entry is positive, else its
+    size, since a sign would jump between seeds and steps.
 
     >>> largest(np.array([[1.0, -3.0, np.nan], [2.0, 0.0, 1.0]]))
     array([3., 2.])
@@ -100,9 +92,9 @@ def largest(array: np.ndarray) -> np.ndarray:
 def curves(
     data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Every panel, at most so many beside each other: the median over seeds, a band from 10 to
-    90 %, and the theory's times; and the panels' titles and legends, to be laid over it (Plotly's
-    own take longer to draw than curves)."""
+    """The figure, with at most `most` panels side by side: medians over seeds, bands from 10 to
+    90 %, and predicted times. Then the panels' titles and legends, which the page lays over it
+    (Plotly's own take longer to draw than curves)."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
     traces: list[dict[str, Any]] = []
@@ -142,7 +134,7 @@ def _title(panel: Panel, place: "_Place") -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """Where a panel's plot is, in shares of the figure, and where its title, in pixels."""
+    """The place of a panel's plot, in fractions of the figure, and of its title, in pixels."""
 
     across: tuple[float, float]
     up: tuple[float, float]
@@ -150,12 +142,12 @@ class _Place:
 
 
 def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
-    """A place a panel, legends above plots where nothing is covered; and the figure's height."""
+    """The places of all panels, with legends above the plots, and the figure's height."""
     columns = min(most, 2 if len(lines) in (2, 4) else len(lines))
     rows = [lines[i : i + columns] for i in range(0, len(lines), columns)]
     above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
     total = sum(above) + (_PLOT + _BELOW) * len(rows)
-    left = 0.1 if most == 1 else 0.04  # room for an axis's numbers, in shares of the width
+    left = 0.1 if most == 1 else 0.04  # room for an axis's numbers, as a fraction
     found, top = [], 0.0
     for row, height in zip(rows, above, strict=True):
         plot = top + height
@@ -170,7 +162,7 @@ def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
 
 
 def quantiles(values: np.ndarray) -> np.ndarray | None:
-    """Quantiles over the seeds that are finite (rows: 10, 50, 90 %), at steps where any is."""
+    """Quantiles (10, 50, 90 %) over finite seeds, at the steps that have any."""
     finite = np.isfinite(values)
     there = finite.any(0)
     if not there.any():
@@ -182,27 +174,24 @@ def quantiles(values: np.ndarray) -> np.ndarray | None:
 
 
 def band(
-    line: Line, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
+    line: Curve, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
 ) -> list[dict[str, Any]]:
-    """A line's median and band, from its quantiles, in the panel of that number."""
+    """The median and the band of a line in a numbered panel, from its quantiles."""
     if found is None:
         found = np.full((3, 0), np.nan)
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]
-    where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
     low, middle, high = found
-    shared = where | {"type": "scatter", "mode": "lines"}
+    shared = {"xaxis": f"x{number}", "yaxis": f"y{number}", "type": "scatter", "mode": "lines"}
     band = shared | {
-        "x": np.concatenate([at, at[::-1]]).tolist(),
-        "y": _rounded(np.concatenate([low, high[::-1]])),
-        "fill": "toself", "fillcolor": _faint(colour), "line": {"width": 0},
-        "hoverinfo": "skip",
+        "x": np.concatenate([at, at[::-1]]).tolist(), "fill": "toself",
+        "y": _rounded(np.concatenate([low, high[::-1]])), "line": {"width": 0},
+        "fillcolor": f"rgba({red},{green},{blue},0.2)", "hoverinfo": "skip",
     }  # fmt: skip
     if len(at) == 1:  # of a run that diverges at once: no line without a mark
         shared["mode"] = "markers"
-    median = shared | {
-        "x": at.tolist(), "y": _rounded(middle), "name": line.name,
-        "line": {"color": colour, "width": 2},
-    }  # fmt: skip
+    median = shared | {"x": at.tolist(), "y": _rounded(middle), "name": line.name,
+                       "line": {"color": colour, "width": 2}}  # fmt: skip
     return [band, median]
 
 
@@ -210,27 +199,20 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [float(f"{value:.5g}") for value in values]
 
 
-def _faint(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.2)"
-
-
 def _marks(
     times: dict[str, float], steps: np.ndarray, count: int, dark: bool
 ) -> list[dict[str, Any]]:
-    """In every panel a line at the step that is looked at (moved by the page), and dashed ones at
-    the theory's times."""
+    """In every panel, a line at the current step (moved by the page) and dashed ones at predicted
+    times."""
     colour = "#cccccc" if dark else "#555555"
     found = []
     for i in range(count):
         number = "" if i == 0 else str(i + 1)
-        where = {"type": "line", "xref": f"x{number}", "yref": f"y{number} domain",
-                 "y0": 0, "y1": 1}  # fmt: skip
-        last = float(steps[-1])
-        found.append(where | {"x0": last, "x1": last, "name": "now",
-                              "line": {"color": colour, "width": 1}})  # fmt: skip
-        found += [where | {"x0": time, "x1": time,
-                           "line": {"color": colour, "width": 1, "dash": "dash"}}
+        axes = {"xref": f"x{number}", "yref": f"y{number} domain"}
+        where = axes | {"type": "line", "y0": 0, "y1": 1}
+        look, last = {"color": colour, "width": 1}, float(steps[-1])
+        found.append(where | {"x0": last, "x1": last, "name": "now", "line": look})
+        found += [where | {"x0": time, "x1": time, "line": look | {"dash": "dash"}}
                   for time in times.values()]  # fmt: skip
     return found
 

@@ -1,8 +1,8 @@
-"""The explorer's server: three pages, on this machine only unless told otherwise."""
+"""The explorer's application: three pages, served to this machine only by default."""
 
 import logging
 import os
-import socket
+import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -11,20 +11,19 @@ import flask
 import matplotlib
 from dash import Dash, Input, Output, State, dcc, html
 from werkzeug.exceptions import HTTPException
-from werkzeug.serving import BaseWSGIServer, make_server
 
 from learnscope.errors import BadInput
-from learnscope.lab.store import Folder
+from learnscope.lab.store.folder import Folder
 from learnscope.views.explorer.ledger import page as ledger
 from learnscope.views.explorer.live import export
 from learnscope.views.explorer.live import page as live
 from learnscope.views.explorer.live.training import Trainer
 from learnscope.views.explorer.site import PAGES, Site, message, named
 from learnscope.views.explorer.sweeps import page as sweeps
+from learnscope.views.explorer.wsgi import MOST_BODY, bind
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}
-_MOST_BODY = 10**6  # bytes of a request
 
 
 def create(
@@ -32,19 +31,14 @@ def create(
     out: str | os.PathLike[str] = "learnscope-out",
     hosts: tuple[str, ...] = LOOPBACK,
 ) -> Dash:
-    """The application, for `serve` or any WSGI server. It answers to `hosts` only ("*": to all), so
-    that no other web site can reach it through a name of its own."""
+    """The application, for `serve` or any WSGI server. It answers to the host names `hosts` only
+    ("*": all), so that no other web site can reach it through a name of its own."""
     site = Site(Trainer(), Folder(store), Path(out))
-    app = Dash(
-        "learnscope",
-        title="learnscope",
-        update_title="",
-        assets_folder=str(Path(__file__).parent / "assets"),
-        suppress_callback_exceptions=True,
-        serve_locally=True,
-    )
+    app = Dash("learnscope", title="learnscope", update_title="", serve_locally=True,
+               assets_folder=str(Path(__file__).parent / "assets"),
+               suppress_callback_exceptions=True)  # fmt: skip
     app.layout = _frame()
-    app.server.config["MAX_CONTENT_LENGTH"] = _MOST_BODY
+    app.server.config["MAX_CONTENT_LENGTH"] = MOST_BODY
     app.server.before_request(lambda: _check_host(hosts))
     app.server.register_error_handler(BadInput, lambda error: _plain(str(error), 400))
     app.server.register_error_handler(Exception, _unexpected)
@@ -62,44 +56,26 @@ def serve(
     out: str | os.PathLike[str] = "learnscope-out",
     say: Callable[[str], object] = print,
 ) -> None:
-    """Serve the explorer until interrupted; `port` 0 takes any that is free."""
+    """Serve the explorer until Ctrl+C; port 0 takes any free port."""
     matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
-    # Runs this small are done sooner by one thread than by several that wait for each other (a
-    # browser wants a core as well). XLA reads this when it first computes.
+    # One thread finishes such small runs sooner than several that wait for each other (and the
+    # browser needs a core, too). XLA reads this when it first computes.
     os.environ.setdefault("NPROC", "1")
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
-    server = bind(create(store, out, hosts), host, port)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"
+    server = bind(create(store, out, hosts).server, host, port)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{server.port}/"
     say(f"the explorer is at {address} (Ctrl+C stops it)")
     if browser:
         webbrowser.open(address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        say("stopped")
-    finally:
-        server.server_close()
-
-
-def bind(app: Dash, host: str, port: int) -> BaseWSGIServer:
-    """A server of the application, a thread a request, on a port of its own."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(
-            f"port {port} of {host} cannot be used: {reason}; choose another with --port "
-            "(0 takes any that is free)."
-        ) from None
-    return make_server(host, port, app.server, threaded=True)
+    busy = server.run()
+    say("stopped")
+    if busy:  # Python cannot end cleanly while a thread is inside XLA, and training may take long
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def _frame() -> html.Div:
-    """What every page has."""
+    """The frame around every page: links, and a place for the page."""
     links = [dcc.Link(name, href=path, id=f"to-{name.lower()}") for path, name in PAGES.items()]
     return html.Div(
         [
@@ -113,14 +89,13 @@ def _frame() -> html.Div:
 
 def _register_pages(app: Dash, site: Site) -> None:
     @app.callback(
-        Output("page", "children"),
-        Input("location", "pathname"),
-        State("location", "search"),
+        Output("page", "children"), Input("location", "pathname"), State("location", "search")
     )
     def show(path: str | None, search: str | None):
         path = path or "/"
         if path not in _LAYOUTS:
-            return message(f"There is no page {path[:200]}; there are {', '.join(PAGES.values())}.")
+            pages = ", ".join(PAGES.values())
+            return message(f"There is no page {path[:200]}; choose from {pages}.")
         return _LAYOUTS[path](site, (search or "").lstrip("?"))
 
 
@@ -133,7 +108,7 @@ def _check_host(hosts: tuple[str, ...]) -> flask.Response | None:
 
 
 def _unexpected(error: Exception) -> flask.Response:
-    """A refusal in words; what a visitor sent never shows the inside of the server."""
+    """A refusal in words, without a trace of the server's inside."""
     if isinstance(error, HTTPException):
         return _plain(f"{error.name}.", error.code or 500)
     if isinstance(error, KeyError | TypeError | ValueError | AttributeError | IndexError):

@@ -1,4 +1,4 @@
-"""What the pages of one explorer share."""
+"""State and layout helpers shared by all pages."""
 
 import dataclasses
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from learnscope.lab.store import Folder
+from learnscope.lab.store.folder import Folder
 from learnscope.views.explorer.live.training import Trainer
 
 PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
@@ -14,8 +14,8 @@ PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """Who trains, where stored sweeps lie, and where `learnscope verify` wrote to. `whole` holds
-    sweeps that were found to have all their runs, which need not be counted again."""
+    """The trainer, the store, and the output folder of `learnscope verify`. `whole` remembers
+    sweeps that have all their runs, so that these are not counted again."""
 
     trainer: Trainer
     store: Folder
@@ -24,7 +24,7 @@ class Site:
 
 
 def message(text: str) -> html.Div:
-    """What went wrong, in a sentence, told to screen readers as well."""
+    """What went wrong, in a sentence; screen readers announce it."""
     return html.Div(text, className="message", role="alert")
 
 
@@ -34,12 +34,12 @@ def heading(text: str, about: str) -> html.Header:
 
 
 def labelled(text: str, control, **attributes) -> html.Label:
-    """A control inside its label, which names it without an identifier."""
+    """A control inside its label."""
     return html.Label([html.Span(text), control], **attributes)
 
 
 def named(text: str) -> dict[str, Any]:
-    """What screen readers call a region."""
+    """The name of a region, for screen readers."""
     return {"aria-label": text}
 
 

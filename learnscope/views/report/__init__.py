@@ -1,4 +1,4 @@
-"""A report of what studies found: one HTML file that needs nothing else, and parts for a paper."""
+"""A report of what studies found: one self-contained HTML file, and tables for a paper."""
 
 from learnscope.views.report.contents import Contents, read_contents
 from learnscope.views.report.latex import ledger_table, write_paper

@@ -1,4 +1,4 @@
-"""What a report tells, read from the output folder of `learnscope run` or `verify`."""
+"""The contents of a report, read from the output folder of `learnscope run` or `verify`."""
 
 import dataclasses
 import json
@@ -9,13 +9,12 @@ from typing import Any
 import h5py
 
 from learnscope.errors import BadInput
+from learnscope.evidence import Study
+from learnscope.evidence.ledger import VERDICTS, read_rows
 from learnscope.lab import Experiment
-from learnscope.lab.ledger import VERDICTS
-from learnscope.studies import STUDIES, Study
+from learnscope.papers import STUDIES
 from learnscope.theory import conditions
 from learnscope.theory.condition import Conditions
-
-_ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Picture:
 
 @dataclasses.dataclass(frozen=True)
 class Defined:
-    """An experiment of a sweep, as TOML, with the conditions of the theorem that is about it."""
+    """An experiment of a sweep, as TOML, with the conditions of the theorem that covers it."""
 
     sweep: str
     arm: str
@@ -47,27 +46,27 @@ class Defined:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One study: its figures and experiments that are in the folder."""
+    """One study, with its figures and experiments in the folder."""
 
     study: Study
     pictures: tuple[Picture, ...]
     experiments: tuple[Defined, ...]
 
     def anchor(self, sweep: str) -> str:
-        """Where the experiments of a sweep stand on a page."""
+        """The anchor of a sweep's experiments."""
         return f"{self.study.name}-runs-{sweep}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Contents:
-    """The rows of the ledger, and the studies they are about."""
+    """The rows of the ledger, and their studies."""
 
     folder: Path
     rows: tuple[dict[str, str], ...]
     parts: tuple[Part, ...]
 
     def pictures_of(self, row: dict[str, str]) -> list[Picture]:
-        """The figure that a claim names; where it names none, all from what it was checked on."""
+        """The figure that a claim names; if none, all figures of the sweeps it was checked on."""
         part, needs = self._about(row)
         if part is None:
             return []
@@ -78,7 +77,7 @@ class Contents:
         return drawn
 
     def sweeps_of(self, row: dict[str, str]) -> dict[str, str]:
-        """The sweeps that a claim was checked on and that are in the folder, with their anchors."""
+        """The sweeps in the folder that a claim was checked on, with their anchors."""
         part, needs = self._about(row)
         if part is None:
             return {}
@@ -86,7 +85,7 @@ class Contents:
         return {name: part.anchor(name) for name in needs if name in there}
 
     def _about(self, row: dict[str, str]) -> tuple[Part | None, list[str]]:
-        """The part that a claim stands in, and the sweeps that it needs."""
+        """The part that holds a claim, and the sweeps that the claim needs."""
         for part in self.parts:
             if part.study.name == row["study"]:
                 claims = [claim for claim in part.study.claims if claim.id == row["id"]]
@@ -107,29 +106,8 @@ def read_contents(folder: str | Path) -> Contents:
     return Contents(folder, rows, parts)
 
 
-def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
-    """The rows of an output folder's ledger."""
-    path = folder / "ledger.json"
-    if not path.is_file():
-        raise BadInput(
-            f"{folder} has no ledger.json: `learnscope verify --out {folder}`, or a run of whole "
-            "studies, makes it."
-        )
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.") from None
-    good = isinstance(rows, list) and all(
-        isinstance(row, dict) and all(isinstance(row.get(name), str) for name in _ROW)
-        for row in rows
-    )
-    if not good or any(row["verdict"] not in VERDICTS for row in rows):
-        raise BadInput(f"{path} is not a ledger of learnscope: run `learnscope verify` again.")
-    return tuple({name: row[name] for name in _ROW} for row in rows)
-
-
 def _names(where: str) -> set[str]:
-    """What figures may be called that show what stands at a place of a paper.
+    """The possible names of the figures at a place of a paper.
 
     >>> sorted(_names("Figures 4b and 22 (left), Theorem 3"))
     ['figure22', 'figure4', 'figure4b']
@@ -160,18 +138,18 @@ def pictures(study: Study, folder: Path) -> tuple[Picture, ...]:
 
 
 def _defined(sweep: str, file: Path) -> list[Defined]:
-    """The experiments behind a dataset, which it tells itself."""
+    """The experiments behind a dataset, from its attributes."""
     try:
-        # Read as HDF5, which NetCDF is: xarray would look at every variable first (0.1 s a file).
+        # NetCDF is HDF5; xarray would read every variable first (0.1 s per file).
         with h5py.File(file) as data:
-            told, over = data.attrs.get("experiment"), data.attrs.get("over", "")
+            text, over = data.attrs.get("experiment"), data.attrs.get("over", "")
             seed = data.get("seed")
             seeds = len(seed) if isinstance(seed, h5py.Dataset) else 1
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}.") from None
-    if not isinstance(told, str):
+    if not isinstance(text, str):
         return []
-    arms = _table(told) or {"": told}
+    arms = _table(text) or {"": text}
     axes = _table(over)
     return [
         Defined(sweep, arm, toml, _swept(axes.get(arm) if arm else over), seeds, _checked(toml))
@@ -180,7 +158,7 @@ def _defined(sweep: str, file: Path) -> list[Defined]:
 
 
 def _swept(over: object) -> str:
-    """What was swept, as text; nothing, if nothing was."""
+    """The swept values as text; empty if there are none."""
     return over if isinstance(over, str) and _table(over) else ""
 
 
@@ -196,5 +174,5 @@ def _table(text: str) -> dict[str, Any]:
 def _checked(toml: str) -> Conditions | None:
     try:
         return conditions(Experiment.from_toml(toml))
-    except BadInput:  # no theory here is about it, or it was written by another version
+    except BadInput:  # no theory covers it, or another version wrote it
         return None

@@ -1,18 +1,18 @@
-"""What goes into a paper: the ledger of a study as a LaTeX table, PDFs, references."""
+"""Material for a paper: each study's ledger as a LaTeX table, PDFs, references."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-from learnscope.papers import PAPERS
-from learnscope.views.output import Output
+from learnscope.evidence.output import Output
+from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
-# What pdfLaTeX does not read by itself, in the words of mathematics.
+# Characters that pdfLaTeX cannot read, as mathematics.
 _GREEK = {
     chr(code): rf"\{name}"
     for name, code in {
@@ -31,12 +31,8 @@ _MATHS = _GREEK | {
     **{raised: f"^{digit}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **{lowered: f"_{digit}" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
 }  # fmt: skip
-_TABLE = {
-    **_ESCAPES,
-    **{sign: f"${maths}$" for sign, maths in _MATHS.items()},
-    "–": "--",
-    "…": r"\dots{}",
-}
+_TABLE = _ESCAPES | {sign: f"${maths}$" for sign, maths in _MATHS.items()}
+_TABLE |= {"–": "--", "…": r"\dots{}"}
 _PATTERN = re.compile("(.)\u0303|" + "|".join(map(re.escape, _TABLE)))  # U+0303: a tilde above
 
 
@@ -74,7 +70,7 @@ def ledger_table(study: str, rows: Sequence[dict[str, str]]) -> str:
 
 
 def write_paper(contents: Contents, output: Output) -> int:
-    """PDFs of all figures, a table a study, and the references; how many files."""
+    """Write PDFs of all figures, one table per study, and the references; return their number."""
     written = 0
     for part in contents.parts:
         name = part.study.name

@@ -10,8 +10,8 @@ from string import Template
 
 from PIL import Image
 
-from learnscope.lab.ledger import VERDICTS
-from learnscope.papers import PAPERS
+from learnscope.evidence.ledger import VERDICTS
+from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
 MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
@@ -23,11 +23,12 @@ def page(contents: Contents) -> str:
     """The whole report."""
     template = files("learnscope.views.report") / "page.html"
     counts = contents.counts()
+    names = [escape(part.study.name) for part in contents.parts]
     return Template(template.read_text(encoding="utf-8")).substitute(
         version=escape(version("learnscope")),
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
         total=str(len(contents.rows)),
-        studies="".join(_option(part.study.name) for part in contents.parts),
+        studies="".join(f'<option value="{name}">{name}</option>' for name in names),
         verdicts="".join(_button(verdict, counts[verdict]) for verdict in VERDICTS),
         contents="".join(
             f'<li><a href="#{part.study.name}">{escape(part.study.name)}</a>: '
@@ -38,10 +39,6 @@ def page(contents: Contents) -> str:
         rows="\n".join(_row(contents, row) for row in contents.rows),
         parts="\n".join(map(_part, contents.parts)),
     )
-
-
-def _option(name: str) -> str:
-    return f'<option value="{escape(name)}">{escape(name)}</option>'
 
 
 def _button(verdict: str, count: int) -> str:
@@ -101,7 +98,7 @@ def _part(part: Part) -> str:
         )
         experiments = (
             f"<h3>Experiments</h3><p>{len(part.experiments)} definitions, with the conditions of "
-            "the theorem that is about each, where there is one. "
+            "the theorem that covers each, where there is one. "
             f'<button type="button" class="all">Open all</button></p>{inside}'
         )
     return (
@@ -116,7 +113,7 @@ def _part(part: Part) -> str:
 def _figure(picture: Picture) -> str:
     command = f"learnscope run {picture.study}.{picture.name}"
     text, (width, height) = _encoded(picture.file)
-    # With its size, so that nothing moves when it is decoded and a link to it goes to it.
+    # With its size, so that decoding moves nothing and links lead to the right place.
     return (
         f'<figure id="{picture.anchor}"><img decoding="async" width="{width}" height="{height}" '
         f'alt="{escape(picture.title)}" src="data:image/png;base64,{text}">'
@@ -126,7 +123,7 @@ def _figure(picture: Picture) -> str:
 
 
 def _encoded(file: Path) -> tuple[str, tuple[int, int]]:
-    """A picture in few colours, as text, and its size."""
+    """A picture in few colours, as base64, and its size."""
     with Image.open(file) as image:
         drawn = image.convert("RGBA")
     flat = Image.new("RGB", drawn.size, "white")

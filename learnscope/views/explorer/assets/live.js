@@ -81,13 +81,25 @@ window.dash_clientside = window.dash_clientside || {};
     return made("section", [label, ...often.map(control), ...more], { className: "part" });
   }
 
+  // Every probe that can be watched; the answer says which ones are (none ticked: the presets' own).
+  function probes() {
+    const field = { path: "probes", value: spec.chosen, first: "" };
+    fields.push(field);
+    const boxes = spec.probes.map((name) => made("input", [], { type: "checkbox", id: "probe-" + name, value: name }));
+    for (const box of boxes) box.addEventListener("change", () => {
+      field.value = boxes.filter((b) => b.checked).map((b) => b.value).join(",");
+      ask();
+    });
+    return made("details", [made("summary", "probes"), ...boxes.map((box) => made("label", [box, box.value], { className: "probe" }))]);
+  }
+
   function build(given) {
     const focused = document.activeElement && document.activeElement.id;
     spec = given;
     fields = [];
     const start = select(spec.presets, spec.preset, "preset", (name) => rebuild("preset=" + name));
     const label = made("label", [made("span", "Start from"), start], { className: "slot" });
-    const run = made("section", spec.run.map(control), { className: "part" });
+    const run = made("section", [...spec.run.map(control), probes()], { className: "part" });
     at("controls").replaceChildren(label, ...spec.groups.map(group), run);
     if (focused && at(focused)) at(focused).focus();
   }
@@ -102,7 +114,7 @@ window.dash_clientside = window.dash_clientside || {};
 
   // Another kind of part: what the other parts hold stays, unless it does not go with it.
   async function pick(slot, kind) {
-    const kept = query().split("&").filter((word) => !word.startsWith(slot + "=") && !word.startsWith(slot + "."));
+    const kept = query().split("&").filter((word) => !["=", "."].some((end) => word.startsWith(slot + end)) && !word.startsWith("probes="));
     const kinds = spec.groups.map((part) => part.slot + "=" + (part.slot === slot ? kind : part.kind));
     const other = kept.filter((word) => !kinds.some((k) => word.startsWith(k.split("=")[0] + "=")));
     await rebuild([...other, ...kinds].join("&"), ["preset=" + spec.preset, ...kinds].join("&"));
@@ -189,6 +201,7 @@ window.dash_clientside = window.dash_clientside || {};
   async function draw(found) {
     at("warning").textContent = found.warning;
     at("warning").className = found.warning ? "message" : "";
+    for (const name of spec.probes) at("probe-" + name).checked = found.watched.includes(name);
     frames = null;
     at("weights").classList.add("old"); // until theirs are there
     const before = steps.length - 1;
@@ -264,23 +277,23 @@ window.dash_clientside = window.dash_clientside || {};
     const note = (words) => { at("weights-text").textContent = words; };
     if (frames.kind === "none") { note(frames.why); return { data: [], layout: layout }; }
     const values = frames.values[Math.min(place, frames.values.length - 1)];
-    if (frames.kind === "head") {
-      note("The head's off-diagonal, first seed.");
+    if (frames.kind === "matrix") {
+      note(`First seed: ${frames.text}.`);
       const most = Math.max(1e-9, ...frames.values.flat(2).map(Math.abs)), n = values.map((_, i) => i + 1);
-      layout.xaxis = { title: { text: "to neuron" }, dtick: 1 };
-      layout.yaxis = { title: { text: "from neuron" }, dtick: 1, autorange: "reversed" };
+      layout.xaxis = { title: { text: "to " + frames.of }, dtick: 1 };
+      layout.yaxis = { title: { text: "from " + frames.of }, dtick: 1, autorange: "reversed" };
       return { data: [{ type: "heatmap", x: n, y: n, z: values, zmin: -most, zmax: most, colorscale: "RdBu",
         colorbar: { title: { text: "entry" } } }], layout: layout };
     }
-    const some = frames.filters.length < frames.of ? `${frames.filters.length} of ${frames.of}` : frames.of;
-    note(`Directions of ${some} filters, first seed, by classical scaling${frames.outputs > 1 ? ", a colour an output" : ""}.`);
+    const some = frames.points.length < frames.count ? `${frames.points.length} of ${frames.count}` : frames.count;
+    note(`Directions of ${some} ${frames.of}s, first seed, by classical scaling${frames.outputs > 1 ? ", one colour per output" : ""}.`);
     const axis = { range: [-1.3, 1.3], zeroline: false, gridcolor: "rgba(128,128,128,.3)" };
     layout.xaxis = { ...axis, title: { text: "first axis" } };
     layout.yaxis = { ...axis, title: { text: "second axis" }, scaleanchor: "x" };
-    const each = frames.of / frames.outputs;
+    const each = frames.count / frames.outputs;
     return { data: [{ type: "scatter", mode: "markers", x: values.map((v) => v[0]), y: values.map((v) => v[1]),
-      text: frames.filters.map((f) => "filter " + (f + 1)), hoverinfo: "text",
-      marker: { size: 9, opacity: 0.75, color: frames.filters.map((f) => COLOURS[Math.floor(f / each) % 6]) } }], layout: layout };
+      text: frames.points.map((f) => frames.of + " " + (f + 1)), hoverinfo: "text",
+      marker: { size: 9, opacity: 0.75, color: frames.points.map((f) => COLOURS[Math.floor(f / each) % 6]) } }], layout: layout };
   }
 
   async function copy() {

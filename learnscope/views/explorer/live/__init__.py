@@ -1,1 +1,1 @@
-"""The live page: move a slider, and the experiment is trained anew."""
+"""The live page: move a slider, and the experiment is trained again."""

@@ -1,124 +1,32 @@
-"""What the explorer starts from: an experiment a study, the rules to compare on it, and what is
-watched. Only parts named here can be run from a page: none of them holds code or reads a file."""
+"""The offers of the live page: the studies' presets, and every kind of part that it can make.
+
+Kinds are those of `learnscope.part.kinds`, a user's own included. A page can make a kind if it can
+set every field without a default, and every field of a data model: others hold code or name files.
+Whether parts fit together is tried: they are traced, and the error is the reason.
+"""
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from learnscope import data, nets, probes, rules
-from learnscope.errors import unknown
-from learnscope.lab import Experiment, Record
-from learnscope.lab.experiment import AbstractProbe
-from learnscope.part import AbstractPart
-from learnscope.rules.rule import AbstractPenalty
-from learnscope.studies.benign import experiments as benign
-from learnscope.studies.input_structure import experiments as input_structure
-from learnscope.studies.kou import experiments as kou
-from learnscope.studies.meta_split import experiments as meta_split
-from learnscope.studies.pegr import experiments as pegr
-from learnscope.studies.pred_head import experiments as pred_head
+import jax
+
+from learnscope.errors import BadInput, unknown
+from learnscope.evidence.preset import Preset
+from learnscope.lab import Experiment, coordinates
+from learnscope.lab.size import run_size
+from learnscope.lab.sweep import programs
+from learnscope.papers import STUDIES
+from learnscope.part import AbstractPart, Allowed, kinds
 
 SLOTS = ("data", "net", "rule")
-DEFAULT = "pegr"
-_MOST_RECORDS = 60
-
-
-@dataclasses.dataclass(frozen=True)
-class Preset:
-    """A place to start from: an experiment, and rules with numbers that suit it."""
-
-    name: str
-    title: str
-    experiment: Experiment
-    rules: tuple[rules.AbstractRule, ...]
-
-
-def _pegr() -> Preset:
-    penalty: dict[str, Any] = {"rate": pegr.RATE, "weight": 0.02, "until": pegr.CLOSING}
-    rule = rules.PerExamplePenalty(**penalty)
-    others = (rules.GradientDescent(rate=pegr.RATE), rules.FullPenalty(**penalty))
-    title = "Gradient penalties: signal against noise"
-    chosen = pegr.section_4_1(rule, "sum").replace("data.test", 500)  # read at every record
-    return Preset("pegr", title, chosen, (rule, *others))
-
-
-def _kou() -> Preset:
-    chosen = kou.experiment()
-    penalty: dict[str, Any] = {"rate": 0.1, "weight": 0.02}
-    others = (rules.PerExamplePenalty(**penalty), rules.FullPenalty(**penalty))
-    return Preset("kou", "Benign overfitting of a ReLU CNN", chosen, (chosen.rule, *others))
-
-
-def _benign() -> Preset:
-    # A fifth of the width, at the rate that goes with it: a second of work rather than ten.
-    chosen = benign.experiment(train_per_class=20, test=500, steps=100).replace("net.width", 20)
-    chosen = chosen.replace("rule.rate", benign.RATE * 20)
-    penalty: dict[str, Any] = {"rate": benign.RATE * 20, "weight": 0.001}
-    others = (rules.PerExamplePenalty(**penalty), rules.FullPenalty(**penalty))
-    title = "Benign overfitting: noise of a class's own"
-    return Preset("benign", title, chosen, (chosen.rule, *others))
-
-
-def _input_structure() -> Preset:
-    setting = input_structure.parity(train=2000, test=500, batch=200, width=100)
-    setting = dataclasses.replace(setting, steps=200)
-    by_name = setting.rules()
-    chosen = setting.experiment(by_name[input_structure.NETWORK], (probes.Loss(),), 1)
-    listed = (*by_name.values(), rules.GradientDescent(rate=setting.rate))
-    title = "Features that emerge from the structure of inputs"
-    return Preset("input_structure", title, chosen, listed)
-
-
-def _clusters() -> Preset:
-    chosen = Experiment(
-        data=data.GaussianParity(dim=100, factors=2, train=400, test=500, noise=1.0, batch=100),
-        net=nets.TwoLayer(
-            width=40, activation="relu", scale=0.005, second_scale=0.03, symmetric=False
-        ),
-        rule=rules.GradientDescent(rate=0.05, options={"momentum": 0.9}),
-        steps=400,
-    )
-    others = (rules.RandomFeatures(rate=0.05), rules.Linearised(rate=0.05))
-    return Preset("clusters", "Clusters whose labels are a parity", chosen, (chosen.rule, *others))
-
-
-def _pred_head() -> Preset:
-    rule = pred_head.non_contrastive(pred_head.HEAD)
-    chosen = pred_head.trained(
-        pred_head.toy(smoke=True, batch=128), rule, (probes.PairLoss(),), steps=1000
-    )
-    others = (
-        rules.Contrastive(rate=0.02),
-        rules.PopulationDescent(rate=0.05, head_rate=0.05),
-    )
-    title = "The prediction head of non-contrastive learning"
-    return Preset("pred_head", title, chosen, (rule, *others))
-
-
-def _meta_split() -> Preset:
-    chosen = meta_split.theorem(
-        meta_split.method("train-validation"), (probes.TestLoss(),), steps=400, every=1
-    )
-    meta: dict[str, Any] = {
-        "rate": meta_split.RATE,
-        "inner_rate": meta_split.INNER_RATE,
-        "inner_steps": 2,
-    }
-    others = (
-        rules.Maml(**meta), rules.Reptile(**meta), rules.MetaProx(**meta, weight=0.1),
-        rules.Imaml(**meta, weight=1.0), rules.Pooled(rate=meta_split.RATE),
-    )  # fmt: skip
-    title = "Meta-learning: what the split is for"
-    return Preset("meta_split", title, chosen, (chosen.rule, *others))
 
 
 @functools.cache
 def presets() -> Mapping[str, Preset]:
-    """All of them, by name."""
-    makers = (_pegr, _kou, _benign, _input_structure, _clusters, _pred_head, _meta_split)
-    return {preset.name: preset for preset in (make() for make in makers)}
+    """The presets of all studies, by name."""
+    return {preset.name: preset for study in STUDIES.values() for preset in study.presets()}
 
 
 def preset(name: str) -> Preset:
@@ -128,74 +36,113 @@ def preset(name: str) -> Preset:
     return presets()[name]
 
 
-@functools.cache
-def exemplars(start: str) -> Mapping[str, Mapping[str, AbstractPart]]:
-    """A part of every kind on offer, by slot and kind: the preset's own first, as it has numbers
-    that suit."""
-    own = preset(start)
-    found: dict[str, dict[str, AbstractPart]] = {slot: {} for slot in SLOTS}
-    for each in (own, *presets().values()):
-        listed = {"data": (each.experiment.data,), "net": (each.experiment.net,),
-                  "rule": each.rules}  # fmt: skip
-        for slot, parts in listed.items():
-            for part in parts:
-                found[slot].setdefault(type(part).__name__, part)
+def settable(kind: type[AbstractPart]) -> dict[str, Allowed]:
+    """The fields that a page can set: numbers, counts, choices and flags."""
+    fields = dataclasses.fields(kind)
+    return {f.name: f.metadata["allowed"] for f in fields if "allowed" in f.metadata}
+
+
+def offered(start: str, slot: str) -> dict[str, Any]:
+    """A part of every kind that a page can make, by name: those of the presets (`start` first),
+    whose numbers suit, then examples of all others."""
+    found = _by_kind(part for each in (preset(start), *presets().values())
+                     for part in _listed(each, slot))  # fmt: skip
+    given = {name: value for part in reversed(found.values()) for name, value in vars(part).items()}
+    for name, kind in sorted(kinds(Experiment.slots[slot]).items()):
+        free = slot == "data" and len(settable(kind)) < len(dataclasses.fields(kind))
+        example = None if free or name in found else _example(kind, given)
+        if example is not None:
+            found[name] = example
     return found
 
 
-def watched(experiment: Experiment) -> Experiment:
-    """The experiment with the probes that suit its data and rule, read every 1, 2, 5, 10, ... steps
-    and at most sixty times: reading takes time as well."""
-    stops = (m * 10**e for e in itertools.count() for m in (1, 2, 5))
-    every = next(stop for stop in stops if stop * _MOST_RECORDS >= experiment.steps)
-    return Experiment(
-        experiment.data, experiment.net, experiment.rule, experiment.steps,
-        _probes(experiment), Record(every=every),
-    )  # fmt: skip
+def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:
+    if slot == "probes":
+        return each.probes
+    own = getattr(each.experiment, slot)
+    return (own, *each.rules) if slot == "rule" else (own,)
 
 
-def _probes(experiment: Experiment) -> tuple[AbstractProbe, ...]:
-    rule, net = experiment.rule, experiment.net
-    plain = (probes.Loss(), probes.TrainAccuracy(), probes.TestAccuracy())
-    of_pairs = isinstance(rule, rules.AbstractPairRule)
-    if of_pairs and not isinstance(experiment.data, data.StrongWeak):
-        return _of_pairs(rule)
-    # Decompositions are of a patch network that is trained itself, not its linearisation, say.
-    trained = isinstance(rule, rules.GradientDescent | AbstractPenalty)
-    whole = trained and isinstance(net, nets.PatchCNN)
-    match experiment.data:
-        case data.SignalNoise():
-            watched = (probes.SignalLearning(), probes.NoiseMemorisation()) if trained else ()
-            return (*watched, *plain, *([probes.Decomposition()] if whole else []))
-        case data.ClassNoise():
-            return (*([probes.Contributions()] if whole else []), *plain,
-                    *([probes.ActiveNeurons()] if whole else []))  # fmt: skip
-        case data.Patterns():
-            return (probes.PatternComponents(), *plain, probes.Alignment())
-        case data.GaussianParity():
-            return (*plain, probes.CentreCosines())
-        case data.StrongWeak():
-            return (probes.FeatureStrengths(), probes.FeatureShares(), *_of_pairs(rule))
-        case data.TaskFamily():
-            return (probes.FeatureLearning(), probes.TaskNoise(), probes.TestLoss(),
-                    probes.TestAccuracy(), *_of_tasks(rule))  # fmt: skip
-    return plain
+def _by_kind(parts: Iterable[AbstractPart]) -> dict[str, AbstractPart]:
+    """The first part of each kind."""
+    found: dict[str, AbstractPart] = {}
+    for part in parts:
+        found.setdefault(type(part).__name__, part)
+    return found
 
 
-def _of_pairs(rule: rules.AbstractRule) -> tuple[AbstractProbe, ...]:
-    match rule:
-        case rules.PopulationFlow() | rules.PopulationDescent():
-            return (probes.PopulationMoments(),)
-        case rules.NonContrastive(head="mlp"):
-            return (probes.NeuronCorrelation(), probes.PairLoss())
-        case rules.NonContrastive():
-            return (probes.NeuronCorrelation(), probes.PairLoss(), probes.HeadOffDiagonal())
-    return (probes.NeuronCorrelation(),)
+def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart | None:
+    """A part whose fields without a default have the value of that name in another part, or a usual
+    one. None if a page cannot make this kind."""
+    values, known = {}, settable(kind)
+    for field in dataclasses.fields(kind):
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            if field.name not in known:
+                return None
+            spec = known[field.name]
+            usual = (*spec.names, 10 if spec.whole else 1.0, 0.5, False, spec.low, spec.high)
+            wanted = (given[field.name], *usual) if field.name in given else usual
+            values[field.name] = next(filter(spec.accepts, wanted), None)
+    try:
+        return kind(**values)
+    except (BadInput, TypeError):  # TypeError: a class that is not finished
+        return None
 
 
-def _of_tasks(rule: rules.AbstractRule) -> tuple[AbstractProbe, ...]:
-    match rule:
-        case rules.Fomaml() | rules.Maml() | rules.Reptile() | rules.MetaProx() | rules.Imaml():
-            split = getattr(rule, "split", "train-train")
-            return (probes.AdaptedTest(rule.inner_rate, rule.inner_steps, split=split),)
-    return ()
+def usual_probes(start: str, experiment: Experiment) -> tuple[Any, ...]:
+    """The probes that fit, of the presets that have this kind of data; of all, if none has."""
+    ordered = (preset(start), *presets().values())
+    alike = [each for each in ordered if type(each.experiment.data) is type(experiment.data)]
+    listed = _by_kind(probe for each in alike or ordered for probe in each.probes).values()
+    return fitting(experiment, tuple(listed))
+
+
+def fitting(experiment: Experiment, probes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The probes that can be read in an experiment."""
+
+    def fits(*some: Any) -> bool:
+        return misfit(with_probes(experiment, some, steps=1)) is None
+
+    return probes if fits(*probes) else tuple(filter(fits, probes)) if fits() else ()
+
+
+def with_probes(experiment: Experiment, probes: Iterable[Any], **others: Any) -> Experiment:
+    """Other probes. Fields that the rule has as well take its values, such as how it adapts."""
+    rule = experiment.rule
+    shared = [{name: getattr(rule, name) for name in settable(type(probe)).keys()
+               & settable(type(rule)).keys()} for probe in probes]  # fmt: skip
+    made = [dataclasses.replace(p, **values) for p, values in zip(probes, shared, strict=True)]
+    return dataclasses.replace(experiment, probes=tuple(made), **others)
+
+
+def misfit(experiment: Experiment) -> str | None:
+    """Why parts do not fit together, in a sentence; None if they do. They are traced, not run."""
+    return _misfit(_Tried(jax.tree.structure(experiment), experiment))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tried:
+    """An experiment but for its numbers, which do not decide what fits."""
+
+    key: Any
+    experiment: Experiment = dataclasses.field(compare=False)
+
+
+@functools.lru_cache(maxsize=512)
+def _misfit(tried: _Tried) -> str | None:
+    experiment = tried.experiment
+    try:
+        chosen = coordinates.choose("auto", programs(experiment, []))
+        run_size(experiment, chosen, "float32")
+    except Exception as error:  # whatever a part raises
+        return misfit_words(experiment, error)
+    return None
+
+
+def misfit_words(experiment: Experiment, error: Exception) -> str:
+    """What a part raised, as a sentence."""
+    if isinstance(error, BadInput):
+        return str(error)
+    kinds = " x ".join(type(getattr(experiment, slot)).__name__ for slot in SLOTS)
+    first = next(iter(str(error).splitlines()), type(error).__name__)
+    return f"{kinds} cannot be run: {first[:200]}"

@@ -1,25 +1,23 @@
-"""A control for every field that a page can set, made from what the field allows, as plain data
-that `assets/live.js` builds."""
+"""The controls of the live page, one for each field that can be set, as plain data that
+`assets/live.js` builds."""
 
 import dataclasses
 import math
 from typing import Any
 
 from learnscope.part import AbstractPart, allowed
-from learnscope.views.explorer.live.catalogue import SLOTS, exemplars, preset, presets
-from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, settable, words
+from learnscope.views.explorer.live.catalogue import SLOTS, offered, preset, presets, settable
+from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, words
 
 _HIGHEST_DIM = 1e9
 _NARROW = 100  # a highest value below which a slider is even: shares, powers
-_RARE = ("classes", "power", "threshold")  # fields that few will move
 _DECADES = 2  # that a slider reaches on both sides of where it starts
-_WORDS = {"data": "Data", "net": "Net", "rule": "Rule"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """A slider: its positions, and what they stand for. `scale` is linear, log, whole (a logarithm,
-    the number rounded), or stops: 1, 2, 5, 10, ..., as every value of a count compiles anew."""
+    """The range of a slider. `scale` is linear, log, whole (log, then rounded) or stops (1, 2, 5,
+    10, ..., since each value of a count is compiled)."""
 
     scale: str
     low: float
@@ -28,8 +26,8 @@ class Range:
 
 
 def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range | None:
-    """The slider of a field that starts at a value, and reaches beyond another one; none for what
-    is no single number.
+    """The slider of a field around a value, wide enough for a second one; None if the value is not
+    a single number.
 
     >>> from learnscope.data import SignalNoise
     >>> data = SignalNoise(dim=400, train=20, test=9, signal=1.0, noise=0.1)
@@ -60,17 +58,17 @@ def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range
 
 
 def controls(state: State) -> dict[str, Any]:
-    """All controls of a state: a group a part, and the run's own."""
-    kinds, own = exemplars(state.start), preset(state.start).experiment
+    """All controls of a state: a group for each part, the run's own, and the probes."""
+    own = preset(state.start).experiment
     groups = []
     for slot in SLOTS:
-        part = getattr(state.experiment, slot)
+        part, known = getattr(state.experiment, slot), offered(state.start, slot)
         kind = type(part).__name__
-        start = kinds[slot][kind]
         groups.append({
-            "slot": slot, "title": _WORDS[slot], "kind": kind, "kinds": list(kinds[slot]),
+            "slot": slot, "title": slot.capitalize(), "kind": kind, "kinds": list(known),
             "own": type(getattr(own, slot)).__name__,
-            "fields": [_field(f"{slot}.{name}", part, name, start) for name, _ in settable(part)],
+            "fields": [_field(f"{slot}.{name}", part, name, known[kind])
+                       for name in settable(type(part))],
         })  # fmt: skip
     seeds = {"path": "seeds", "name": "seeds", "value": words(state.seeds), "first": words(SEEDS),
              "range": dataclasses.asdict(Range("linear", 1, MOST_SEEDS, 1))}  # fmt: skip
@@ -79,13 +77,15 @@ def controls(state: State) -> dict[str, Any]:
         "presets": [{"name": p.name, "title": f"{p.name}: {p.title}"} for p in presets().values()],
         "groups": groups,
         "run": [_field("steps", state.experiment, "steps", own), seeds],
+        "probes": sorted(offered(state.start, "probes")),
+        "chosen": ",".join(state.probes or ()),
         "step": state.step,
     }
 
 
 def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
-    """One field: its value now and where the page starts from, for which the slider is made, so
-    that it stays as it is while it is moved."""
+    """One field: its value, and where the page starts, which fixes the slider's range. Choices, and
+    fields that stay at their default, are rare: the page folds them away."""
     spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
     assert spec is not None
     found: dict[str, Any] = {
@@ -95,5 +95,6 @@ def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
         options = list(spec.names) if spec.kind == "choice" else ["true", "false"]
         return found | {"options": options, "rare": True}
     at = slider(part, name, first, value)
-    rare = at is None or name in _RARE or (first == 0 and value == 0)
+    default = type(part).__dataclass_fields__[name].default
+    rare = at is None or first == value == default
     return found | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}

@@ -1,4 +1,4 @@
-"""What can be taken away from a page: the experiment, the picture, the data."""
+"""Downloads: the experiment, the figure, the data."""
 
 import tempfile
 import threading
@@ -8,11 +8,11 @@ import flask
 import xarray as xr
 from dash import Dash
 
-from learnscope.errors import BadInput, unknown
-from learnscope.views.curves import probe_curves
+from learnscope.errors import unknown
+from learnscope.evidence.output import Output
+from learnscope.figures.curves import probe_curves
 from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.site import Site
-from learnscope.views.output import Output
 
 KINDS = {"py": "text/x-python", "toml": "application/toml", "pdf": "application/pdf",
          "nc": "application/x-netcdf"}  # fmt: skip
@@ -34,15 +34,15 @@ def _content(kind: str, state: State, site: Site) -> bytes:
     if kind == "py":
         return python_text(state).encode()
     if kind == "toml":
-        return f"seeds = {state.seeds}\n{state.experiment.to_toml()}".encode()
-    return as_file(kind, site.trainer.run(state))
+        return f"seeds = {state.seeds}\n{state.watched.to_toml()}".encode()
+    return as_file(kind, site.trainer.run(state.watched, state.seeds))
 
 
 def python_text(state: State) -> str:
-    """A script that runs the same."""
+    """A script that runs the same experiment."""
     return (
         "import learnscope as ls\n\n"
-        f"experiment = {state.experiment.to_python()}\n"
+        f"experiment = {state.watched.to_python()}\n"
         f"result = ls.run(experiment, seeds={state.seeds})\n"
         "result.learnscope.curves()\n"
     )
@@ -54,8 +54,6 @@ def as_file(kind: str, data: xr.Dataset) -> bytes:
         output = Output(folder)
         if kind == "nc":
             return output.dataset("data", data).read_bytes()
-        if kind != "pdf":
-            raise BadInput(f"{kind} is not a kind of file: it must be nc or pdf.")
         with _drawing:
             paths = output.figure("figure", probe_curves(data))
         return next(Path(path) for path in paths if path.suffix == ".pdf").read_bytes()

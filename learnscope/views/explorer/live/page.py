@@ -1,7 +1,7 @@
-"""The live page: move a slider, and the experiment is trained anew.
+"""The live page: move a slider, and the experiment is trained again.
 
-Dash lays the page out; from then on `assets/live.js` asks three questions of the server and draws
-the answers with Plotly itself: Dash's own callbacks would take longer than the training does.
+Dash lays the page out; then `assets/live.js` asks the server three questions and draws the answers
+with Plotly itself, since Dash's own callbacks would take longer than training.
 """
 
 import functools
@@ -15,55 +15,44 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput
 from learnscope.views.explorer.live import export
-from learnscope.views.explorer.live.catalogue import DEFAULT
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State
-from learnscope.views.explorer.live.told import tell
+from learnscope.views.explorer.live.theory import theory_of
 from learnscope.views.explorer.live.weights import pictures
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, graph, heading, message, named
 
 _ABOUT = (
-    "Move a slider: the experiment is trained anew, in as few coordinates as it takes. Lines are "
-    "medians over seeds, bands hold 10 to 90 %; dashed lines are the theory's times."
+    "Move a slider: the experiment is trained again, in as few coordinates as possible. Lines are "
+    "medians over seeds, bands hold 10 to 90 %; dashed lines are times that theory predicts."
 )
 _PAGE = "X-Page"  # a header of the page's own questions: light or dark, wide or narrow
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
 
 
 def layout(site: Site, search: str) -> html.Div:
-    """The page at an address; a bad one is told, and the first preset shown."""
+    """The page at an address. A bad address is reported, and the first preset shown."""
     trouble = None
     try:
         state = State.parse(search)
     except BadInput as error:
-        state, trouble = State.of(DEFAULT), message(f"This link cannot be shown: {error}")
+        state, trouble = State.parse(""), message(f"This link cannot be shown: {error}")
     links = [html.A(_NAMES[kind], id=f"export-{kind}", href="#", className="button")
              for kind in export.KINDS]  # fmt: skip
     copy = html.Button("Copy link", id="copy", type="button")
-    settings = html.Aside(
-        [html.Div(id="controls"), html.H2("Take away"), html.Div([*links, copy])],
-        **named("Settings"),
-    )
-    player = html.Div(
-        [
-            html.Button("Play", id="play", type="button"),
-            html.Label(id="at-label"),
-            html.Output("", id="at-text"),
-        ],
-        className="player",
-    )
-    weights = html.Div(
-        [html.H2("Weights"), html.P("", id="weights-text"), html.Div(id="weights")],
-        className="half",
-    )
+    inside = [html.Div(id="controls"), html.H2("Take away"), html.Div([*links, copy])]
+    settings = html.Aside(inside, **named("Settings"))
+    play = html.Button("Play", id="play", type="button")
+    step = [html.Label(id="at-label"), html.Output("", id="at-text")]
+    weights = [html.H2("Weights"), html.P("", id="weights-text"), html.Div(id="weights")]
+    below = [html.Div(weights, className="half"), html.Div(id="theory", className="half")]
     results = html.Section(
         [
             html.P("", id="status", role="status"),
             html.P("", id="warning", role="status"),
             html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over"),
-            player,
-            html.Div([weights, html.Div(id="theory", className="half")], className="row"),
+            html.Div([play, *step], className="player"),
+            html.Div(below, className="row"),
         ],
         id="results",
         className="results",
@@ -82,11 +71,8 @@ def layout(site: Site, search: str) -> html.Div:
 
 
 def register(app: Dash, site: Site) -> None:
-    app.clientside_callback(
-        ClientsideFunction("learnscope", "live"),
-        Output("started", "data"),
-        Input("start", "data"),
-    )
+    client = ClientsideFunction("learnscope", "live")
+    app.clientside_callback(client, Output("started", "data"), Input("start", "data"))
 
     @app.server.route("/live/controls")
     @_refusing
@@ -98,21 +84,15 @@ def register(app: Dash, site: Site) -> None:
     def answer() -> flask.Response:
         begun = time.perf_counter()
         state = _asked()
-        data = site.trainer.run(state)
-        told = tell(state.experiment)
+        data = site.trainer.run(state.watched, state.seeds)
+        times, tables = theory_of(state.experiment)
         look = flask.request.headers.get(_PAGE, "")
         most = {"most": 1} if "narrow" in look else {}
-        figure, legends = curves(data, told.times, "dark" in look, **most)
-        status = _status(data, state, told.times, time.perf_counter() - begun)
-        return flask.jsonify(
-            {
-                "figure": figure,
-                "legends": legends,
-                "theory": told.tables,
-                "status": status,
-                "warning": _warning(data),
-            }
-        )
+        figure, legends = curves(data, times, "dark" in look, **most)
+        status = _status(data, state, times, time.perf_counter() - begun)
+        watched = [type(probe).__name__ for probe in state.watched.probes]
+        return flask.jsonify(figure=figure, legends=legends, theory=tables, watched=watched,
+                             status=status, warning=_warning(data))  # fmt: skip
 
     @app.server.route("/live/weights")
     @_refusing
@@ -121,7 +101,7 @@ def register(app: Dash, site: Site) -> None:
 
 
 def _refusing(answer: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
-    """To the page itself a refusal is an answer like any other: browsers log others as errors."""
+    """Send refusals to the page as ordinary answers: browsers log other codes as errors."""
 
     @functools.wraps(answer)
     def answered() -> flask.Response:
@@ -141,21 +121,16 @@ def _asked() -> State:
 
 def _status(data: xr.Dataset, state: State, times: dict[str, float], seconds: float) -> str:
     seeds = f"{state.seeds} seed{'s' * (state.seeds != 1)}"
-    told = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']}"
-    told += f" coordinates: {1000 * seconds:.0f} ms."
-    if times:
-        dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
-        told += f" Dashed: {dashed}."
-    return told
+    run = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']} coordinates"
+    dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
+    return f"{run}: {1000 * seconds:.0f} ms." + (f" Dashed: {dashed}." if times else "")
 
 
 def _warning(data: xr.Dataset) -> str:
-    """Word of runs that diverged, if any did."""
+    """How many runs diverged, if any did."""
     at = data.diverged_at.values[np.isfinite(data.diverged_at.values)]
     if not at.size:
         return ""
-    return (
-        f"{at.size} of {data.sizes['seed']} runs diverged, the first at step {at.min():.0f}: "
-        "curves end there. Lower the rate, the weight, or the noise, whose squared norm grows with "
-        "the dimension."
-    )
+    diverged = f"{at.size} of {data.sizes['seed']} runs diverged, the first at step {at.min():.0f}"
+    lower = "Lower the rate, the weight, or the noise, whose squared norm grows with the dimension."
+    return f"{diverged}: curves end there. {lower}"

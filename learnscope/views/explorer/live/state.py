@@ -1,32 +1,35 @@
-"""What a page shows, as an address tells it, and back: a link shows the same thing again."""
+"""The state of the live page and its address: a link shows the same thing again."""
 
 import dataclasses
-from collections.abc import Iterator
+import functools
+import itertools
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from learnscope.errors import BadInput, unknown
-from learnscope.lab import Experiment
-from learnscope.lab.files import parse_value
-from learnscope.part import AbstractPart, allowed_kind
+from learnscope.lab import Experiment, Record
+from learnscope.part import AbstractPart, require_field
+from learnscope.part.plain import parse_value
 from learnscope.views.explorer.live.catalogue import (
-    DEFAULT,
     SLOTS,
-    exemplars,
+    offered,
     preset,
     presets,
-    watched,
+    settable,
+    usual_probes,
+    with_probes,
 )
 
 SEEDS, MOST_SEEDS = 10, 100
+_MOST_COUNT = 10**6  # of anything that sizes an array, so that tracing takes no time
+_MOST_RECORDS = 60
 _LONGEST = 4000  # characters of an address
-_SETTABLE = ("number", "shape", "count", "choice", "flag")
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """An experiment, where it started from, how many seeds it is run with, and the step that is
-    looked at (none: the last).
+    """An experiment, the preset it started from, the number of seeds, the step that is looked at
+    (None: the last), and the kinds of probe that were chosen (None: those of the presets that fit).
 
     >>> state = State.parse("preset=pegr&data.noise=0.7&seeds=5")
     >>> state.experiment.data.noise, state.seeds
@@ -39,85 +42,92 @@ class State:
     experiment: Experiment
     seeds: int = SEEDS
     step: int | None = None
-
-    @staticmethod
-    def of(start: str = DEFAULT) -> "State":
-        """A preset as it is."""
-        return State(start, watched(preset(start).experiment))
+    probes: tuple[str, ...] | None = None
 
     @staticmethod
     def parse(text: str) -> "State":
-        """The state that an address tells: a preset, and what differs from it."""
+        """The state of an address, which names a preset (default: the first) and what differs."""
         given = fields(text)
-        start = given.pop("preset", DEFAULT)
+        start = given.pop("preset", next(iter(presets())))
         base = preset(start).experiment
         seeds = whole("seeds", given.pop("seeds", str(SEEDS)), 1, MOST_SEEDS)
-        step = given.pop("step", None)
+        step, probes = given.pop("step", None), given.pop("probes", None)
         parts = {slot: getattr(base, slot) for slot in SLOTS}
         for slot in SLOTS:
             if slot in given:
                 parts[slot] = _of_kind(start, slot, given.pop(slot))
         table = Experiment(**parts, steps=base.steps).to_dict()
-        for path, words in given.items():
-            slot, dot, name = path.partition(".")
+        for path, text in given.items():
+            slot, _, name = path.partition(".")
             if path == "steps":
-                table["steps"] = parse_value(words)
-            elif not dot or slot not in SLOTS:
-                known = ["preset", "seeds", "steps", "step", *SLOTS]
+                table["steps"] = parse_value(text)
+            elif slot not in SLOTS or not name:
+                known = ("preset", *SLOTS, "steps", "seeds", "step", "probes")
                 raise unknown("field of an address", path, known)
-            elif allowed_kind(parts[slot], name) not in _SETTABLE:
-                raise BadInput(f"{path} cannot be set from a page; use Python or a TOML file.")
-            elif words == "none":
-                table[slot].pop(name, None)  # what is not there is none
             else:
-                table[slot][name] = _value(words)
-        experiment = watched(Experiment.from_dict(table))
+                require_field(parts[slot], name)
+                if name not in settable(type(parts[slot])):
+                    raise BadInput(f"{path} cannot be set from a page; use Python or a TOML file.")
+                table[slot].pop(name, None)  # a missing field is none
+                several = f"[{text}]" if "," in text else text
+                table[slot] |= {} if text == "none" else {name: parse_value(several)}
+        experiment = Experiment.from_dict(table)
         shown = None if step is None else whole("step", step, 0, experiment.steps)
-        return State(start, experiment, seeds, shown)
+        chosen = None if probes is None else tuple(probes.split(","))
+        return State(start, experiment, seeds, shown, chosen)
 
     def query(self) -> str:
         """The address of this state: what differs from its preset."""
         base = preset(self.start).experiment
-        told: dict[str, Any] = {"preset": self.start}
+        shown: dict[str, Any] = {"preset": self.start}
         for slot in SLOTS:
             part, other = getattr(self.experiment, slot), getattr(base, slot)
             if type(part) is not type(other):
                 other = _of_kind(self.start, slot, type(part).__name__)
-                told[slot] = type(part).__name__
-            told |= {f"{slot}.{name}": words(value) for name, value in settable(part)
-                     if value != getattr(other, name)}  # fmt: skip
-        if self.experiment.steps != base.steps:
-            told["steps"] = self.experiment.steps
-        if self.seeds != SEEDS:
-            told["seeds"] = self.seeds
-        if self.step is not None:
-            told["step"] = self.step
-        return urlencode(told, safe=",")
+                shown[slot] = type(part).__name__
+            shown |= {f"{slot}.{name}": words(getattr(part, name)) for name in settable(type(part))
+                      if getattr(part, name) != getattr(other, name)}  # fmt: skip
+        probes = None if self.probes is None else ",".join(self.probes)
+        now = (self.experiment.steps, self.seeds, probes, self.step)
+        usual = {"steps": base.steps, "seeds": SEEDS, "probes": None, "step": None}
+        pairs = zip(usual.items(), now, strict=True)
+        shown |= {name: value for (name, default), value in pairs if value != default}
+        return urlencode(shown, safe=",")
+
+    @functools.cached_property
+    def watched(self) -> Experiment:
+        """The experiment with its probes, read every 1, 2, 5, ... steps and at most sixty times."""
+        check_counts(self.experiment)
+        stops = (m * 10**e for e in itertools.count() for m in (1, 2, 5))
+        every = next(stop for stop in stops if stop * _MOST_RECORDS >= self.experiment.steps)
+        probes = (usual_probes(self.start, self.experiment) if self.probes is None else
+                  [_of_kind(self.start, "probes", kind) for kind in self.probes])  # fmt: skip
+        return with_probes(self.experiment, probes, record=Record(every=every))
+
+
+def check_counts(experiment: Experiment) -> None:
+    """Refuse counts that are too large for a page, before anything is traced."""
+    for slot in SLOTS:
+        part = getattr(experiment, slot)
+        for name in [name for name, spec in settable(type(part)).items() if spec.kind == "count"]:
+            value = getattr(part, name) or 0
+            largest = max(value) if isinstance(value, tuple) else value
+            if largest > _MOST_COUNT:
+                most = f"at most {_MOST_COUNT} (`learnscope sweep` has no such limit)"
+                raise BadInput(f"{slot}.{name} = {largest} is too large for a page: {most}.")
 
 
 def nearest(experiment: Experiment) -> State | None:
-    """The state that shows an experiment, if it can be run from a page."""
-    for start in presets():
-        kinds = exemplars(start)
-        parts = {slot: getattr(experiment, slot) for slot in SLOTS}
-        if type(parts["data"]) is type(preset(start).experiment.data) and all(
-            type(part).__name__ in kinds[slot] for slot, part in parts.items()
-        ):
-            state = State(start, watched(experiment))
-            try:
-                # Fields that no page can set, such as an optimiser's options, may differ.
-                same = State.parse(state.query()).experiment == state.experiment
-            except BadInput:
-                same = False
-            return state if same else None
-    return None
-
-
-def settable(part: AbstractPart) -> Iterator[tuple[str, Any]]:
-    """The fields of a part that a page can set, with their values."""
-    for field in dataclasses.fields(part):
-        if allowed_kind(part, field.name) in _SETTABLE:
-            yield field.name, getattr(part, field.name)
+    """The state that shows an experiment, if a page can run it."""
+    bare = Experiment(experiment.data, experiment.net, experiment.rule, experiment.steps)
+    alike = [name for name, each in presets().items()
+             if type(each.experiment.data) is type(experiment.data)]  # fmt: skip
+    state = State([*alike, *presets()][0], bare)
+    try:
+        # Fields that no page can set, such as an optimiser's options, may differ.
+        return state if State.parse(state.query()) == state else None
+    except BadInput:
+        return None
 
 
 def words(value: Any) -> str:
@@ -132,12 +142,6 @@ def words(value: Any) -> str:
         short = f"{value:.12g}"
         return short if float(short) == value else repr(value)
     return str(value)
-
-
-def _value(text: str) -> Any:
-    if "," in text:
-        return [parse_value(part) for part in text.split(",")]
-    return parse_value(text)
 
 
 def fields(text: str) -> dict[str, str]:
@@ -158,15 +162,14 @@ def whole(name: str, text: str, low: int, high: int) -> int:
     """A whole number of an address, within its range."""
     value = parse_value(text)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadInput(
-            f"{name} = {text[:40]} is not allowed: it must be a whole number from {low} to {high}."
-        )
+        must = f"it must be a whole number from {low} to {high}"
+        raise BadInput(f"{name} = {text[:40]} is not allowed: {must}.")
     return value
 
 
 def _of_kind(start: str, slot: str, kind: str) -> AbstractPart:
-    """The exemplar of a kind."""
-    known = exemplars(start)[slot]
+    """The part of a kind that a page starts from."""
+    known = offered(start, slot)
     if kind not in known:
         raise unknown(f"{slot} of the explorer", kind, known)
     return known[kind]

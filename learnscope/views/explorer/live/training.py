@@ -1,4 +1,4 @@
-"""Training on demand: within a budget, and not twice."""
+"""Training on demand, within a budget; the same run is not trained twice."""
 
 import contextlib
 import gc
@@ -11,63 +11,44 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment, run
-from learnscope.lab.engine import run_size
-from learnscope.lab.plan import Plan
+from learnscope.lab.blocks import Plan
 from learnscope.lab.progress import duration
-from learnscope.part import allowed_kind
-from learnscope.views.explorer.live.catalogue import SLOTS
-from learnscope.views.explorer.live.state import State, settable
+from learnscope.lab.size import run_size
+from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0
-_MOST_COUNT = 10**6  # of anything that sizes an array, before any array is thought of
 _MOST_BYTES = 5e8
-# A step of the smallest net takes this long, and a core passes over so many bytes a second.
+# Seconds for a step of the smallest net, and bytes per second of one core.
 _STEP_SECONDS, _BYTES_A_SECOND = 8e-5, 3e9
 _MOST_PROGRAMS, _KEPT_BYTES = 48, 2e8
 _ELSEWHERE = "`learnscope sweep` has no such limit"
 
 
-def check_affordable(state: State) -> None:
-    """Say so, before anything is allocated, if a run would take too long or too much memory."""
-    experiment = state.experiment
-    for slot in SLOTS:
-        part = getattr(experiment, slot)
-        for name, value in settable(part):
-            if allowed_kind(part, name) != "count" or value is None:
-                continue
-            largest = max(value) if isinstance(value, tuple) else value
-            if largest > _MOST_COUNT:
-                raise BadInput(
-                    f"{slot}.{name} = {largest} is too large for a page: at most {_MOST_COUNT} "
-                    f"({_ELSEWHERE})."
-                )
+def check_affordable(experiment: Experiment, seeds: int) -> None:
+    """Refuse runs that would take too long or too much memory, before anything is allocated."""
     _check_time(experiment.steps * _STEP_SECONDS)
-    plan = Plan.of(experiment, None, state.seeds, "auto", "float32")
+    plan = Plan.of(experiment, None, seeds, "auto", "float32")
     (size,) = plan.sizes
-    # What is rotated is drawn in all its dimensions first.
+    # Rotated vectors are drawn in all dimensions first.
     drawn = size if plan.coordinates == "compressed" else run_size(experiment, "ambient", "float32")
-    needed = max(size.bytes, drawn.bytes) * state.seeds
+    needed = max(size.bytes, drawn.bytes) * seeds
     if needed > _MOST_BYTES:
-        raise BadInput(
-            f"{state.seeds} runs of this take about {needed / 1e9:.3g} GB, and a page may take "
-            f"{_MOST_BYTES / 1e9:g} GB: lower the dimension, the sample, the width or the seeds "
-            f"({_ELSEWHERE})."
-        )
-    _check_time(experiment.steps * _STEP_SECONDS + size.work * state.seeds / _BYTES_A_SECOND)
+        given = f"{seeds} runs of this take about {needed / 1e9:.3g} GB"
+        lower = f"lower the dimension, the sample, the width or the seeds ({_ELSEWHERE})"
+        raise BadInput(f"{given}, and a page may take {_MOST_BYTES / 1e9:g} GB: {lower}.")
+    _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / _BYTES_A_SECOND)
 
 
 def _check_time(seconds: float) -> None:
     if seconds > MOST_SECONDS:
-        raise BadInput(
-            f"this would train for about {duration(seconds)}, and a page may for "
-            f"{duration(MOST_SECONDS)}: lower the steps, the sample, the width or the seeds "
-            f"({_ELSEWHERE})."
-        )
+        given = f"this would train for about {duration(seconds)}"
+        lower = f"lower the steps, the sample, the width or the seeds ({_ELSEWHERE})"
+        raise BadInput(f"{given}, and a page may for {duration(MOST_SECONDS)}: {lower}.")
 
 
 class Trainer:
-    """Runs what pages ask for. Two visitors who ask for the same wait for one run; results and
-    programs of long ago are given up."""
+    """Runs what pages ask for. Visitors who ask for the same wait for one run; old results and old
+    programs are dropped."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -77,24 +58,27 @@ class Trainer:
         self._running = 0
         self._idle = threading.Condition()
 
-    def run(self, state: State, seeds: int | None = None) -> xr.Dataset:
-        """The state's dataset, of its seeds or of so many."""
-        count = state.seeds if seeds is None else seeds
-        key = (state.experiment.to_toml(), count)
+    def run(self, experiment: Experiment, seeds: int) -> xr.Dataset:
+        """The dataset of an experiment."""
+        key = (experiment.to_toml(), seeds)
         with self._alone(key):
             with self._lock:
                 if key in self._kept:
                     self._kept.move_to_end(key)
                     return self._kept[key]
-            check_affordable(state)
-            with self._program(state.experiment, count):
-                found = run(state.experiment, seeds=count, progress=False).load()
+            try:
+                check_affordable(experiment, seeds)
+                with self._program(experiment, seeds):
+                    found = run(experiment, seeds=seeds, progress=False).load()
+            except BadInput:
+                raise
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise BadInput(misfit_words(experiment, error)) from error
             with self._lock:
                 self._kept[key] = found
-                while len(self._kept) > 1 and sum(d.nbytes for d in self._kept.values()) > (
-                    _KEPT_BYTES
-                ):
-                    self._kept.popitem(last=False)
+                total = sum(data.nbytes for data in self._kept.values())
+                while len(self._kept) > 1 and total > _KEPT_BYTES:
+                    total -= self._kept.popitem(last=False)[1].nbytes
             return found
 
     @contextlib.contextmanager
@@ -114,8 +98,8 @@ class Trainer:
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:
-        """Counts compiled programs, each of which takes memory that JAX keeps for ever. When there
-        are many, all are given up as soon as none runs; whoever comes meanwhile waits."""
+        """Count compiled programs, each of which takes memory that JAX never frees by itself. When
+        there are many, all are dropped as soon as none runs; new requests wait until then."""
         key = f"{jax.tree.structure(experiment)} {seeds}"
         with self._idle:
             if key not in self._programs and len(self._programs) >= _MOST_PROGRAMS:

@@ -1,50 +1,45 @@
-"""The weights' picture at every recorded step: a map of the filters' directions, or the head."""
+"""The picture of the weights at every recorded step: a map of directions, or a matrix."""
 
 import itertools
 from typing import Any
 
 import numpy as np
 
-from learnscope.lab import Experiment
-from learnscope.probes import FilterCosines, HeadOffDiagonal
-from learnscope.rules import NonContrastive
+from learnscope.views.explorer.live.catalogue import fitting, preset, with_probes
 from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.live.training import Trainer
 
-_MOST_FILTERS = 200  # on a map
+_MOST_POINTS = 200  # on a map
 
 
 def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
-    """A picture a recorded step of the first seed, as plain lists."""
-    experiment = state.experiment
-    has_matrix = isinstance(experiment.rule, NonContrastive) and experiment.rule.head != "mlp"
-    probe = HeadOffDiagonal() if has_matrix else FilterCosines()
-    one = Experiment(
-        experiment.data, experiment.net, experiment.rule, experiment.steps, (probe,),
-        experiment.record,
-    )  # fmt: skip
-    data = trainer.run(State(state.start, one, 1))
-    if has_matrix:
-        values = data["head"].isel(seed=0).transpose("step", ...).values
-        return {"kind": "head", "values": np.round(values, 5).tolist()}
-    cosines = data["filter_cosine"].isel(seed=0, layer=0).transpose("step", ...).values
-    count = cosines.shape[1]
-    kept = np.unique(np.linspace(0, count - 1, min(count, _MOST_FILTERS)).round().astype(int))
-    maps = maps_of(cosines[:, kept][:, :, kept])
-    return {"kind": "map", "values": np.round(maps, 4).tolist(), "filters": kept.tolist(),
-            "of": count, "outputs": _outputs(experiment, count)}  # fmt: skip
-
-
-def _outputs(experiment: Experiment, count: int) -> int:
-    """How many outputs' filters stand one after the other; 1 if they are not told apart."""
-    width = getattr(experiment.net, "width", count)
-    return count // width if width and count % width == 0 else 1
+    """One picture for each recorded step of the first seed, as plain lists. It shows the first of
+    the preset's picture probes that fits: a square matrix, with dims `name` and `other_name`.
+    Cosines (from -1 to 1) become a map, other matrices a heat map."""
+    listed = preset(state.start).pictures
+    (probe, *_) = (*fitting(state.experiment, listed), listed[-1])
+    name, output, row = next((name, output, dim) for name, output in probe.outputs.items()
+                             for dim in output.dims if f"other_{dim}" in output.dims)  # fmt: skip
+    column = f"other_{row}"
+    found = trainer.run(with_probes(state.watched, [probe]), 1)[name].isel(seed=0)
+    found = found.isel({d: 0 for d in found.dims if d not in ("step", row, column)})
+    values = found.transpose("step", row, column).values
+    if (output.low, output.high) != (-1, 1):
+        return {"kind": "matrix", "values": np.round(values, 5).tolist(),
+                "text": output.long_name, "of": row}  # fmt: skip
+    count = values.shape[1]
+    kept = np.unique(np.linspace(0, count - 1, min(count, _MOST_POINTS)).round().astype(int))
+    width = getattr(state.experiment.net, "width", count) or count
+    return {"kind": "map", "values": np.round(maps_of(values[:, kept][:, :, kept]), 4).tolist(),
+            "points": kept.tolist(), "count": count, "of": row,
+            # Points of each output are neighbours; 1 if outputs are not separate.
+            "outputs": count // width if count % width == 0 else 1}  # fmt: skip
 
 
 def maps_of(cosines: np.ndarray) -> np.ndarray:
     """Classical scaling (Torgerson 1952) of unit vectors to the plane, step by step.
 
-    A map is free to be turned and mirrored: each is laid onto the one before it as well as it goes
+    A map may be turned and mirrored: each is laid onto the one before as well as possible
     (orthogonal Procrustes problem), so that points move and the plane does not.
 
     >>> turns = np.linspace(0, 1, 5)[:, None] * np.arange(3)[None]

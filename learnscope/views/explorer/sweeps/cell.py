@@ -1,4 +1,4 @@
-"""A cell of a stored sweep, in words, with the way to its experiment on the live page."""
+"""The words about a cell of a stored sweep, with a link to its experiment on the live page."""
 
 import dataclasses
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from dash import html
 
 from learnscope.errors import BadInput
-from learnscope.studies.phase import label
+from learnscope.figures.diagram import label
 from learnscope.views.explorer.live.state import MOST_SEEDS, nearest
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import texts_of
@@ -14,11 +14,11 @@ from learnscope.views.explorer.sweeps.state import Chosen
 
 
 def cell_words(opened: Opened, chosen: Chosen, runs: int, too_large: list[str]) -> list[Any]:
-    """Which cell it is, how many of its runs are there, and where it can be run live."""
+    """The title of a cell, how many of its runs exist, and a link to run it live."""
     places = chosen.position
-    told = [f"{label(opened.data, dim)} = {texts_of(opened.data, dim)[places[dim]]}"
+    axes = [f"{label(opened.data, dim)} = {texts_of(opened.data, dim)[places[dim]]}"
             for dim in opened.dims if dim in places]  # fmt: skip
-    title = f"The cell at {', '.join(told)}" if told else "All runs"
+    title = f"The cell at {', '.join(axes)}" if axes else "All runs"
     total = int(opened.finished.isel(places).size)
     words = f"{runs} of {total} runs are there" if runs else "not run yet"
     if runs > 1:

@@ -1,4 +1,4 @@
-"""The controls of a stored sweep, and what the page must know to keep them in step."""
+"""The controls of a stored sweep, and the facts that keep them consistent."""
 
 import itertools
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from dash import dcc, html
 
-from learnscope.studies.phase import label
-from learnscope.views.explorer.site import named
+from learnscope.figures.diagram import label
+from learnscope.views.explorer.site import labelled, named
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import texts_of
 from learnscope.views.explorer.sweeps.state import LARGEST, MEAN, NONE, Chosen
@@ -16,7 +16,7 @@ _MOST_COMPONENTS = 200  # to choose from
 
 
 def controls(opened: Opened, chosen: Chosen) -> html.Div:
-    """All of them, as is chosen."""
+    """All controls, with the chosen values."""
     values, dims = chosen.values(), opened.dims
     names = {name: str(opened.data[name].attrs.get("long_name", name)) for name in opened.variables}
     variables = [{"label": text if text == name else f"{name}: {text}", "value": name}
@@ -49,16 +49,15 @@ def controls(opened: Opened, chosen: Chosen) -> html.Div:
 
 
 def facts(opened: Opened, chosen: Chosen) -> dict[str, Any]:
-    """Sizes and words of axes, components of variables, and what each control holds at first."""
+    """Texts of the axes, components of the variables, and the first value of each control."""
     return {
         "id": opened.stored.name,
         "first": Chosen.first(opened).values(),
         "steps": np.asarray(opened.data.step.values).tolist(),
         "texts": {dim: texts_of(opened.data, dim) for dim in opened.dims},
         "parts": {name: _parts(opened.own(name)) for name in opened.variables},
-        "x": chosen.x,
-        "y": chosen.y or NONE,
-    }
+        "x": chosen.x, "y": chosen.y or NONE,
+    }  # fmt: skip
 
 
 def _parts(own: dict[str, int]) -> list[dict[str, str]]:
@@ -77,8 +76,7 @@ def _row(name: str, text: str, options: list, value: str, hidden: bool = False) 
         options = [*options, {"label": value, "value": value}]
     picker = dcc.Dropdown(options, value, id={"type": "choose", "name": name}, clearable=False,
                           searchable=len(options) > 12)  # fmt: skip
-    inside = [html.Span(text), picker]
-    return html.Label(inside, id={"type": "choose-row", "name": name}, hidden=hidden)
+    return labelled(text, picker, id={"type": "choose-row", "name": name}, hidden=hidden)
 
 
 def _slider(name: str, text: str, size: int, value: int, hidden: bool = False) -> html.Label:

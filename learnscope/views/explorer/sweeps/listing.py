@@ -1,4 +1,4 @@
-"""The list of stored sweeps: a line each, large families as one."""
+"""The list of stored sweeps: one line each, and one for a whole large family."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from dash import dcc, html
 
 from learnscope.errors import BadInput
-from learnscope.lab.store import Stored
+from learnscope.lab.store.folder import Stored
 from learnscope.views.explorer.site import Site, message
 from learnscope.views.terminal import LARGE_FAMILY, axes_text, by_family, kinds_text
 
@@ -15,7 +15,7 @@ _MOST_MEMBERS = 200  # of a family, to be listed
 
 
 def listing(site: Site) -> tuple[list[Any], str | None]:
-    """What is stored, and the identity of what was stored last."""
+    """The list, and the identity of the newest sweep."""
     try:
         families, errors = by_family(site.store)
     except BadInput as error:
@@ -32,28 +32,25 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
                 errors.append(error)
         if not good:
             continue
-        newest = max([newest, *(g[0] for g in good)], key=_created)
+        newest = max([*filter(None, [newest]), *(g[0] for g in good)],
+                     key=lambda stored: str(stored.manifest["created"]))  # fmt: skip
         if len(good) <= LARGE_FAMILY:
             rows += [_row(_link(stored), stored, there, total, words)
                      for stored, there, total, words in good]  # fmt: skip
         else:
             rows.append(_family_row(family, good))
-    told = [message(str(error)) for error in errors]
+    failed = [message(str(error)) for error in errors]
     if not rows:
-        return [*told, html.P(f"There are no sweeps in {site.store.url} to look at: `learnscope "
+        return [*failed, html.P(f"There are no sweeps in {site.store.url}: `learnscope "
                               "sweep FILE.toml` makes one.")], None  # fmt: skip
     names = ("sweep", "made (UTC)", "runs there", "experiment", "axes")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
     table = html.Table([head, html.Tbody(rows[::-1])], className="listing")
-    return [*told, html.Div(table, className="scroll")], newest.name if newest else None
-
-
-def _created(stored: Stored | None) -> str:
-    return "" if stored is None else str(stored.manifest["created"])
+    return [*failed, html.Div(table, className="scroll")], newest.name if newest else None
 
 
 def share(there: int, total: int) -> str:
-    """How many runs are there, in words."""
+    """How many runs exist, in words."""
     return f"all {total}" if there == total else f"{there} of {total}"
 
 

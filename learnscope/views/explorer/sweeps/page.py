@@ -1,4 +1,4 @@
-"""The sweeps page: what is stored, as a map over any two axes, and the runs of a cell."""
+"""The sweeps page: stored sweeps as maps over any two axes, and the runs of a cell."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ from learnscope.views.explorer.sweeps.section import empty, section, status
 from learnscope.views.explorer.sweeps.state import Chosen
 
 _ABOUT = (
-    "Choose a sweep: a map of anything recorded over any two of its axes, with the theory's "
-    "boundary where there is one. A click on a cell, or the two sliders below the map, show the "
-    "runs of that cell. Nothing in the store is changed from here."
+    "Choose a sweep: a map of any variable over any two axes, with the theory's boundary where "
+    "there is one. A click on a cell, or the sliders above the map, show the runs of that cell. "
+    "This page never changes the store."
 )
 _NARROW = 640  # pixels, below which curves are drawn one below the other
 
@@ -38,26 +38,18 @@ def layout(site: Site, search: str) -> html.Div:
 def register(app: Dash, site: Site) -> None:
     _register_client(app)
 
-    @app.callback(
-        Output("sweep", "children"),
-        Input("location", "search"),
-        State("location", "pathname"),
-        prevent_initial_call=True,
-    )
+    later: Any = {"prevent_initial_call": True}
+
+    @app.callback(Output("sweep", "children"), Input("location", "search"),
+                  State("location", "pathname"), **later)  # fmt: skip
     def another(search: str | None, path: str):
         if path != "/sweeps":
             return no_update
         return section(site, (search or "").lstrip("?"), None)
 
-    @app.callback(
-        Output("sweep-map", "figure"),
-        Output("sweep-status", "children"),
-        Output("sweep-trouble", "children"),
-        Output("sweep-poll", "disabled"),
-        Input("sweep-asked", "data"),
-        Input("sweep-landed", "data"),
-        prevent_initial_call=True,
-    )
+    @app.callback(Output("sweep-map", "figure"), Output("sweep-status", "children"),
+                  Output("sweep-trouble", "children"), Output("sweep-poll", "disabled"),
+                  Input("sweep-asked", "data"), Input("sweep-landed", "data"), **later)  # fmt: skip
     def draw(asked: dict[str, Any] | None, landed: int):
         if asked is None:
             return no_update
@@ -72,14 +64,9 @@ def register(app: Dash, site: Site) -> None:
         trouble = no_update if asked.get("first") else None
         return figure, status(opened, chosen, counted), trouble, done
 
-    @app.callback(
-        Output("sweep-curves", "figure"),
-        Output("sweep-cell", "children"),
-        Output("sweep-legends", "children"),
-        Input("cell-asked", "data"),
-        Input("sweep-landed", "data"),
-        prevent_initial_call=True,
-    )
+    @app.callback(Output("sweep-curves", "figure"), Output("sweep-cell", "children"),
+                  Output("sweep-legends", "children"), Input("cell-asked", "data"),
+                  Input("sweep-landed", "data"), **later)  # fmt: skip
     def look(asked: dict[str, Any] | None, landed: int):
         if asked is None:
             return no_update
@@ -102,30 +89,25 @@ def register(app: Dash, site: Site) -> None:
                 trace["mode"] = "markers" if "name" in trace else "lines"
         return figure, words, legends(titles)
 
-    @app.callback(
-        Output("sweep-landed", "data"),
-        Output({"type": "share", "id": ALL}, "children"),
-        Input("sweep-poll", "n_intervals"),
-        State("sweep-facts", "data"),
-        State("sweep-landed", "data"),
-        prevent_initial_call=True,
-    )
-    def poll(ticks: int, told: dict[str, Any], landed: int):
-        """Whether more runs are there by now: only their marks are read."""
+    @app.callback(Output("sweep-landed", "data"), Output({"type": "share", "id": ALL}, "children"),
+                  Input("sweep-poll", "n_intervals"), State("sweep-facts", "data"),
+                  State("sweep-landed", "data"), **later)  # fmt: skip
+    def poll(ticks: int, facts: dict[str, Any], landed: int):
+        """Look for new runs: only their marks are read."""
         rows = ctx.outputs_list[1]
         try:
-            finished = site.store.stored(Opened.listed(site.store, told["id"])).finished()
+            finished = site.store.stored(Opened.listed(site.store, facts["id"])).finished()
         except BadInput:
             return no_update, [no_update] * len(rows)
         there = int(finished.sum())
         if there == landed:
             return no_update, [no_update] * len(rows)
         words = share(there, finished.size)
-        return there, [words if r["id"]["id"] == told["id"] else no_update for r in rows]
+        return there, [words if r["id"]["id"] == facts["id"] else no_update for r in rows]
 
 
 def _register_client(app: Dash) -> None:
-    """What needs no server: see `assets/sweeps.js`."""
+    """Callbacks that need no server: see `assets/sweeps.js`."""
 
     def client(name: str, *what: Any, **settings: Any) -> None:
         app.clientside_callback(ClientsideFunction("sweeps", name), *what, **settings)
@@ -133,38 +115,18 @@ def _register_client(app: Dash) -> None:
     def control(name: str, prop: str = "value") -> tuple[Any, str]:
         return {"type": "choose", "name": name}, prop
 
-    client(
-        "shape",
-        Output(*control("x")),
-        Output(*control("y")),
-        Output(*control("part")),
-        Output(*control("part", "options")),
-        Output(*control("cell-x")),
-        Output(*control("cell-y")),
-        Output(*control("cell-x", "max")),
-        Output(*control("cell-y", "max")),
-        Output({"type": "choose-row", "name": ALL}, "hidden"),
-        Input(*control("x")),
-        Input(*control("y")),
-        Input(*control("of")),
-        Input("sweep-map", "clickData"),
-        State(*control("part")),
-        State(*control("cell-x")),
-        State(*control("cell-y")),
-        State("sweep-facts", "data"),
-        State({"type": "choose-row", "name": ALL}, "id"),
-        prevent_initial_call=True,
-    )
-    client(
-        "choose",
-        Output("sweep-asked", "data"),
-        Output("cell-asked", "data"),
-        Input({"type": "choose", "name": ALL}, "value"),
-        Input("sweep-facts", "data"),
-        State({"type": "choose", "name": ALL}, "id"),
-        State("sweep-asked", "data"),
-        State("cell-asked", "data"),
-    )
+    changed = [("x",), ("y",), ("part",), ("part", "options"), ("cell-x",), ("cell-y",),
+               ("cell-x", "max"), ("cell-y", "max")]  # fmt: skip
+    client("shape", *(Output(*control(*words)) for words in changed),
+           Output({"type": "choose-row", "name": ALL}, "hidden"),
+           *(Input(*control(name)) for name in ("x", "y", "of")), Input("sweep-map", "clickData"),
+           *(State(*control(name)) for name in ("part", "cell-x", "cell-y")),
+           State("sweep-facts", "data"), State({"type": "choose-row", "name": ALL}, "id"),
+           prevent_initial_call=True)  # fmt: skip
+    client("choose", Output("sweep-asked", "data"), Output("cell-asked", "data"),
+           Input({"type": "choose", "name": ALL}, "value"), Input("sweep-facts", "data"),
+           State({"type": "choose", "name": ALL}, "id"), State("sweep-asked", "data"),
+           State("cell-asked", "data"))  # fmt: skip
     client("frame", Output("sweep-map", "className"), Input("sweep-map", "figure"),
            Input("cell-asked", "data"))  # fmt: skip
 

@@ -7,9 +7,9 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput
-from learnscope.studies.drawing import COLOURS
-from learnscope.studies.phase import theory_line
-from learnscope.views.explorer.plots import Line, band, base_layout, quantiles
+from learnscope.figures.diagram import theory_line
+from learnscope.figures.style import COLOURS
+from learnscope.views.explorer.plots import Curve, band, base_layout, quantiles
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
@@ -21,8 +21,8 @@ _HEIGHT = 460
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """Cells of a picture, those that are blank since none of their runs is there, and runs that are
-    there but have no finite value."""
+    """The number of cells, of blank ones (without any run yet), and of runs without a finite
+    value."""
 
     cells: int
     blank: int
@@ -30,7 +30,7 @@ class Counted:
 
 
 def picture(opened: Opened, chosen: Chosen, dark: bool) -> tuple[dict[str, Any], Counted]:
-    """The map, or the curve, of what is chosen."""
+    """The chosen map or curve."""
     shown = chosen.shown
     cells = int(np.prod([opened.finished.sizes[dim] for dim in shown]))
     if cells > _MOST_CELLS:
@@ -45,13 +45,13 @@ def picture(opened: Opened, chosen: Chosen, dark: bool) -> tuple[dict[str, Any],
 
 
 def mean(values: xr.DataArray) -> xr.DataArray:
-    """Over the runs that are finite; NaN where none is."""
+    """The mean over finite runs; NaN where there are none."""
     count = values.notnull().sum("run")
     return values.sum("run") / count.where(count > 0)
 
 
 def text_of(opened: Opened, chosen: Chosen) -> str:
-    """The variable that is chosen, in words."""
+    """The chosen variable, in words."""
     attributes = opened.data[chosen.of].attrs
     text = str(attributes.get("long_name", chosen.of))
     unit = str(attributes.get("units", "1"))
@@ -116,7 +116,7 @@ def _hover(x: Side, y: Side, table: np.ndarray, count: np.ndarray, runs: int) ->
 
 
 def _frame(x: np.ndarray, i: int, y: np.ndarray, j: int) -> list[dict[str, Any]]:
-    """A frame about the chosen cell, seen on any colour; the page moves it."""
+    """A frame around the chosen cell, visible on any colour; the page moves it."""
     where = {"name": "cell", "type": "rect", "x0": float(x[i]), "x1": float(x[i + 1]),
              "y0": float(y[j]), "y1": float(y[j + 1])}  # fmt: skip
     return [where | {"line": {"color": colour, "width": width}}
@@ -130,9 +130,9 @@ def _curve(
     side, text = Side.of(opened.data, chosen.x), text_of(opened, chosen)
     array = np.asarray(values.transpose("run", chosen.x).values, float)
     found = quantiles(array)
-    traces = band(Line(text, array), found, side.at, COLOURS[0], "")
+    traces = band(Curve(text, array), found, side.at, COLOURS[0], "")
     traces[-1] |= {"mode": "lines+markers", "marker": {"size": 8},
-                   # Which value a point is: those that are not there have none.
+                   # Positions of the values that have a point.
                    "customdata": np.flatnonzero(np.isfinite(array).any(0)).tolist()}  # fmt: skip
     at = float(side.at[chosen.cell[0]])
     here = {"name": "cell", "type": "line", "line": {"color": COLOURS[3], "width": 2}, "x0": at,
@@ -157,13 +157,13 @@ def _theory(opened: Opened, chosen: Chosen) -> tuple[np.ndarray, np.ndarray] | N
         return None
     try:
         text = opened.experiment(chosen.others).to_toml()
-    except BadInput:  # it holds code, or was stored by another version
+    except BadInput:  # it holds code, or another version stored it
         return None
     return theory_line(opened.data, {"experiment": text}, chosen.x, chosen.y)
 
 
 def _numbers(values: np.ndarray) -> list[Any]:
-    """Plain numbers, none where there is none, which is how JSON knows it."""
+    """Numbers for JSON, with None for those that are not finite."""
     found = np.asarray(values, float)
     rounded = np.char.mod("%.6g", found.ravel()).astype(float).reshape(found.shape)
     listed = rounded.astype(object)

@@ -1,4 +1,4 @@
-"""Stored sweeps as a page reads them: by their identity only, lazily, and within a budget."""
+"""Reading stored sweeps for a page: by identity only, lazily, and within a budget."""
 
 import dataclasses
 import json
@@ -10,8 +10,9 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput, unknown
-from learnscope.lab import Experiment, serial
-from learnscope.lab.store import Folder, Stored
+from learnscope.lab import Experiment
+from learnscope.lab.store.folder import Folder, Stored
+from learnscope.part import plain as serial
 from learnscope.views.explorer.plots import largest
 
 # Bytes that one picture may read (a second or two), and hold.
@@ -20,8 +21,8 @@ _MOST_READ, _MOST_HELD = 2e9, 3e8
 
 @dataclasses.dataclass(frozen=True)
 class Opened:
-    """A stored sweep at a moment: its labelled arrays, which are read when they are asked for, and
-    which of its runs are there."""
+    """A stored sweep at one moment: its labelled arrays, which are read lazily, and which of its
+    runs exist."""
 
     stored: Stored
     data: xr.Dataset
@@ -29,7 +30,7 @@ class Opened:
 
     @staticmethod
     def of(folder: Folder, name: str, check: bool = False) -> "Opened":
-        """The sweep of an identity that the folder lists; `check` looks at every file of it."""
+        """The sweep of an identity that the folder lists; `check` checks all its files."""
         stored = folder.stored(Opened.listed(folder, name))
         with stored.readable():
             finished = stored.finished()
@@ -56,7 +57,7 @@ class Opened:
 
     @property
     def variables(self) -> list[str]:
-        """What was recorded, and at which step a run diverged."""
+        """The recorded variables, then the step at which a run diverged."""
         names = [str(name) for name in self.data.data_vars]
         return sorted(names, key=lambda name: name == "diverged_at")
 
@@ -73,15 +74,14 @@ class Opened:
         at = {dim: i for dim, i in at.items() if dim in variable.dims}
         chunks = variable.encoding.get("chunks") or variable.shape
         sides = zip(variable.dims, variable.shape, chunks, strict=True)
-        # A chunk is read as a whole, whatever is wanted of it.
+        # Chunks are read as a whole.
         needed = variable.dtype.itemsize * math.prod(c if d in at else n for d, n, c in sides)
         held = self._held(of, at)
         if needed > _MOST_READ or held > _MOST_HELD:
-            raise BadInput(
-                f"{of} here is {needed / 1e9:.3g} GB to read and {held / 1e9:.3g} GB to hold, too "
-                f"much for a page (at most {_MOST_READ / 1e9:g} and {_MOST_HELD / 1e9:g}): choose "
-                "single values of other axes, or one component."
-            )
+            given = f"{of} here is {needed / 1e9:.3g} GB to read and {held / 1e9:.3g} GB to hold"
+            most = f"at most {_MOST_READ / 1e9:g} and {_MOST_HELD / 1e9:g}"
+            choose = "choose single values of other axes, or one component"
+            raise BadInput(f"{given}, too much for a page ({most}): {choose}.")
         with self.stored.readable():
             return variable.isel(at).compute()
 
@@ -94,9 +94,8 @@ class Opened:
     def cells(
         self, of: str, at: Mapping[str, int], keep: tuple[str, ...], part: tuple[int, ...] | None
     ) -> tuple[xr.DataArray, xr.DataArray]:
-        """A variable, without dims of its own, and whether its run is there: dims are those in
-        `keep`, then `run` (all others that have no position in `at`). Of a variable with several
-        components the one at `part`, else the largest."""
+        """A variable and whether its runs exist, with the dims in `keep`, then `run` (all others
+        that have no position in `at`). Of several components, the one at `part` or the largest."""
         own = self.own(of)
         at = dict(at) | (dict(zip(own, part, strict=True)) if part is not None else {})
         values = self.read(of, at)
@@ -117,8 +116,8 @@ class Opened:
         return shaped(values), shaped(there)
 
     def trajectories(self, at: Mapping[str, int]) -> tuple[xr.Dataset, list[str]]:
-        """Every variable of the runs there at positions of axes, with the dims `seed` (a run each)
-        and `step`; and the names of those that are too large for a page."""
+        """Every variable of the runs at some positions of axes, with dims `seed` (one per run) and
+        `step`; and the names of those that are too large for a page."""
         there = self.finished.isel(dict(at))
         mask = there.values.ravel()
         found: dict[str, Any] = {}
@@ -136,40 +135,35 @@ class Opened:
         return xr.Dataset(found, coords={"step": self.data.step.values}), too_large
 
     def experiment(self, at: Mapping[str, int]) -> Experiment:
-        """The experiment at positions of axes; an error if it holds code, or cannot be told."""
+        """The experiment at some positions of axes; an error if it holds code."""
         with self.stored.readable():
-            return self._experiment(at)
-
-    def _experiment(self, at: Mapping[str, int]) -> Experiment:
-        experiment = Experiment.from_toml(self.data.attrs["experiment"])
-        listed = list(json.loads(self.data.attrs["over"]))
-        changes: list[tuple[str, Any]] = []
-        for dim, i in at.items():
-            if dim == "seed":
-                continue
-            coords = {str(c.attrs.get("field")): c for c in self.data.coords.values()
-                      if c.dims == (dim,)}  # fmt: skip
-            told = json.loads(self.stored.manifest["values"][dim][i])
-            paths = [path for path in listed if path in coords]
-            for path, value in zip(paths, told, strict=True):
-                whole = isinstance(value, float) and np.issubdtype(coords[path].dtype, np.integer)
-                changes.append((path, int(value) if whole else _part(path, value)))
-        # Whole parts come first: a field may belong to a part that is swept itself.
-        for path, value in sorted(changes, key=lambda change: change[0].count(".")):
-            experiment = experiment.replace(path, value)
-        return experiment
+            experiment = Experiment.from_toml(self.data.attrs["experiment"])
+            listed = list(json.loads(self.data.attrs["over"]))
+            changes: list[tuple[str, Any]] = []
+            for dim, i in at.items():
+                if dim != "seed":
+                    own = [c for c in self.data.coords.values() if c.dims == (dim,)]
+                    coords = {str(c.attrs.get("field")): c for c in own}
+                    values = json.loads(self.stored.manifest["values"][dim][i])
+                    paths = [path for path in listed if path in coords]
+                    changes += [(path, _value(path, value, coords[path].dtype))
+                                for path, value in zip(paths, values, strict=True)]  # fmt: skip
+            # Whole parts come first: a field may belong to a part that is swept itself.
+            for path, value in sorted(changes, key=lambda change: change[0].count(".")):
+                experiment = experiment.replace(path, value)
+            return experiment
 
 
-def _part(path: str, value: Any) -> Any:
-    """A swept part from its canonical form (see `lab/identity`), other values as they are."""
+def _value(path: str, value: Any, dtype: np.dtype) -> Any:
+    """A swept value: a part from its canonical form (see `lab/identity`), others as they are."""
+    if isinstance(value, float) and np.issubdtype(dtype, np.integer):
+        return int(value)
     base = Experiment.slots.get(path)
     return value if base is None else serial.part(base, _plain(value), path)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict) and value.keys() == {"kind", "code", "fields"}:
-        if value["code"]:
-            raise BadInput(f"{value['kind']} is code, which no page runs.")
+    if isinstance(value, dict) and {"kind", "code", "fields"} <= value.keys():
         fields = {name: _plain(v) for name, v in value["fields"].items() if v is not None}
         return {"kind": value["kind"]} | fields
     if isinstance(value, list):

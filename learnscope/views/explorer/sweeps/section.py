@@ -1,4 +1,4 @@
-"""A stored sweep on the sweeps page: what it is, its controls, and places for its pictures."""
+"""One stored sweep on the sweeps page: its definition, its controls, and places for plots."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _POLL_MS = 2000
 
 
 def section(site: Site, search: str, newest: str | None) -> list[Any]:
-    """A sweep: the one that the address names, or the newest. What is wrong is told."""
+    """The sweep that the address names, or the newest; errors become messages."""
     try:
         given = fields(search)
         name = given.pop("id", newest)
@@ -57,9 +57,9 @@ def _definition(opened: Opened) -> html.Div:
     axes = []
     for dim in opened.axes:
         values = opened.data[dim].values
-        ends = f"{values[0]} to {values[-1]}" if len(values) > 3 else ", ".join(map(str, values))
-        told = str(opened.data[dim].attrs.get("field", dim))
-        axes.append(f"{told} ({len(values)}: {ends})" if len(values) > 3 else f"{told} ({ends})")
+        ends = f"{len(values)}: {values[0]} to {values[-1]}"
+        listed = ends if len(values) > 3 else ", ".join(map(str, values))
+        axes.append(f"{opened.data[dim].attrs.get('field', dim)} ({listed})")
     seeds = opened.finished.sizes["seed"]
     steps = opened.data.step.values
     words = f"{seeds} seed{'s' * (seeds != 1)}, {int(steps[-1])} steps"
@@ -70,30 +70,29 @@ def _definition(opened: Opened) -> html.Div:
 
 def empty() -> dict[str, Any]:
     """No plot yet."""
-    blank = {"visible": False}
+    blank, clear = {"visible": False}, "rgba(0,0,0,0)"
     return {"data": [], "layout": {"xaxis": blank, "yaxis": blank, "height": 200,
-                                   "paper_bgcolor": "rgba(0,0,0,0)",
-                                   "plot_bgcolor": "rgba(0,0,0,0)"}}  # fmt: skip
+                                   "paper_bgcolor": clear, "plot_bgcolor": clear}}  # fmt: skip
 
 
 def status(opened: Opened, chosen: Chosen, counted: Counted | None) -> str:
-    """What the map shows, and how much of it is there."""
+    """What the map shows, and how many of its runs exist."""
     finished = opened.finished
     there, total = int(finished.sum()), finished.size
-    told = f"{share(there, total).capitalize()} runs are there."
+    text = f"{share(there, total).capitalize()} runs are there."
     if counted is None:
-        return told
+        return text
     means = ", ".join(chosen.averaged)
     how = "mean" if chosen.y is not None else "median and 10 to 90 %"
     over = f", {how} over {means}" if means else ""
     step = int(np.asarray(opened.data.step.values)[chosen.step])
     after = f" after step {step}" if "step" in opened.data[chosen.of].dims else ""
-    told = f"{text_of(opened, chosen)}{after}{over}. {told}"
+    text = f"{text_of(opened, chosen)}{after}{over}. {text}"
     if counted.blank:
         cells = "cell is" if counted.blank == 1 else "cells are"
-        told += f" {counted.blank} of {counted.cells} {cells} blank: not run yet."
+        text += f" {counted.blank} of {counted.cells} {cells} blank: not run yet."
     if counted.infinite:
         runs = "run" if counted.infinite == 1 else "runs"
         without = "did not diverge" if chosen.of == "diverged_at" else "without a finite value"
-        told += f" {counted.infinite} {runs} {without}."
-    return told[:1].upper() + told[1:]
+        text += f" {counted.infinite} {runs} {without}."
+    return text[:1].upper() + text[1:]

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from learnscope.studies.phase import is_geometric, label
+from learnscope.figures.diagram import is_geometric, label
 
 _MOST_TICKS = 12
 
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """An axis of a map: where its values lie, and the edges of cells about them. Numbers that rise
-    lie at their values (`log`: evenly in their logarithms), anything else side by side."""
+    """An axis of a map: the positions of its values, and the edges of the cells around them. Rising
+    numbers lie at their values (`log`: on a logarithmic axis), anything else side by side."""
 
     title: str
     texts: list[str]
@@ -62,7 +62,7 @@ def texts_of(data: xr.Dataset, dim: str) -> list[str]:
 
 
 def _edges(at: np.ndarray) -> np.ndarray:
-    """Half way between neighbours, and as far beyond the first and the last."""
+    """Midpoints of neighbours, and as far beyond the first and the last."""
     if len(at) == 1:
         return at[0] + np.array([-0.5, 0.5])
     inner = (at[1:] + at[:-1]) / 2

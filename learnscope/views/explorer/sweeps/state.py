@@ -1,4 +1,4 @@
-"""What the sweeps page shows of a sweep, as an address tells it."""
+"""The state of the sweeps page, and how an address gives it."""
 
 import dataclasses
 from typing import Any
@@ -14,8 +14,8 @@ NONE, MEAN, LARGEST = "none", "mean", "largest"
 
 @dataclasses.dataclass(frozen=True)
 class Chosen:
-    """A variable over one or two axes after a recorded step; of every other axis and the seeds one
-    value or the mean; one component or the largest; and the cell whose runs are looked at.
+    """A variable over one or two axes after a recorded step, with one value or the mean of every
+    other axis and of the seeds; one component or the largest; and the cell whose runs are shown.
 
     Positions count from 0 here, from 1 in an address.
     """
@@ -30,17 +30,17 @@ class Chosen:
 
     @staticmethod
     def first(opened: Opened) -> "Chosen":
-        """What a sweep shows at first: its last two axes, after the last step."""
-        axes = [None, None, *opened.axes]
-        y, x = axes[-2:]
-        return Chosen(
-            of=_first_variable(opened), x=x, y=y, step=opened.data.sizes["step"] - 1,
-            at=_others(opened, {}),
-        )  # fmt: skip
+        """The first view of a sweep: its last two axes, after the last step."""
+        y, x = [None, None, *opened.axes][-2:]
+        # An accuracy or a loss, on test data if there is one.
+        likely = [name for word in ("test_accuracy", "accuracy", "test_loss", "loss")
+                  for name in opened.variables if name.endswith(word)]  # fmt: skip
+        of, last = [*likely, *opened.variables][0], opened.data.sizes["step"] - 1
+        return Chosen(of, x, y, last, at=_others(opened, {}))
 
     @staticmethod
     def parse(given: dict[str, str], opened: Opened) -> "Chosen":
-        """The fields of an address; what is not there is as at first."""
+        """The state of an address; missing fields are as in the first view."""
         first, given = Chosen.first(opened), dict(given)
         of = given.pop("of", first.of)
         if of not in opened.variables:
@@ -54,8 +54,7 @@ class Chosen:
                 raise unknown("axis of this sweep", name, allowed)
         if x == y and opened.axes:
             raise BadInput(f"x and y are both '{x}'; a map needs two axes.")
-        shown = {"x": None, "y": None} if not opened.axes else {
-            "x": x, "y": None if y == NONE else y}  # fmt: skip
+        x, y = (x, None if y == NONE else y) if opened.axes else (None, None)
         step = _step(given.pop("step", None), opened)
         part = _component(given.pop("part", LARGEST), opened.own(of))
         positions: dict[str, int | None] = {}
@@ -63,12 +62,12 @@ class Chosen:
             text = given.pop(f"at.{dim}", None)
             if text is not None:
                 positions[dim] = None if text == MEAN else whole(f"at.{dim}", text, 1, size) - 1
-        cell = _cell(given.pop("cell", None), opened, [shown["x"], shown["y"]])
+        cell = _cell(given.pop("cell", None), opened, [x, y])
         if given:
             known = ["id", "of", "x", "y", "step", "part", "cell"]
             known += [f"at.{dim}" for dim in opened.dims]
             raise unknown("field of an address", next(iter(given)), known)
-        return Chosen(of, shown["x"], shown["y"], step, part, _others(opened, positions), cell)
+        return Chosen(of, x, y, step, part, _others(opened, positions), cell)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -77,35 +76,30 @@ class Chosen:
 
     @property
     def others(self) -> dict[str, int]:
-        """Positions of dims that are not averaged over and not of the map."""
+        """Positions on axes that are neither on the map nor averaged over."""
         return {d: i for d, i in self.at.items() if i is not None and d not in self.shown}
 
     @property
     def averaged(self) -> list[str]:
-        """Dims that are averaged over."""
+        """The axes that are averaged over."""
         return [d for d, i in self.at.items() if i is None and d not in self.shown]
 
     @property
     def position(self) -> dict[str, int]:
-        """Where the cell is."""
+        """The position of the cell."""
         pairs = zip((self.x, self.y), self.cell, strict=True)
         return self.others | {dim: i for dim, i in pairs if dim is not None}
 
     def values(self) -> dict[str, Any]:
-        """What the page's controls hold."""
+        """The values of the page's controls."""
         part = LARGEST if self.part is None else ",".join(str(i + 1) for i in self.part)
         at = {f"at.{d}": MEAN if i is None else str(i + 1) for d, i in self.at.items()}
         return {"of": self.of, "x": self.x, "y": self.y or NONE, "step": self.step, "part": part,
                 **at, "cell-x": self.cell[0], "cell-y": self.cell[1]}  # fmt: skip
 
 
-def _first_variable(opened: Opened) -> str:
-    wanted = ("test_accuracy", "adapted_test_accuracy", "test_loss", "loss")
-    return next((name for name in wanted if name in opened.variables), opened.variables[0])
-
-
 def _others(opened: Opened, positions: dict[str, int | None]) -> dict[str, int | None]:
-    """Of every axis the first value, of seeds the mean, unless told otherwise."""
+    """The given positions; by default the first value of an axis, and the mean over seeds."""
     return {dim: None if dim == "seed" else 0 for dim in opened.dims} | positions
 
 
@@ -127,10 +121,8 @@ def _component(text: str, own: dict[str, int]) -> tuple[int, ...] | None:
     if len(words) != len(own):
         needs = f"one number for each of {', '.join(own)}" if own else "no component"
         raise BadInput(f"part = {text[:40]} is not allowed: this variable has {needs}.")
-    return tuple(
-        whole(f"part, {dim}", word, 1, size) - 1
-        for word, (dim, size) in zip(words, own.items(), strict=True)
-    )
+    pairs = zip(words, own.items(), strict=True)
+    return tuple(whole(f"part, {dim}", word, 1, size) - 1 for word, (dim, size) in pairs)
 
 
 def _cell(text: str | None, opened: Opened, shown: list[str | None]) -> tuple[int, int]:

@@ -1,0 +1,57 @@
+"""The command line: a thin layer over the library. Nothing heavy is imported before its time."""
+
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+import typer
+
+from learnscope.cli import data, pages, runs, studies, sweeps, tools
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="learnscope",
+    help="The laboratory for feature-learning theory: run a paper's experiments, check its claims.",
+    epilog="Exit codes: 0 done, 1 claims differ, 2 bad input, 70 unexpected error, "
+    "130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _module in (studies, sweeps, runs, pages, tools, data):
+    app.add_typer(_module.app)
+
+
+def main() -> None:
+    """The command `learnscope`, with the exit codes that `--help` lists."""
+    from learnscope.errors import BadInput
+
+    try:
+        code = app(standalone_mode=False)
+    except BadInput as error:
+        _fail(" ".join(str(error).split()), 2)  # parts print as several lines
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        # Click's own errors (an unknown command or option) know how to say themselves.
+        if hasattr(error, "format_message"):
+            _fail(error.format_message(), 2)  # type: ignore[attr-defined]
+        traceback.print_exc()
+        _fail("unexpected error; please report it with the lines above.", 70)
+    if code == 130:  # Typer's, or ours: an interrupt
+        sys.stderr.write("learnscope: interrupted; what was stored is whole; run again to go on.\n")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)  # without waiting for what still computes
+    sys.exit(code or 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"learnscope: {message}\n" * bool(message))
+    sys.exit(code)

@@ -1,0 +1,97 @@
+"""What commands will cost, announced before they start if it takes long."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from learnscope.errors import BadInput
+from learnscope.lab.blocks import Plan, Plans, machine_memory
+from learnscope.lab.cluster import cores
+from learnscope.lab.experiment import Record
+from learnscope.lab.progress import amount, duration
+from learnscope.lab.size import Size
+from learnscope.lab.store import identity
+from learnscope.lab.store.folder import Folder
+from learnscope.lab.store.results import check_fits
+from learnscope.lab.store.reuse import reusable
+from learnscope.lab.sweep import Axis, Program
+from learnscope.lab.worker import compute
+
+LONG, LIMIT = 60.0, 86_400.0  # seconds: longer is announced; longer needs a yes
+_SPEED, _STEP = 3e9, 5e-6  # bytes that a core passes over in a second; seconds of the least step
+_TRIAL = 0.05  # such seconds between two looks at the clock
+
+
+def announce(
+    plans: Plans, store: str | None, say: Callable[[str], None], yes: bool, workers: int = 1
+) -> None:
+    """Say what long sweeps will take; beyond a limit, ask for a yes."""
+    for plan, _ in plans:
+        check_fits(plan, plan.bytes, machine_memory(), "memory")  # commands draw what they compute
+    if store is not None and _nominal(plans) > LONG / 4:
+        folder = Folder(store)
+        plans = [(p, times * _missing(p, folder, related=True).mean()) for p, times in plans]
+    total, seconds, slower = _nominal(plans), 0.0, 0.0
+    if total <= LONG / 4:
+        return
+    for each in sorted(plans, key=lambda each: -_nominal([each])):
+        if not slower or _nominal([each]) > total / 5:
+            slower = _slower(each[0])
+        seconds += _nominal([each]) * slower / min(workers, cores())
+    runs = round(sum(plan.runs * times for plan, times in plans))
+    size = amount(sum(plan.bytes * times for plan, times in plans))
+    words = f"about {duration(seconds)} on this machine: {runs:,} trainings, {size}"
+    if seconds > LIMIT and not yes:
+        raise BadInput(f"this would take {words} of results; more than a day needs --yes.")
+    if seconds > LONG:
+        say(f"{words} of results.")
+
+
+def _missing(plan: Plan, folder: Folder, related: bool = False) -> np.ndarray:
+    """The runs that a store does not hold (if `related`, nor do its other sweeps), as a mask."""
+    name, missing = identity.identity(plan), np.ones(plan.shape, bool)
+    if folder.document(name) is not None:
+        missing = ~folder.stored(name).finished()
+    for other in reusable(folder, plan, name) if related else []:
+        missing &= ~other.held
+    return missing
+
+
+def _nominal(plans: Plans) -> float:
+    """Seconds by the size of arrays and the number of steps alone."""
+    return sum(
+        times * max(1, plan.runs / len(plan.programs) / size.batch) * _batch(program, size)
+        for plan, times in plans
+        for program, size in zip(plan.programs, plan.sizes, strict=True)
+    )
+
+
+def _batch(program: Program, size: Size) -> float:
+    return max(size.work * size.batch / _SPEED, program.experiment.steps * _STEP)
+
+
+def _slower(plan: Plan) -> float:
+    """Seconds by the clock for each nominal one: one batch is drawn and trained for a few steps."""
+    program, size = max(zip(plan.programs, plan.sizes, strict=True), key=lambda b: _batch(*b))
+    experiment, nominal = program.experiment, _batch(program, size)
+    steps, every = experiment.steps, experiment.record.every
+    few = max(1, min(steps // 3, int(_TRIAL / nominal * steps)))
+    few, between = (few - few % every, every) if every < few else (few, 3 * few)
+    over = [Axis(axis.dim, {path: given[:1] for path, given in axis.fields.items()})
+            for axis in plan.axes if axis.dim in program.shape]  # fmt: skip
+    try:
+        short = experiment.replace("record", Record(between, start=False))
+        short = short.replace("steps", min(3 * few, steps))
+        trial = Plan.of(short, over, size.batch, plan.coordinates, plan.precision)
+        runs = trial.runs_of(trial.blocks[0])
+        runs = dataclasses.replace(runs, batch=size.batch, padded=size.batch, segments=3)
+        compute(runs)  # compiles
+        times = [time.perf_counter()]
+        compute(runs, lambda runs: times.append(time.perf_counter()))
+    except Exception:  # whatever it is, the run itself will say it
+        return 1.0
+    first, second, third = np.diff(times)[:3]
+    record = max(0.0, third - second) * (steps // every + 1 if between > every else 0)
+    return (max(0.0, first - second) + second * steps / few + record) / nominal

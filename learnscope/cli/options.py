@@ -1,0 +1,103 @@
+"""The options that commands share."""
+
+import dataclasses
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+RESULTS = "learnscope-results"
+FileName = Annotated[str, Argument(metavar="FILE.toml", help="An experiment, as TOML.")]
+_FIELDS = "[FIELD=VALUE[,VALUE...]]..."
+Changes = Annotated[list[str] | None, Argument(metavar=_FIELDS, help="Such as data.noise=0.1,0.5.")]
+Out = Annotated[str, Option(help="Folder for figures, data and ledger.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Say only what went wrong.")]
+Store = Annotated[str, Option(help="Results folder or URL; 'none' keeps nothing.")]
+DataFolder = Annotated[
+    str | None, Option(metavar="DIR", help="Folder of image data sets (LEARNSCOPE_DATA).")
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Computing:
+    """Options of every command that trains."""
+
+    seeds: Annotated[int | None, Option(help="Number of seeds.", min=1)] = None
+    out: Out = "learnscope-out"
+    store: Store = RESULTS
+    workers: Annotated[int | None, Option(help="Number of worker processes (Dask).", min=1)] = None
+    cluster: Annotated[str | None, Option(metavar="ADDRESS", help="A Dask cluster to use.")] = None
+    quiet: Quiet = False
+    yes: Annotated[bool, Option("--yes", help="Compute even if it takes more than a day.")] = False
+
+    def ask(self, plans: list[Any]) -> None:
+        """Say what long sweeps will take; beyond a day, only with --yes."""
+        if self.yes and self.quiet:
+            return
+        from learnscope.cli.cost import announce
+
+        announce(plans, self.where["store"], self.say, self.yes, self.workers or 1)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """Where results go and who computes, as `learnscope.run` takes it."""
+        from learnscope.errors import BadInput
+
+        if self.workers is not None and self.cluster is not None:
+            raise BadInput("--workers starts processes here and --cluster uses others: give one.")
+        store = None if self.store == "none" else self.store
+        return {"store": store, "cluster": self.cluster or self.workers}
+
+    @property
+    def say(self) -> Callable[[str], None]:
+        return saying(self.quiet)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experimenting(Computing):
+    """Options of every command that runs experiments of a study or a file."""
+
+    precision: Annotated[str | None, Option(help="float32 or float64.")] = None
+    data: DataFolder = None
+
+    def __post_init__(self) -> None:
+        use_data(self.data)
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `options` is a dataclass, as one with an option for each field."""
+    parameters = dict(inspect.signature(command).parameters)
+    group = parameters.pop("options").annotation
+    named = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    fields = {f.name: named(f.name, default=f.default, annotation=f.type)
+              for f in dataclasses.fields(group)}  # fmt: skip
+
+    def called(**given: Any) -> None:
+        options = group(**{name: given.pop(name) for name in fields})
+        command(**given, options=options)
+
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    both = [p.replace(kind=p.KEYWORD_ONLY) for p in (parameters | fields).values()]
+    called.__annotations__ = {p.name: p.annotation for p in both}
+    called.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+    return called
+
+
+def saying(quiet: bool) -> Callable[[str], None]:
+    return (lambda text: None) if quiet else typer.echo
+
+
+def use_data(folder: str | None) -> None:
+    """Look for data sets there, in this process and those it starts."""
+    if folder is not None:
+        from pathlib import Path
+
+        from learnscope.errors import BadInput
+
+        if not Path(folder).is_dir():
+            raise BadInput(f"--data {folder} is not allowed: there is no such folder.")
+        os.environ["LEARNSCOPE_DATA"] = str(Path(folder).resolve())

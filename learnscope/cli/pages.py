@@ -1,0 +1,64 @@
+"""Commands that make pages: report, explore."""
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from learnscope.cli.options import RESULTS, Out, Quiet, Store, saying
+
+app = typer.Typer()
+
+
+@app.command()
+def report(
+    folder: Annotated[
+        str, Argument(metavar="[FOLDER]", help="Output folder of `run` or `verify`.")
+    ] = "learnscope-out",
+    out: Annotated[str, Option(help="The HTML file.")] = "learnscope-report.html",
+    paper: Annotated[str | None, Option(help="Folder for PDFs and LaTeX tables.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a report: one HTML file with ledger, figures and experiments, which works offline.
+
+    It is made from the ledger, figures and data in FOLDER, which `learnscope verify` writes.
+    """
+    from pathlib import Path
+
+    from learnscope.evidence.output import Output
+    from learnscope.views.report.contents import read_contents
+    from learnscope.views.report.latex import write_paper
+    from learnscope.views.report.page import page
+
+    say = saying(quiet)
+    contents, target = read_contents(folder), Path(out)
+    written = Output(target.parent).text(target.name, page(contents))
+    say(f"{len(contents.rows)} claims; wrote {written}.")
+    if paper is not None:
+        count = write_paper(contents, Output(paper))
+        say(f"wrote {count} files for a paper into {paper}.")
+
+
+@app.command()
+def explore(
+    port: Annotated[int, Option(help="0 takes any that is free.", min=0, max=65535)] = 8050,
+    host: Annotated[str, Option(help="Any other address exposes it to the network.")] = "127.0.0.1",
+    no_browser: Annotated[bool, Option("--no-browser", help="Only say the address.")] = False,
+    store: Store = RESULTS,
+    out: Out = "learnscope-out",
+) -> None:
+    """Open the explorer: move a slider and watch, look into stored sweeps, go through the ledger.
+
+    It is a web page of this machine, which no other can reach unless --host lets it.
+    """
+    from learnscope.errors import BadInput
+
+    try:
+        from learnscope.views.explorer.server import serve
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("dash", "flask", "plotly", "waitress", "werkzeug"):
+            raise
+        how = "pip install 'learnscope[explorer]'"
+        raise BadInput(f"the explorer needs {missing}, which is not installed: {how}.") from None
+    serve(port, host, not no_browser, store, out, typer.echo)

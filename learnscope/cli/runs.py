@@ -1,0 +1,83 @@
+"""The commands `learnscope runs ...`."""
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from learnscope.cli.options import RESULTS, Store
+
+app = typer.Typer(name="runs", help="List stored sweeps; show, export, repair or remove one.")
+SweepIds = Annotated[list[str], Argument(metavar="ID...", help="As `learnscope runs` lists.")]
+Every = Annotated[bool, Option("--all", help="Every sweep of large families too.")]
+SweepId = Annotated[str, Argument(metavar="ID", help="Or the start of it.")]
+
+
+@app.callback(invoke_without_command=True)
+def list_runs(context: typer.Context, store: Store = RESULTS, every: Every = False) -> None:
+    """List stored sweeps; show, export, repair or remove one."""
+    if context.invoked_subcommand is None:
+        list_sweeps(store, every)
+
+
+@app.command("list")
+def list_sweeps(store: Store = RESULTS, every: Every = False) -> None:
+    """List stored sweeps; large families (of a boundary, say) as one line."""
+    from learnscope.lab.store.folder import Folder
+    from learnscope.views.terminal import print_runs
+
+    print_runs(Folder(store), every)
+
+
+@app.command()
+def show(id: SweepId, store: Store = RESULTS) -> None:
+    """Show a sweep: its experiment, its dataset, and who computed it when."""
+    from learnscope.lab.store.folder import Folder
+    from learnscope.views.terminal import run_details
+
+    folder = Folder(store)
+    typer.echo(run_details(folder.stored(folder.find(id))))
+
+
+@app.command()
+def repair(id: SweepId, store: Store = RESULTS) -> None:
+    """Check every byte of a sweep; damaged blocks are deleted, for the next run to compute."""
+    from learnscope.lab.store.folder import Folder
+    from learnscope.lab.store.repair import repair
+
+    folder = Folder(store)
+    typer.echo(repair(folder.stored(folder.find(id))))
+
+
+@app.command()
+def remove(ids: SweepIds, store: Store = RESULTS) -> None:
+    """Delete sweeps, or whole families of them (the part before the dash)."""
+    from learnscope.lab.store.folder import Folder
+
+    folder = Folder(store)
+    for name in [name for id in ids for name in folder.family(id) or [folder.find(id)]]:
+        folder.remove(name)
+        typer.echo(f"removed {name} from {folder.url}")
+
+
+@app.command()
+def export(
+    id: SweepId,
+    file: Annotated[str, Argument(metavar="FILE.nc", help="Where to write it, as NetCDF.")],
+    store: Store = RESULTS,
+) -> None:
+    """Write a sweep to a NetCDF file."""
+    from pathlib import Path
+
+    from learnscope.errors import BadInput
+    from learnscope.evidence.output import Output
+    from learnscope.lab.store.folder import Folder
+
+    target = Path(file)
+    if target.suffix != ".nc":
+        raise BadInput(f"{file} is not allowed: the file must end with .nc (NetCDF).")
+    folder = Folder(store)
+    stored = folder.stored(folder.find(id))
+    with stored.readable():
+        data = stored.dataset().load()
+    typer.echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")

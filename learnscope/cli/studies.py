@@ -1,0 +1,75 @@
+"""Commands about studies: list, run, verify."""
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from learnscope.cli.options import Changes, Experimenting, with_options
+
+app = typer.Typer()
+Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
+
+
+@app.command("list")
+def list_() -> None:
+    """List the studies with their figures, and the parts an experiment can be built from."""
+    from learnscope.lab import Experiment
+    from learnscope.papers import STUDIES
+    from learnscope.part import kinds
+
+    for study in STUDIES.values():
+        typer.echo(f"{study.name}: {study.title} ({len(study.claims)} claims)")
+        for name, figure in study.figures.items():
+            typer.echo(f"  {study.name}.{name}: {figure.title}")
+    for slot in ("data", "net", "rule", "probes"):
+        typer.echo(f"{slot}: {', '.join(sorted(kinds(Experiment.slots[slot])))}")
+
+
+@app.command()
+@with_options
+def run(
+    options: Experimenting,
+    target: Annotated[
+        str | None, Argument(metavar="[STUDY[.FIGURE]]", help="Default: headlines of all.")
+    ] = None,
+    changes: Changes = None,
+    scale: Scale = "laptop",
+) -> None:
+    """Run a study or one of its figures: writes figures, data and (whole studies) the ledger.
+
+    Without a name, every study's headline figures.
+    """
+    if target is not None and "=" in target:
+        changes, target = [target, *(changes or [])], None
+    _run(target, changes, scale, options, headlines=True)
+
+
+@app.command()
+@with_options
+def verify(
+    options: Experimenting,
+    target: Annotated[str | None, Argument(metavar="[STUDY]", help="Default: every study.")] = None,
+    scale: Scale = "laptop",
+) -> None:
+    """Check every claim: like run, and exits with 1 if a claim differs."""
+    ledger = _run(target, None, scale, options)
+    if ledger is not None and ledger.count("differs"):
+        raise typer.Exit(1)
+
+
+def _run(target, changes, scale, options, **more):
+    from rich.console import Console
+
+    from learnscope.cli.sweep_file import parse_changes
+    from learnscope.evidence.verify import run_studies
+    from learnscope.papers import STUDIES
+    from learnscope.views.terminal import print_ledger
+
+    ledger = run_studies(
+        STUDIES, target, parse_changes(changes or []), options.seeds, options.out, scale,
+        options.precision, quiet=options.quiet, ask=options.ask, **options.where, **more,
+    )  # fmt: skip
+    if ledger is not None and not options.quiet:
+        print_ledger(ledger, Console(highlight=False, soft_wrap=True))
+    return ledger

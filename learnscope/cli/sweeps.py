@@ -1,0 +1,119 @@
+"""Commands about experiments in files, and the grid: sweep, boundary, conditions, grid."""
+
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from learnscope.cli.options import Changes, Computing, Experimenting, FileName, with_options
+
+app = typer.Typer()
+Coordinates = Annotated[str | None, Option(help="auto, ambient, rotate or compressed.")]
+
+
+@app.command()
+@with_options
+def sweep(
+    options: Experimenting, file: FileName, changes: Changes = None, coordinates: Coordinates = None
+) -> None:
+    """Run the experiment of a file over its axes: writes the dataset, its curves and heat maps.
+
+    A sweep that was interrupted continues; one that is stored is not run again.
+    """
+    from learnscope.figures.curves import probe_curves
+    from learnscope.figures.phase import has_map, heat_map
+    from learnscope.lab import report_of
+
+    described, name, output = _described(file, changes, coordinates, options)
+    options.ask(described.plans())
+    found = described.run(progress=not options.quiet, **options.where)
+    report = report_of(found)
+    options.say(str(found))
+    options.say(f"{report}; {int(found.diverged_at.notnull().sum())} diverged.")
+    if report.store:
+        options.say(f"stored as {report.store} in {options.store}")
+    paths = [output.dataset(name, found), *output.figure(name, probe_curves(found))]
+    if has_map(found):
+        paths += output.figure(f"{name}-map", heat_map(found))
+    for path in paths:
+        options.say(f"wrote {path}")
+
+
+@app.command()
+@with_options
+def boundary(
+    options: Experimenting, file: FileName, changes: Changes = None, coordinates: Coordinates = None
+) -> None:
+    """Find the phase boundary that a file's table `boundary` asks for, and fit its exponent."""
+    from learnscope.figures.phase import boundary_figure
+    from learnscope.lab import report_of
+    from learnscope.views.terminal import boundary_table
+
+    described, name, output = _described(file, changes, coordinates, options)
+    options.ask(described.plans(boundary=True))
+    found = described.boundary(progress=not options.quiet, **options.where)
+    options.say(boundary_table(found))
+    options.say(f"{report_of(found)}.")
+    name = f"{name}-boundary"
+    for path in [output.dataset(name, found), *output.figure(name, boundary_figure(found))]:
+        options.say(f"wrote {path}")
+
+
+def _described(file, changes, coordinates, options):
+    """A file's experiment and sweep, with what the command line changes; the name of its results,
+    and the folder for them."""
+    from pathlib import Path
+
+    from learnscope.cli.sweep_file import SweepFile, parse_changes
+    from learnscope.evidence.output import Output
+
+    described = SweepFile.read(file).change(
+        parse_changes(changes or []),
+        seeds=options.seeds, precision=options.precision, coordinates=coordinates,
+    )  # fmt: skip
+    return described, Path(file).stem, Output(options.out)
+
+
+@app.command()
+def conditions(file: FileName, changes: Changes = None) -> None:
+    """Show which conditions of the theorem hold for a file's experiment, and what it predicts."""
+    from learnscope import theory
+    from learnscope.cli.sweep_file import SweepFile, parse_changes
+    from learnscope.errors import BadInput
+
+    given = parse_changes(changes or [])
+    several = [path for path, values in given.items() if len(values) > 1]
+    if several:
+        raise BadInput(f"conditions takes one value a field; {several[0]} has several.")
+    experiment = SweepFile.read(file).change(given).experiment
+    typer.echo(str(theory.conditions(experiment)))
+    typer.echo("")
+    typer.echo(str(theory.predict(experiment)))
+
+
+@app.command()
+@with_options
+def grid(
+    options: Computing,
+    rule: Annotated[list[str] | None, Option(help="A row; may be repeated. Default: all.")] = None,
+    data: Annotated[
+        list[str] | None, Option(help="A column; may be repeated. Default: all.")
+    ] = None,
+    scale: Annotated[str, Option(help="smoke or laptop.")] = "laptop",
+) -> None:
+    """Run every rule on every data model, or say why a pair does not fit: a table, a figure.
+
+    Signal learnt, noise memorised and test accuracy of each pair, beside the untrained network of
+    the same seeds.
+    """
+    from learnscope.evidence.output import Output
+    from learnscope.grid.figure import write_grid
+    from learnscope.grid.run import run_grid
+
+    output = Output(options.out)
+    found = run_grid(
+        rule, data, options.seeds, scale, say=options.say, ask=options.ask, **options.where
+    )
+    # A part must not take the place of the whole.
+    for line in write_grid(output, found, "grid-part" if rule or data else "grid"):
+        options.say(line)

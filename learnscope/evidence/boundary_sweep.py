@@ -1,0 +1,49 @@
+"""A phase boundary as something that a study runs, beside sweeps."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import xarray as xr
+
+from learnscope.lab import Experiment
+from learnscope.lab.blocks import Plan
+from learnscope.lab.boundary import boundary, first_plan
+from learnscope.lab.sweep import Axis, field_kind
+
+
+@dataclasses.dataclass(frozen=True)
+class BoundarySweep:
+    """Where `of` crosses `at` along `x`, for values of `y`: the arguments of `boundary`."""
+
+    experiment: Experiment
+    x: Mapping[str, tuple[float, float]]
+    y: Mapping[str, Sequence[float]] | Axis
+    at: float
+    of: str
+    seeds: int | Sequence[int]
+
+    def run(self, **settings: Any) -> xr.Dataset:
+        return boundary(self.experiment, self.x, self.y, self.at, self.of, self.seeds, **settings)
+
+    def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
+        """About what will be run, for an estimate of what it costs."""
+        given = {} if precision is None else {"precision": precision}
+        return [first_plan(self.experiment, self.x, self.y, self.seeds, **given)]
+
+    def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
+        """Whether the figure still fits: every changed field has one value and is no axis."""
+        fields = self.y.fields if isinstance(self.y, Axis) else self.y
+        return all(len(v) == 1 and p not in (*self.x, *fields) for p, v in changes.items())
+
+    def override(
+        self, changes: Mapping[str, list[Any]], seeds: int | None = None
+    ) -> "BoundarySweep":
+        """The boundary with fields set."""
+        experiment = self.experiment
+        for path, values in changes.items():
+            field_kind(experiment, path)
+            experiment = experiment.replace(path, values[0])
+        return dataclasses.replace(
+            self, experiment=experiment, seeds=self.seeds if seeds is None else seeds
+        )

@@ -1,0 +1,91 @@
+"""An output folder: every file in it is either wholly there or not at all."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import xarray as xr
+from matplotlib.figure import Figure
+
+from learnscope.errors import BadInput
+from learnscope.evidence.ledger import Ledger
+
+_DPI = 160  # of what is not lines: PNG, and heat maps in PDF
+
+
+class Output:
+    """Writes figures, datasets and ledgers below a folder, through a temporary file each."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        with _told(f"the output folder {self.folder} cannot be written"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+
+    def figure(self, name: str, figure: Figure) -> list[Path]:
+        """A figure as PNG and PDF; it is closed afterwards."""
+        paths = [
+            self._write(
+                f"{name}.{kind}",
+                lambda path, kind=kind: figure.savefig(path, format=kind, dpi=_DPI),
+            )
+            for kind in ("png", "pdf")
+        ]
+        plt.close(figure)
+        return paths
+
+    def dataset(self, name: str, data: xr.Dataset) -> Path:
+        """A dataset as NetCDF."""
+        return self._write(f"{name}.nc", lambda path: data.to_netcdf(path, engine="h5netcdf"))
+
+    def text(self, name: str, text: str) -> Path:
+        return self._write(name, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def copy(self, name: str, source: Path) -> Path:
+        """A file as it is."""
+        return self._write(name, lambda path: shutil.copyfile(source, path))
+
+    def ledger(self, ledger: Ledger) -> list[Path]:
+        """The ledger as Markdown and JSON."""
+        return [
+            self.text("ledger.md", ledger.to_markdown()),
+            self.text("ledger.json", ledger.to_json()),
+        ]
+
+    def _write(self, name: str, write: Callable[[Path], object]) -> Path:
+        target = self.folder / name
+        with _told(f"{target} cannot be written"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, part = tempfile.mkstemp(
+                dir=target.parent, prefix=".part-", suffix=target.suffix
+            )
+            os.close(handle)
+            try:
+                write(Path(part))
+                # mkstemp makes files private; results are as readable as any file of the user's.
+                os.chmod(part, 0o666 & ~_umask())
+                os.replace(part, target)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(part)
+        return target
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    """An operating system's refusal as one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{what}: {error.strerror or error}.") from None

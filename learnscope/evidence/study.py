@@ -1,0 +1,212 @@
+"""Studies: a paper's sweeps, figures and claims."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput, unknown
+from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.function_sweep import FunctionSweep
+from learnscope.evidence.ledger import Claim, Entry, Ledger
+from learnscope.evidence.preset import Preset
+from learnscope.lab import Experiment
+from learnscope.lab.blocks import Plan
+from learnscope.lab.run import Report, report_of, run
+from learnscope.lab.sweep import Axis, field_kind, programs, zipped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+SCALES = ("smoke", "laptop", "paper")
+
+
+def check_scale(scale: str, allowed: Iterable[str]) -> str:
+    """The scale, if there is one of that name."""
+    if scale not in allowed:
+        raise unknown("scale", scale, allowed)
+    return scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Arm:
+    """One thing that is compared: an experiment and the axes it is swept over.
+
+    `names` gives the values of an axis other names than they have by themselves.
+    """
+
+    label: str
+    experiment: Experiment
+    axes: tuple[Axis, ...] = ()
+    names: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """Arms over the same axes and seeds, stacked along `dim` (none: there is one arm only). Draws
+    are paired between arms."""
+
+    arms: tuple[Arm, ...]
+    seeds: int | Sequence[int]
+    dim: str | None = "rule"
+    coordinates: str = "auto"
+    precision: str = "float32"
+
+    def run(self, **settings: Any) -> xr.Dataset:
+        """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
+
+        `settings` are those of `learnscope.run`: precision, store, cluster, progress.
+        """
+        settings = {"precision": self.precision} | settings
+        ran = [
+            run(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
+            for arm in self.arms
+        ]
+        loaded = [
+            data.load().assign_coords({dim: list(names) for dim, names in arm.names.items()})
+            for arm, data in zip(self.arms, ran, strict=True)
+        ]
+        results = _indexed(loaded)
+        shared = set.intersection(*(set(result.coords) for result in results))
+        kept = [result.drop_vars(set(result.coords) - shared) for result in results]
+        if self.dim is None:
+            (stacked,) = kept
+        else:
+            labels = xr.DataArray([arm.label for arm in self.arms], dims=self.dim, name=self.dim)
+            stacked = xr.concat(kept, labels, coords="different", compat="equals", join="outer")
+        stacked.attrs = {
+            key: value
+            for key, value in results[0].attrs.items()
+            if key not in ("experiment", "over")
+        }
+        for name in ("experiment", "over"):
+            texts = {arm.label: r.attrs[name] for arm, r in zip(self.arms, results, strict=True)}
+            stacked.attrs[name] = json.dumps(texts)
+        return Report.of(map(report_of, ran)).on(stacked)
+
+    def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
+        """What will be run, for an estimate of what it costs."""
+        settings = self.seeds, self.coordinates, precision or self.precision
+        return [(Plan.of(arm.experiment, arm.axes, *settings), 1) for arm in self.arms]
+
+    def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
+        """Whether fields that get several values are axes already, so that figures still fit."""
+        swept = {path for arm in self.arms for axis in arm.axes for path in axis.fields}
+        return all(len(values) == 1 or path in swept for path, values in changes.items())
+
+    def override(self, changes: Mapping[str, list[Any]], seeds: int | None = None) -> "Sweep":
+        """The sweep with fields set (one value) or swept (several) in every arm that has them."""
+        arms = self.arms
+        for path, values in changes.items():
+            taken = [_has(arm.experiment, path) for arm in arms]
+            if not any(taken):
+                field_kind(arms[0].experiment, path)  # says what is allowed
+            arms = tuple(
+                _override(arm, path, values) if has else arm
+                for arm, has in zip(arms, taken, strict=True)
+            )
+        for arm in arms:
+            programs(arm.experiment, arm.axes)  # validates every value, before any run
+        return dataclasses.replace(self, arms=arms, seeds=self.seeds if seeds is None else seeds)
+
+
+def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
+    """The experiment of an arm, read from a sweep's dataset."""
+    return Experiment.from_toml(json.loads(data.attrs["experiment"])[arm])
+
+
+def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
+    """Dims that differ in size (neurons of nets of different widths) with numbers, by which they
+    can be stacked."""
+    for dim in {dim for result in results for dim in result.dims}:
+        sizes = {result.sizes.get(dim) for result in results}
+        if len(sizes) > 1 and not any(dim in result.coords for result in results):
+            results = [
+                result.assign_coords({dim: np.arange(result.sizes[dim])}) for result in results
+            ]
+    return results
+
+
+def _has(experiment: Experiment, path: str) -> bool:
+    try:
+        field_kind(experiment, path)
+    except BadInput:
+        return False
+    return True
+
+
+def _override(arm: Arm, path: str, values: list[Any]) -> Arm:
+    experiment, axes = arm.experiment, list(arm.axes)
+    for position, axis in enumerate(axes):
+        if path in axis.fields:
+            axes[position] = _with_values(experiment, axis, path, values)
+            names = {dim: names for dim, names in arm.names.items() if dim != axis.dim}
+            return dataclasses.replace(arm, axes=tuple(axes), names=names)
+    if len(values) == 1:
+        return dataclasses.replace(arm, experiment=experiment.replace(path, values[0]))
+    return dataclasses.replace(arm, axes=(*axes, zipped({path: values})))
+
+
+def _with_values(experiment: Experiment, axis: Axis, path: str, values: list[Any]) -> Axis:
+    """New values on an axis. Fields zipped to it follow the nearest value that they were given for;
+    a single value for a field that only follows others is set for all of them."""
+    first = next(iter(axis.fields))
+    if path != first and len(values) == 1:
+        return Axis(axis.dim, {**axis.fields, path: values * axis.size})
+    old, fields = axis.fields[path], {}
+    if len(axis.fields) > 1:
+        if not all(map(_is_number, [*old, *values])):
+            for value in values:
+                experiment.replace(path, value)  # says what is allowed
+            others = ", ".join(other for other in axis.fields if other != path)
+            raise BadInput(f"'{path}' cannot be changed here: {others} would have to follow it.")
+        nearest = [
+            min(range(axis.size), key=lambda k, v=value: abs(old[k] - v)) for value in values
+        ]
+        fields = {p: [given[k] for k in nearest] for p, given in axis.fields.items()}
+    return zipped({**fields, path: values}, axis.dim)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure: what it shows, the sweeps it needs, and how it is drawn from their datasets."""
+
+    title: str
+    needs: tuple[str, ...]
+    draw: Callable[..., "Drawing"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """One paper: sweeps at a scale, figures and claims that refer to them by name.
+
+    `headline` names the figures that are drawn when all studies are run together: all, if none
+    are named. `presets` are where the explorer starts.
+    """
+
+    name: str
+    title: str
+    paper: str
+    sweeps: Callable[[str], Mapping[str, Sweep | BoundarySweep | FunctionSweep]]
+    figures: dict[str, Figure]
+    claims: tuple[Claim, ...]
+    headline: tuple[str, ...] = ()
+    presets: Callable[[], tuple[Preset, ...]] = tuple
+
+    def figure(self, name: str) -> Figure:
+        if name not in self.figures:
+            raise unknown(f"figure of {self.name}", name, self.figures)
+        return self.figures[name]
+
+    def ledger(
+        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
+    ) -> Ledger:
+        """All claims with their findings; `absent` gives the reason for a missing dataset."""
+        return Ledger(Entry(self.name, c, c.find(datasets, absent)) for c in self.claims)

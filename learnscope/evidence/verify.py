@@ -1,0 +1,162 @@
+"""Running studies: sweeps, figures, data and ledger into a folder."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Console
+
+from learnscope.errors import BadInput, MissingData, unknown
+from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.function_sweep import FunctionSweep
+from learnscope.evidence.ledger import Entry, Ledger, read_rows
+from learnscope.evidence.output import Output
+from learnscope.evidence.study import SCALES, Study, Sweep, check_scale
+from learnscope.lab.blocks import PRECISIONS, Plans
+from learnscope.lab.cluster import opened
+from learnscope.lab.run import report_of
+from learnscope.lab.worker import why_of
+
+
+def run_studies(
+    known: Mapping[str, Study],
+    target: str | None,
+    changes: Mapping[str, list[Any]],
+    seeds: int | None,
+    out: str,
+    scale: str,
+    precision: str | None,
+    quiet: bool = False,
+    store: str | None = None,
+    cluster: Any = None,
+    headlines: bool = False,
+    ask: Callable[[Plans], None] = lambda plans: None,
+) -> Ledger | None:
+    """Run `study`, `study.figure` or (None) all `known` studies. The ledger comes back if whole
+    studies were run as they are: a changed experiment is no longer what a claim is about.
+
+    With `headlines`, of all studies only the figures that they name as such. `ask` is shown what
+    will be run, before anything is.
+    """
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    say = console.print
+    check_scale(scale, SCALES)
+    if precision is not None and precision not in PRECISIONS:
+        raise BadInput(f"precision = {precision!r} must be one of {', '.join(PRECISIONS)}.")
+    studies, figures = _choose(known, target)
+    chosen = [(target is None and headlines and s.headline) or figures for s in studies]
+    plans = [
+        _plan(study, names, changes, seeds, scale)
+        for study, names in zip(studies, chosen, strict=True)
+    ]
+    ask([run for sweeps, _ in plans for each in sweeps.values() for run in _runs(each, precision)])
+    output = Output(out)
+    if not changes and figures is None:
+        _with_others(Ledger(), output, known)  # says so if it is damaged, before any run
+    ledger, undrawn = Ledger(), []
+    with opened(cluster) as shared:
+        settings = {"progress": not quiet, "store": store}
+        if precision is not None:
+            settings["precision"] = precision
+        for study, (sweeps, drawn) in zip(studies, plans, strict=True):
+            say(f"{study.name}: {study.title}")
+            datasets, absent = {}, {}
+            for name, sweep in sweeps.items():
+                try:
+                    data = sweep.run(**settings, cluster=shared)
+                except MissingData as missing:
+                    if target is not None and figures is not None:
+                        raise
+                    absent[name] = str(missing)
+                    say(f"  {name}: not run: {missing}")
+                    continue
+                datasets[name] = data
+                say(f"  {name}: {report_of(data)}")
+                output.dataset(f"{study.name}/{name}", data)
+            for name in drawn:
+                figure = study.figures[name]
+                if not set(figure.needs) <= set(datasets):
+                    continue
+                try:
+                    drawing = figure.draw(*(datasets[need] for need in figure.needs))
+                except Exception as error:
+                    if not changes:
+                        raise
+                    undrawn.append(f"{study.name}.{name} ({why_of(error)})")
+                    continue
+                paths = output.figure(f"{study.name}/{name}", drawing)
+                say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+            if not changes and figures is None:
+                ledger.extend(study.ledger(datasets, absent))
+    if undrawn:
+        changed = ", ".join(f"{path} = {values}" for path, values in changes.items())
+        raise BadInput(f"with {changed} these cannot be drawn: {'; '.join(undrawn)}.")
+    if not ledger:
+        say(f"Figures and data are in {output.folder}.")
+        return None
+    paths = output.ledger(_with_others(ledger, output, known))
+    say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
+    return ledger
+
+
+def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> Ledger:
+    """A ledger with the rows of other studies that the folder's own holds, by study."""
+    new, order = {entry.study for entry in ledger}, list(known)
+    there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
+    others = [Entry.from_dict(row) for row in there if row["study"] not in new]
+    place = lambda entry: order.index(entry.study) if entry.study in order else len(order)  # noqa: E731
+    return Ledger(sorted([*ledger, *others], key=place))
+
+
+def _runs(sweep: Sweep | BoundarySweep | FunctionSweep, precision: str | None) -> Plans:
+    try:
+        return sweep.plans(precision)
+    except MissingData:  # said when its turn comes
+        return []
+
+
+def _choose(
+    known: Mapping[str, Study], target: str | None
+) -> tuple[list[Study], tuple[str, ...] | None]:
+    if target is None:
+        return list(known.values()), None
+    name, _, figure = target.partition(".")
+    if name not in known:
+        raise unknown("study", name, known)
+    study = known[name]
+    if not figure:
+        return [study], None
+    study.figure(figure)
+    return [study], (figure,)
+
+
+def _plan(
+    study: Study,
+    figures: tuple[str, ...] | None,
+    changes: Mapping[str, list[Any]],
+    seeds: int | None,
+    scale: str,
+) -> tuple[dict[str, Sweep | BoundarySweep | FunctionSweep], list[str]]:
+    """The sweeps to run and the figures that can be drawn from them."""
+    all_sweeps = study.sweeps(scale)
+    wanted = list(study.figures if figures is None else figures)
+    needed = {need for name in wanted for need in study.figures[name].needs}
+    if figures is None:
+        needed |= {need for claim in study.claims for need in claim.needs}
+    chosen = {name: sweep for name, sweep in all_sweeps.items() if name in needed}
+    fitting = {
+        name: sweep.override(changes, seeds)
+        for name, sweep in chosen.items()
+        if sweep.keeps_axes(changes)
+    }
+    drawn = [name for name in wanted if set(study.figures[name].needs) <= set(fitting)]
+    if wanted and not drawn:
+        several = [path for path, values in changes.items() if len(values) > 1]
+        how = "have several values" if several else "be changed"
+        raise BadInput(
+            f"{', '.join(several or changes)} cannot {how} here: no figure of {study.name} could "
+            "show it; `learnscope sweep FILE.toml` sweeps anything."
+        )
+    used = {need for name in drawn for need in study.figures[name].needs}
+    if figures is None and not changes:
+        used |= set(fitting)
+    return {name: sweep for name, sweep in fitting.items() if name in used}, drawn

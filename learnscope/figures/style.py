@@ -1,0 +1,74 @@
+"""What the studies' figures share: a style, and curves with bands over seeds."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
+# distinction.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Legible at the width of a page, editable as PDF, drawn without a screen."""
+    settings: dict[Any, Any] = {
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+        "pdf.fonttype": 42,
+        "figure.constrained_layout.use": True,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
+    """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
+    for position, value in enumerate(data[hue].values):
+        one = data.sel({hue: value})
+        low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
+        colour = COLOURS[position % len(COLOURS)]
+        text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)
+        axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
+        axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def interval(axes: Axes, x: Any, values: xr.DataArray, index: int, label: str, **look: Any) -> None:
+    """A mean over seeds with its 95 % interval, in the colour and style of that index."""
+    spread = 1.96 * values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
+    settings: dict[str, Any] = {"linestyle": STYLES[index], "marker": "o", "markersize": 3} | look
+    axes.errorbar(x, values.mean("seed"), spread, color=COLOURS[index], capsize=2, label=label,
+                  **settings)  # fmt: skip
+
+
+def band(
+    axes: Axes, x: Any, values: xr.DataArray, index: int, label: str, centre: str = "mean",
+    alpha: float = 0.15,
+) -> None:  # fmt: skip
+    """The mean (or median) over seeds with a band from the lowest to the highest."""
+    middle = getattr(values, centre)("seed")
+    axes.plot(x, middle, color=COLOURS[index], linestyle=STYLES[index], label=label)
+    axes.fill_between(x, values.min("seed"), values.max("seed"), color=COLOURS[index], alpha=alpha,
+                      linewidth=0)  # fmt: skip
+
+
+def legend_below(figure: Figure, panels: Iterable[Axes], columns: int, **settings: Any) -> None:
+    """One legend for several panels, below them; each label once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(str(text), handle)
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns,
+                  **settings)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Pools of images for tasks: images by class, and for RainbowMNIST also by task."""
+
+import dataclasses
+from functools import lru_cache
+
+import numpy as np
+
+from learnscope.errors import refuse_value
+from learnscope.images.loading import load_few_shot, load_images
+from learnscope.images.rainbow import TASKS, orders, painted
+
+FEW_SHOT = ("omniglot", "cifar-fs", "mini-imagenet")
+RAINBOW = {"train": 40, "test": 16}  # tasks
+_TURNED_TRAIN = 28  # of the 40 classes of turned digits
+
+
+@dataclasses.dataclass(frozen=True)
+class Pools:
+    """Images as bytes (world, class, image, pixel) for observed and for fresh tasks. A task has
+    some classes of one world. The worlds are the tasks of RainbowMNIST; other data sets have one
+    world. `shuffled`: every task numbers its classes anew. `colours` is the number of colours of an
+    image, and `top` the largest value of a byte."""
+
+    train: np.ndarray
+    test: np.ndarray
+    shuffled: bool
+    colours: int
+    top: int = 255
+
+
+@lru_cache(maxsize=8)
+def pools(
+    name: str, source: str, root: str | None, worlds: tuple[int, int], images: int | None,
+    shrink: int,
+) -> Pools:  # fmt: skip
+    """The pools of a data set with the first `worlds` and `images` per class (none: all);
+    `shrink` x `shrink` pixels are averaged to one."""
+    if name == "rainbow":
+        train, test = _rainbow(source, root, worlds)
+    elif name == "digits":
+        train, test = _turned()
+    else:
+        splits = load_few_shot(name, root)
+        train, test = splits["train"][None], splits["test"][None]
+    # Pixels of the bundled digits go up to 16.
+    top = 16 if name == "digits" else 255
+    colours = 3 if train.ndim == 6 else 1
+    rows = [_rows(_shrunk(split[:, :, :images], shrink)) for split in (train, test)]
+    return Pools(*rows, shuffled=name != "rainbow", colours=colours, top=top)
+
+
+def _rows(images: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(images.reshape(*images.shape[:3], -1))
+
+
+def _shrunk(images: np.ndarray, by: int) -> np.ndarray:
+    """Means of `by` x `by` pixels; incomplete squares at the edges are cut off."""
+    if by == 1:
+        return images
+    high, wide = images.shape[3] // by, images.shape[4] // by
+    if min(high, wide) < 1:
+        refuse_value("ImageTasks.shrink", by, "no pixel of the images would be left")
+    even = images[:, :, :, : high * by, : wide * by]
+    blocks = even.reshape(*images.shape[:3], high, by, wide, by, *images.shape[5:])
+    return np.rint(blocks.mean((4, 6), dtype=np.float32)).astype(np.uint8)
+
+
+def _rainbow(source: str, root: str | None, worlds: tuple[int, int]) -> tuple[np.ndarray, ...]:
+    """Like `rainbow_mnist`, but for the tasks in use only and class by class: all tasks have
+    equally many images of every class (56 tasks of MNIST: 96)."""
+    images, labels, _, _ = load_images(source, root)
+    order, which = orders(len(images))
+    chosen = [which[: worlds[0]], which[RAINBOW["train"] :][: worlds[1]]]
+    count = sum(map(len, chosen))
+    by_class = [order[labels[order] == k] for k in range(int(labels.max()) + 1)]
+    each = min(map(len, by_class)) // count
+    ink = images.astype(np.float32) / (16 if source == "digits" else 255)
+    splits, at = [], 0
+    for tasks in chosen:
+        shown = []
+        for task in tasks:
+            rows = np.stack([of_class[at::count][:each] for of_class in by_class])
+            flat = painted(ink[rows.ravel()], *TASKS[task])
+            shown.append(flat.reshape(*rows.shape, *flat.shape[1:]))
+            at += 1
+        splits.append(np.stack(shown))
+    return tuple(splits)
+
+
+def _turned() -> tuple[np.ndarray, ...]:
+    """The bundled digits as a few-shot set of 40 classes, each digit in four rotations, with
+    equally many images. 28 classes are for training."""
+    images, labels, _, _ = load_images("digits")
+    each = int(np.bincount(labels).min()) // 4
+    classes = []
+    for turn in range(4):
+        for digit in range(10):
+            rows = images[labels == digit][turn * each : (turn + 1) * each]
+            classes.append(np.rot90(rows, turn, axes=(1, 2)))
+    order = np.random.RandomState(0).permutation(len(classes))
+    stacked = np.stack(classes)[order][None]
+    return stacked[:, :_TURNED_TRAIN], stacked[:, _TURNED_TRAIN:]

@@ -1,0 +1,168 @@
+"""A mixture of images and other inputs, all labelled by a teacher."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.errors import refuse, unknown
+from learnscope.images.images import Images
+from learnscope.images.teacher import class_scores, taught
+from learnscope.part import AbstractPart, Number, count, kinds, number
+from learnscope.space import random
+from learnscope.space.frame import Frame
+
+
+def _images(given: Any) -> Any:
+    if isinstance(given, Mapping):
+        return Images(**{name: value for name, value in given.items() if name != "kind"})
+    return given
+
+
+def _net(given: Any) -> Any:
+    """A net from a table with its kind. Data models cannot import nets: the kind may be any
+    registered part, and `__check_init__` refuses parts that are not nets."""
+    if not isinstance(given, Mapping):
+        return given
+    fields, known = dict(given), kinds(AbstractPart)
+    kind = fields.pop("kind", None)
+    if kind not in known:
+        raise unknown("TeacherMixture.teacher kind", kind, known)
+    return known[kind](**fields)
+
+
+class TeacherMixture(AbstractData):
+    r"""A mixture of images and other inputs (Shi, Wei and Liang 2022, section E.5). A teacher
+    learns the images' labels, then labels all inputs, images included.
+
+    A fraction `share` of the `images.train` training inputs is replaced by `other` inputs: images
+    of another set, cropped and coloured to the same shape, or (none) normal numbers with the mean
+    and variance of the images' pixels. The test examples are all test images and as many other
+    inputs. The teacher learns by Adam from all training images, with the regulariser R on all other
+    inputs. The mark `other` of an example says whether it is another input; `truth` is the image's
+    own label (another input has -1 among classes, 0 among signs).
+
+    | symbol | argument |
+    |---|---|
+    | $\mathcal{L}$, $\mathcal{U}$ | `images`, `other` |
+    | $\alpha$ | `share` |
+    | $f$ | `teacher`, with `teacher_rate` and `teacher_steps` |
+    | weight of $R$, and $\lambda$ in it (eq. 291) | `weight`, `sharpness` |
+
+    >>> import jax, learnscope as ls
+    >>> images = ls.data.Images("digits", train=40, test=10)
+    >>> model = TeacherMixture(images, ls.nets.FullyConnected(width=2), teacher_steps=5)
+    >>> problem = jax.jit(model.sample)(jax.random.key(0))
+    >>> problem.train.x.shape, int(problem.train.marks["other"].sum()), problem.test.size
+    ((40, 64), 20, 20)
+    """
+
+    papers: ClassVar = ("shi2022theoretical",)
+
+    images: Images = eqx.field(converter=_images)
+    teacher: Any = eqx.field(converter=_net)
+    other: Images | None = eqx.field(converter=_images, default=None)
+    share: Number = number(0.5, low=0, high=1)
+    teacher_rate: Number = number(0.001, above=0)
+    teacher_steps: int = count(1000)
+    teacher_batch: int = count(100)
+    weight: Number = number(0.5, low=0)
+    sharpness: Number = number(0.5, low=0)
+
+    def __check_init__(self):
+        super().__check_init__()
+        for name, optional in (("images", False), ("other", True)):
+            value = getattr(self, name)
+            if not isinstance(value, Images) and not (optional and value is None):
+                refuse(self, name, "it must be Images" + " or none" * optional)
+        net = self.teacher
+        init = getattr(net, "init", None)
+        if not (isinstance(net, AbstractPart) and callable(net) and callable(init)):
+            refuse(self, "teacher", "it must be a net, such as FullyConnected")
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.images.dim
+
+    @property
+    def labels(self) -> int | None:
+        return self.images.labels
+
+    @property
+    def compression(self) -> str:
+        return "rotate"
+
+    @property
+    def span(self) -> int:
+        return self.images.span
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        image_key, other_key, teacher_key = jax.random.split(key, 3)
+        drawn = self.images.sample(image_key)
+        train, test = self._others(other_key, drawn)
+        signs = self.labels is None
+        indices = (drawn.train.y > 0).astype(int) if signs else drawn.train.y
+        params = taught(
+            self.teacher, drawn, indices, train, teacher_key, steps=self.teacher_steps,
+            batch=self.teacher_batch, rate=self.teacher_rate, weight=self.weight,
+            sharpness=self.sharpness,
+        )  # fmt: skip
+
+        def labelled(x: Array, truth: Array, is_other: Array) -> Samples:
+            best = jnp.argmax(class_scores(self.teacher.evaluate(params, x)), axis=1)
+            y = (2.0 * best - 1).astype(x.dtype) if signs else best.astype(truth.dtype)
+            unknown = jnp.zeros((), truth.dtype) if signs else -jnp.ones((), truth.dtype)
+            marks = {"other": is_other, "truth": jnp.where(is_other, unknown, truth)}
+            return Samples(x, y, marks=marks)
+
+        size = drawn.train.size
+        replaced = jnp.arange(size) < jnp.round(self.share * size)
+        mixed = jnp.where(replaced[:, None], train, drawn.train.x)
+        learnt = labelled(mixed, drawn.train.y, replaced)
+        is_other = jnp.arange(2 * drawn.test.size) >= drawn.test.size
+        tests = jnp.concatenate([drawn.test.x, test])
+        held = labelled(tests, jnp.tile(drawn.test.y, 2), is_other)
+        return Problem(learnt, held, {}, drawn.frame, drawn.batches)
+
+    def _others(self, key: Key[Array, ""], drawn: Problem) -> tuple[Array, Array]:
+        """Other inputs: as many as training images, and as many as test images."""
+        sizes = drawn.train.size, drawn.test.size
+        if self.other is None:
+            x = drawn.train.x
+            normal = random.normal(key, (sum(sizes), x.shape[1]))
+            rows = x.mean() + x.std() * normal
+            return rows[: sizes[0]], rows[sizes[0] :]
+        other = self.other.replace("train", sizes[0]).replace("test", sizes[1])
+        drawn = other.sample(key)
+        shapes = (part.source.train[0].shape[1:] for part in (other, self.images))
+        old, new = (shape if len(shape) == 3 else (*shape, 1) for shape in shapes)
+        return fitted(drawn.train.x, old, new), fitted(drawn.test.x, old, new)
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        """One of the test examples."""
+        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+
+
+def fitted(
+    rows: Float[Array, "n pixels"], old: tuple[int, ...], new: tuple[int, ...]
+) -> Float[Array, "n others"]:
+    """Images (rows of pixels) of the shape `old` fitted to `new` (height, width, colours): larger
+    ones are cropped to the middle, smaller ones padded with their edge; grey is the mean of
+    the colours.
+
+    >>> import jax.numpy as jnp
+    >>> fitted(jnp.arange(27.0).reshape(1, 27), (3, 3, 3), (1, 1, 1)).tolist()
+    [[13.0]]
+    """
+    images = rows.reshape(-1, *old)
+    for axis in (1, 2):
+        size, wanted = images.shape[axis], new[axis - 1]
+        places = jnp.clip(jnp.arange(wanted) + (size - wanted) // 2, 0, size - 1)
+        images = jnp.take(images, places, axis=axis)
+    if old[2] != new[2]:
+        images = jnp.broadcast_to(images.mean(3, keepdims=True), (*images.shape[:3], new[2]))
+    return images.reshape(images.shape[0], -1)

@@ -1,0 +1,348 @@
+"""Plans: the programs of a sweep, and the blocks in which its runs are computed and stored.
+
+A sweep is an array with a dim for every axis and one for the seeds. It is cut into equal *blocks*
+of one regular grid, so that a block is a chunk of a Zarr array: wholly there or not.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import itertools
+import json
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput, refuse_value
+from learnscope.lab.coordinates import choose
+from learnscope.lab.experiment import Experiment
+from learnscope.lab.size import Size, run_size
+from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
+from learnscope.lab.train import recorded_steps
+from learnscope.part import labels
+from learnscope.part.code import versions
+from learnscope.probes import Output
+
+Plans = list[tuple["Plan", float]]  # plans, and how many times as many runs each stands for
+PRECISIONS = ("float32", "float64")
+# Blocks are cut for 2 cores (weight 2) and for 8 (weight 1); starting one costs as much as this
+# many short runs.
+_CORES, _BLOCK_COST = {2: 2, 8: 1}, 2
+_MOST_RUNS = 10**8
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Runs that are computed, stored and lost together: a region of the sweep's array."""
+
+    number: int
+    program: int
+    region: tuple[slice, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(side.stop - side.start for side in self.region)
+
+    @property
+    def runs(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class Runs:
+    """The runs of a block as pure data, so that any process can compute them.
+
+    They are padded to `padded` runs, whole batches, so that all blocks reuse one compiled program.
+    """
+
+    experiment: Experiment
+    varying: dict[str, np.ndarray]
+    seeds: np.ndarray
+    coordinates: str
+    precision: str
+    batch: int
+    padded: int
+    segments: int
+
+    @property
+    def size(self) -> int:
+        return len(self.seeds)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the runs, by which a checkpoint is recognised."""
+        program = (self.experiment, sorted(self.varying), self.coordinates, self.precision,
+                   self.batch, self.padded, self.segments)  # fmt: skip
+        digest = hashlib.sha256(repr(program).encode() + self.seeds.astype(np.int64).tobytes())
+        for path in sorted(self.varying):
+            digest.update(path.encode() + self.varying[path].astype(float).tobytes())
+        return digest.hexdigest()
+
+    def take(self, ids: np.ndarray) -> "Runs":
+        """The runs at some positions."""
+        varying = {path: values[ids] for path, values in self.varying.items()}
+        return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """A variable of the sweep's dataset."""
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    attributes: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A sweep before it is run: validated, in its coordinates, with every shape known."""
+
+    experiment: Experiment
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    coordinates: str
+    precision: str
+    programs: tuple[Program, ...]
+    sizes: tuple[Size, ...]
+
+    @staticmethod
+    def of(
+        experiment: Experiment,
+        over: Over = None,
+        seeds: Any = 1,
+        coordinates: str = "auto",
+        precision: str = "float32",
+    ) -> "Plan":
+        if precision not in PRECISIONS:
+            refuse_value("precision", precision, f"it must be one of {', '.join(PRECISIONS)}")
+        if not isinstance(experiment, Experiment):
+            refuse_value("experiment", experiment, "it must be an Experiment")
+        swept, listed = tuple(axes(over)), tuple(seed_list(seeds))
+        if math.prod(axis.size for axis in swept) * len(listed) > _MOST_RUNS:
+            raise BadInput(f"the sweep has too many runs: {_MOST_RUNS:,} are allowed.")
+        split = programs(experiment, swept)
+        check_names(swept, experiment)
+        chosen = choose(coordinates, split)
+        if chosen != "compressed":
+            split = programs(experiment, swept, ambient=True)
+        for program in split:
+            _check_steps(program.experiment)
+        try:
+            sizes = tuple(run_size(program.experiment, chosen, precision) for program in split)
+        except (OverflowError, MemoryError) as error:
+            raise BadInput(f"one run has arrays that are too large: {error}.") from error
+        _check_memory(sizes, chosen)
+        return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes)
+
+    @functools.cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of axes and seeds: the dims that every variable starts with."""
+        return (*(axis.size for axis in self.axes), len(self.seeds))
+
+    @functools.cached_property
+    def dims(self) -> tuple[str, ...]:
+        return (*(axis.dim for axis in self.axes), "seed")
+
+    @property
+    def runs(self) -> int:
+        return math.prod(self.shape)
+
+    @functools.cached_property
+    def steps(self) -> np.ndarray:
+        """Every step that some program records."""
+        return np.unique(np.concatenate([recorded_steps(p.experiment) for p in self.programs]))
+
+    @functools.cached_property
+    def block_shape(self) -> tuple[int, ...]:
+        """The shape of a block: 1 along axes that are not numeric, some values of the others."""
+        largest = max(self.sizes, key=lambda size: size.work)
+        limit = min(size.block for size in self.sizes)
+        structural = self.programs[0].place
+        free = [n for n, d in zip(self.shape, self.dims, strict=True) if d not in structural]
+        sides = iter(block_shape(free, largest.batch, limit))
+        return tuple(1 if d in structural else next(sides) for d in self.dims)
+
+    @functools.cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks, in the order of the array."""
+        of_place = {tuple(sorted(p.place.items())): i for i, p in enumerate(self.programs)}
+        sides = [
+            [slice(c, min(c + b, n)) for c in range(0, n, b)]
+            for n, b in zip(self.shape, self.block_shape, strict=True)
+        ]
+        structural, blocks = self.programs[0].place, []
+        for number, region in enumerate(itertools.product(*sides)):
+            starts = {d: side.start for d, side in zip(self.dims, region, strict=True)}
+            place = tuple(sorted((d, c) for d, c in starts.items() if d in structural))
+            blocks.append(Block(number, of_place[place], region))
+        return tuple(blocks)
+
+    def runs_of(self, block: Block, keep: np.ndarray | None = None) -> Runs:
+        """The runs to compute for a block: all of them, or those marked in `keep` (flat)."""
+        program, size = self.programs[block.program], self.sizes[block.program]
+        index = np.indices(block.shape).reshape(len(block.shape), -1)
+        at = {
+            dim: side.start + positions
+            for dim, side, positions in zip(self.dims, block.region, index, strict=True)
+        }
+        runs = Runs(
+            program.experiment,
+            {path: values[at[dim]] for path, (dim, values) in program.varying.items()},
+            np.asarray(self.seeds)[at["seed"]],
+            self.coordinates,
+            self.precision,
+            size.batch,
+            size.batch * -(-math.prod(self.block_shape) // size.batch),
+            size.segments,
+        )
+        return runs if keep is None else runs.take(np.flatnonzero(keep))
+
+    def blank(self, block: Block) -> "KnownRuns":
+        """A block of which no run is known."""
+        inner = {name: v.shape[len(self.shape) :] for name, v in self.variables.items()}
+        values = {
+            name: np.full((*block.shape, *inner[name]), np.nan, variable.dtype)
+            for name, variable in self.variables.items()
+        }
+        return KnownRuns(np.zeros(block.shape, bool), values)
+
+    def place(self, block: Block, known: "KnownRuns", values: dict[str, np.ndarray]) -> None:
+        """Put the values of a block's other runs, as a worker returns them, beside known ones."""
+        new = np.flatnonzero(~known.mask)
+        steps = np.searchsorted(self.steps, recorded_steps(self.programs[block.program].experiment))
+        for name, array in values.items():
+            full = known.values[name]
+            full = full.reshape(block.runs, *full.shape[len(block.shape) :])  # a view
+            inner = [] if name == "diverged_at" else [steps, *map(np.arange, array.shape[2:])]
+            full[np.ix_(new, *inner)] = array
+
+    @functools.cached_property
+    def variables(self) -> dict[str, Variable]:
+        """Every variable of the dataset. Smaller arrays of a program leave NaN beside them."""
+        outputs: dict[str, Output] = {}
+        inner: dict[str, tuple[int, ...]] = {}
+        for program, size in zip(self.programs, self.sizes, strict=True):
+            for probe in program.experiment.probes:
+                outputs |= probe.outputs
+            for name, shape in size.outputs.items():
+                inner[name] = tuple(map(max, inner.get(name, shape), shape))
+        recorded = {
+            name: Variable(
+                (*self.dims, "step", *output.dims),
+                (*self.shape, len(self.steps), *inner[name]),
+                self.precision,
+                {"long_name": output.long_name, "units": output.unit},
+            )
+            for name, output in outputs.items()
+        }
+        meaning = {"long_name": "first step at which a parameter was not finite", "units": "step"}
+        return recorded | {"diverged_at": Variable(self.dims, self.shape, "float64", meaning)}
+
+    @functools.cached_property
+    def bytes(self) -> int:
+        """The size of all variables."""
+        variables = self.variables.values()
+        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in variables)
+
+    def coords(self) -> xr.Dataset:
+        """The dataset's coordinates and attributes, without its variables."""
+        over = {path: labels(values) for a in self.axes for path, values in a.fields.items()}
+        coords: dict[str, Any] = {"seed": list(self.seeds)}
+        coords["step"] = ("step", self.steps, {"units": "step"})
+        for axis in self.axes:
+            coords |= axis.coords()
+        return xr.Dataset(
+            coords=coords,
+            attrs={
+                "experiment": self.experiment.text(),
+                "over": json.dumps(over),
+                "coordinates_used": self.coordinates,
+                "precision": self.precision,
+                **versions(),
+            },
+        )
+
+    def words(self, block: Block, run: int | None = None) -> str:
+        """The settings of a block, or of one of its runs."""
+        region = block.region
+        if run is not None:
+            at = np.unravel_index(run, block.shape)
+            starts = [side.start + i for side, i in zip(region, at, strict=True)]
+            region = tuple(slice(start, start + 1) for start in starts)
+        settings = [
+            f"{path} = {_range(labels(values)[side])}"
+            for axis, side in zip(self.axes, region[:-1], strict=True)
+            for path, values in axis.fields.items()
+        ]
+        return ", ".join([*settings, f"seed {_range(self.seeds[region[-1]])}"])
+
+
+@dataclasses.dataclass(frozen=True)
+class KnownRuns:
+    """The runs of a block that need not be computed (`mask`), and arrays of the block with their
+    values (NaN elsewhere)."""
+
+    mask: np.ndarray
+    values: dict[str, np.ndarray]
+
+
+def block_shape(shape: Sequence[int], batch: int, limit: int) -> tuple[int, ...]:
+    """The shape of equal blocks for runs computed in whole batches, at most `limit` per block.
+
+    Candidates take the trailing dims whole, part of one dim, and 1 along those before. The best
+    one has the least to compute, counting padding to whole batches and idle cores.
+
+    >>> block_shape((100, 100, 10), batch=10, limit=512)
+    (1, 50, 10)
+    >>> block_shape((7, 6), batch=10, limit=512)
+    (5, 6)
+    """
+    best, least = tuple(1 for _ in shape), math.inf
+    for split in range(len(shape)):
+        whole = math.prod(shape[split + 1 :])
+        for side in range(1, shape[split] + 1):
+            if side * whole > max(limit, 1):
+                break
+            count = math.prod(shape[:split]) * -(-shape[split] // side)
+            each = batch * -(-side * whole // batch) + _BLOCK_COST
+            cost = sum(weight * each * -(-count // cores) for cores, weight in _CORES.items())
+            if cost < least or (cost == least and side * whole > math.prod(best)):
+                best = (*(1 for _ in shape[:split]), side, *shape[split + 1 :])
+                least = cost
+    return best
+
+
+def _range(names: Sequence[Any]) -> str:
+    return str(names[0]) if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def machine_memory() -> float:
+    """The bytes of memory of this machine; infinite where the system does not say."""
+    if not hasattr(os, "sysconf"):
+        return math.inf
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _check_steps(experiment: Experiment) -> None:
+    """Say so, before they are listed, if a run records more steps than memory holds."""
+    count = experiment.steps // experiment.record.every
+    if 16 * count > machine_memory():
+        raise BadInput(
+            f"one run would record {count:,} steps, for which this machine has not enough memory: "
+            f"record.every = {experiment.record.every} must be larger."
+        )
+
+
+def _check_memory(sizes: Sequence[Size], chosen: str) -> None:
+    """Refuse a run that is too large for this machine's memory."""
+    memory, needed = machine_memory(), max(size.bytes for size in sizes)
+    if needed > memory:
+        raise BadInput(
+            f"one run needs about {needed / 1e9:.3g} GB in {chosen} coordinates, "
+            f"and this machine has {memory / 1e9:.3g} GB."
+        )

@@ -1,0 +1,115 @@
+"""Drawing runs: the data and the initial parameters of each, in the coordinates of the program.
+
+A seed fixes the data, the initial weights and the rule's own randomness, each by its role; nothing
+else about a sweep changes them.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array
+
+from learnscope.data import Problem
+from learnscope.lab.coordinates import Room, room
+from learnscope.lab.experiment import Experiment
+from learnscope.nets import AbstractInnerProductNet, Params
+from learnscope.part import value_at
+from learnscope.space import Columns, Frame, turn
+
+_ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
+Source = dict[str, Any]  # the data model and the net: what a draw depends on
+Varying = Mapping[str, Array | np.ndarray]
+
+
+def key_of(seed: Any, role: str) -> Array:
+    """The random key of a run for one of its roles."""
+    return jax.random.fold_in(jax.random.key(seed), _ROLES[role])
+
+
+def traced(experiment: Experiment, precision: str, coordinates: str) -> Experiment:
+    """The experiment with its numbers as arrays; ambient dimensions stay Python's, for shapes."""
+    dtype = np.dtype(precision)
+
+    def convert(leaf):
+        if isinstance(leaf, bool) or not isinstance(leaf, int | float):
+            return leaf
+        static = isinstance(leaf, int) and coordinates != "compressed"
+        return leaf if static else np.asarray(leaf, dtype)
+
+    return jax.tree.map(convert, experiment)
+
+
+def source_of(experiment: Experiment) -> Source:
+    return {"data": experiment.data, "net": experiment.net}
+
+
+def placed(tree: Any, values: Varying) -> Any:
+    """An experiment (or its source) with traced numbers put in their places."""
+    if not values:
+        return tree
+    return eqx.tree_at(
+        lambda inner: [value_at(inner, path) for path in values], tree, list(values.values())
+    )
+
+
+def room_of(experiment: Experiment, coordinates: str) -> Room | None:
+    return room(experiment) if coordinates == "compressed" else None
+
+
+def draw_one(
+    source: Source, seed: Any, coordinates: str, room: Room | None
+) -> tuple[Problem, Params]:
+    """The problem and the initial parameters of one run."""
+    data, net = source["data"], source["net"]
+    frame = None
+    if room is not None:
+        frame = Frame(data.dim, room.rank, seen=room.seen, room=room.span)
+    problem = data.sample(key_of(seed, "data"), frame)
+    params = net.init(key_of(seed, "init"), problem)
+    if coordinates == "rotate":
+        assert isinstance(net, AbstractInnerProductNet)
+        directions, rest = problem.span()
+        onto = turn(directions, [*rest, net.vectors(params)])
+        problem, params = problem.project(onto), net.project(params, onto)
+    return _test_by_columns(problem), params
+
+
+def _test_by_columns(problem: Problem) -> Problem:
+    """Store compressed test patches, which no rule learns from, as probes read them fastest."""
+    if not isinstance(problem.test.x, tuple):
+        return problem
+    columns = tuple(Columns.of(patches) for patches in problem.test.x)
+    return eqx.tree_at(lambda p: p.test.x, problem, columns)
+
+
+class Batches(eqx.Module):
+    """The runs of a block as a compiled function takes them: what they have in common, the numbers
+    that vary, and their seeds. They are vmapped a batch at a time."""
+
+    fixed: Any
+    varying: Varying
+    seeds: Array | np.ndarray
+    batch: int = eqx.field(static=True)
+
+    def map(self, one: Callable[..., Any], *more: Any) -> Any:
+        """Apply a function of one run's experiment (or source) and seed, and of more, to all."""
+
+        def placed_one(run):
+            values, seed, *rest = run
+            return one(placed(self.fixed, values), seed, *rest)
+
+        size = {} if self.batch == 1 else {"batch_size": self.batch}
+        return jax.lax.map(placed_one, (self.varying, self.seeds, *more), **size)
+
+
+def _draw(runs: Batches, coordinates: str, room: Room | None) -> tuple[Problem, Params]:
+    return runs.map(lambda source, seed: draw_one(source, seed, coordinates, room))
+
+
+# Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
+# compiles three times faster. It depends on data and net only, so that all rules share it.
+_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
+draw = eqx.filter_jit(_draw, **_LEVEL)

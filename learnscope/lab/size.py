@@ -1,0 +1,136 @@
+"""The size of one run, traced and not computed; from it follow batches, segments and blocks."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from learnscope.data import Problem
+from learnscope.errors import BadInput
+from learnscope.lab import train
+from learnscope.lab.draw import draw_one, room_of, source_of, traced
+from learnscope.lab.experiment import Experiment
+from learnscope.rules import State
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """How far work is cut. Work is the bytes of state and training data that a step passes over,
+    times steps: 3e9 is about what a core does in a second."""
+
+    batch_runs: int = 10
+    batch_bytes: int = 2**26
+    segment_work: float = 3e8
+    segments: int = 50
+    block_work: float = 3e9
+    block_runs: int = 512
+    block_results: int = 2**24  # bytes
+    block_bytes: int = 2**25  # freed buffers up to this size are used again without page faults
+
+
+LIMITS = Limits()
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """What one run takes: shapes recorded at a step, bytes of memory, bytes recorded, work."""
+
+    outputs: dict[str, tuple[int, ...]]
+    bytes: int
+    recorded: int
+    work: float
+    vmapped: bool = True
+
+    @property
+    def batch(self) -> int:
+        """Runs vmapped together: by the experiment alone, since rounding in XLA depends on it."""
+        most = min(LIMITS.batch_runs, LIMITS.batch_bytes // self.bytes)
+        return max(1, most) if self.vmapped else 1
+
+    @property
+    def segments(self) -> int:
+        """Segments of a run: by the experiment alone."""
+        return int(np.clip(self.work * self.batch // LIMITS.segment_work, 1, LIMITS.segments))
+
+    @property
+    def block(self) -> int:
+        """The most runs of a block: about a second of work, within memory, but at least a batch."""
+        by_work = max(1, LIMITS.block_work // self.work // self.batch) * self.batch
+        by_memory = max(1, LIMITS.block_bytes // self.bytes // self.batch) * self.batch
+        by_results = LIMITS.block_results // self.recorded
+        return int(max(1, min(LIMITS.block_runs, by_results, by_work, by_memory)))
+
+
+def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
+    """The size of one run."""
+    leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
+    # Values of traced numbers size nothing; ambient dimensions are not traced.
+    sizing = tuple(leaf for leaf in leaves if not isinstance(leaf, np.ndarray))
+    key = (structure, sizing, room_of(experiment, coordinates), coordinates, precision)
+    return _size_of(_Sized(key, experiment))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sized:
+    """An experiment as far as its size depends on it: tracing takes as long as a short run."""
+
+    key: tuple
+    experiment: Experiment = dataclasses.field(compare=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _size_of(sized: _Sized) -> Size:
+    experiment, (*_, coordinates, precision) = sized.experiment, sized.key
+    problem, carry, values = shapes(experiment, coordinates, precision)
+    recorded = _bytes(values) * len(train.recorded_steps(experiment))
+    # The problem and its draw, the state with working copies of it, and the records.
+    total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
+    batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
+    step = experiment.net.passes * (_bytes(batch) + 2 * _bytes(carry))
+    work = max(1, experiment.steps) * step
+    outputs = {name: value.shape for name, value in values.items()}
+    return Size(outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped)
+
+
+def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[Any, Any, Any]:
+    """The shapes of one run's problem, carry and probe values."""
+    with jax.enable_x64(precision == "float64"):
+        fixed = traced(experiment, precision, coordinates)
+        room, source, seed = room_of(experiment, coordinates), source_of(fixed), np.uint32(0)
+        # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
+        problem, params = jax.eval_shape(lambda: draw_one(source, seed, coordinates, room))
+        carry = eqx.filter_eval_shape(train.start_one, fixed, seed, problem, params)
+        state = eqx.filter_eval_shape(train.state_of, fixed, carry, problem, 0)
+        _check_outputs(experiment, problem, state)
+        return problem, carry, eqx.filter_eval_shape(train.measure, fixed, state, problem)
+
+
+def check_fit(experiment: Experiment) -> None:
+    """Trace a run's draw, start, probes and first step in ambient coordinates, computing nothing:
+    parts that do not fit together raise what they would raise in a run."""
+    problem, carry, _ = shapes(experiment, "ambient", "float32")
+    fixed = traced(experiment, "float32", "ambient")
+    eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
+
+
+def _check_outputs(experiment: Experiment, problem: Problem, state: State) -> None:
+    """Refuse a net without one output per class of the data."""
+    classes = experiment.data.labels
+    if classes is None or experiment.rule.pair_filters is not None:
+        return
+    shape = eqx.filter_eval_shape(lambda state, x: state(x), state, problem.train.x).shape
+    outputs = shape[1] if len(shape) == 2 else 1
+    if outputs != classes:
+        data, net = type(experiment.data).__name__, type(experiment.net).__name__
+        hint = " (classes=2 is one output, for labels +1 and -1)" if outputs == 1 else ""
+        raise BadInput(
+            f"{data} has {classes} classes, and {net} has {outputs} output{'s' * (outputs != 1)}"
+            f"{hint}: it must have one per class."
+        )
+
+
+def _bytes(tree: Any) -> int:
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))

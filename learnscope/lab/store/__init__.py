@@ -1,0 +1,1 @@
+"""Stored sweeps: written block by block, checked when read, reused by sweeps that share runs."""

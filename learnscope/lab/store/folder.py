@@ -1,0 +1,312 @@
+"""Stored sweeps: one Zarr group each, under a results folder or any fsspec URL.
+
+A sweep has a fixed shape and is only filled: a block at a time, its variables first and its
+`seconds` (what a run took) last. A block whose seconds are there is wholly there; anything else is
+computed again and written over with the same bytes. So a process may be killed at any moment, and
+two may work on one sweep. Values are not compressed but carry a checksum: the size of every file is
+known, and a truncated one is found without reading it. The group's `zarr.json` holds all metadata
+and labels, under a digest; their own files are compared with it.
+"""
+
+import base64
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import xarray as xr
+import zarr
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
+from zarr.storage import FsspecStore, LocalStore
+
+from learnscope.errors import BadInput, refuse_value
+from learnscope.lab.store.checked import CHECKSUM, MARK, CheckedStore, Damaged, digest, write_whole
+
+DEFAULT = "learnscope-results"
+FORMAT = 2
+
+
+class Folder:
+    """A results folder: where sweeps are stored, by their identities."""
+
+    def __init__(self, url: str | os.PathLike[str] = DEFAULT):
+        if not isinstance(url, str | os.PathLike) or not os.fspath(url):
+            refuse_value("store", url, "it must be a folder or a URL")
+        self.url = os.fspath(url).rstrip("/") or "/"
+        try:
+            self._files, self._root = url_to_fs(self.url)
+        except (ValueError, ImportError, OSError) as error:
+            raise BadInput(f"the store {self.url} cannot be opened: {_reason(error)}.") from None
+        self.is_local = isinstance(self._files, LocalFileSystem)
+
+    def path(self, *names: str) -> str:
+        return "/".join([str(self._root), *names])
+
+    def ids(self) -> list[str]:
+        """The identities of all stored sweeps."""
+        with refusing(f"the store {self.url} cannot be read"):
+            if not self._files.isdir(self._root):
+                return []
+            paths = [str(path).rstrip("/") for path in self._files.ls(self._root, False)]
+        names = sorted(filter(_looks_like_id, (path.rpartition("/")[2] for path in paths)))
+        return [name for name in names if self._files.exists(self.path(name, "zarr.json"))]
+
+    def find(self, text: str) -> str:
+        """The one identity that starts with a text."""
+        names = [name for name in self.ids() if name.startswith(text)]
+        if not names:
+            raise BadInput(
+                f"there is no sweep '{text}' in {self.url}; `learnscope runs` lists those there."
+            )
+        if len(names) > 1:
+            raise BadInput(f"'{text}' is the start of several sweeps: {', '.join(names)}.")
+        return names[0]
+
+    def family(self, text: str) -> list[str]:
+        """The identities of a family, by its name (the part before the dash)."""
+        return [name for name in self.ids() if name.partition("-")[0] == text]
+
+    def stored(self, name: str) -> "Stored":
+        """A stored sweep, opened for reading."""
+        return Stored(self, name, self.document(name) or self._foreign(name))
+
+    def all(self) -> Iterator["Stored | BadInput"]:
+        """Every sweep, or the error that says what is wrong with it."""
+        for name in self.ids():
+            try:
+                yield self.stored(name)
+            except BadInput as error:
+                yield error
+
+    def remove(self, name: str) -> None:
+        """Delete a sweep."""
+        try:  # nothing that is not a sweep is ever deleted
+            self.stored(name)
+        except Damaged:
+            if self.read(name, f"{MARK}/zarr.json") is None:
+                raise
+        with refusing(f"{name} in {self.url} cannot be removed"):
+            for path in (self.path(name), self.path(".checkpoints", name)):
+                if self._files.exists(path):
+                    self._files.rm(path, recursive=True)
+
+    def read(self, name: str, key: str) -> bytes | None:
+        """A file of a sweep; None if there is none."""
+        try:
+            return self._files.cat_file(self.path(name, key))
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+        except OSError as error:
+            raise self.damaged(name, key, f"cannot be read ({_reason(error)})") from None
+
+    def write(self, name: str, key: str, content: bytes) -> None:
+        """Write a file of a sweep, wholly or not at all."""
+        path = self.path(name, key)
+        if self.is_local:
+            write_whole(Path(path), content, Path(self.path()).parent)
+        else:
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._files.pipe_file(path, content)
+
+    def delete(self, name: str, key: str) -> None:
+        self._files.rm_file(self.path(name, key))
+
+    def begun(self, name: str) -> bool:
+        """Whether a block of a sweep was ever finished."""
+        return bool(self._files.find(self.path(name, MARK, "c")))
+
+    def zarr(self, name: str, read_only: bool) -> Any:
+        """The plain Zarr store of a sweep."""
+        if self.is_local:
+            return LocalStore(self.path(name), read_only=read_only)
+        return FsspecStore.from_url(f"{self.url}/{name}", read_only=read_only)
+
+    def document(self, name: str) -> dict[str, Any] | None:
+        """A sweep's `zarr.json`; None if there is none, an error if it is not ours or damaged."""
+        text = self.read(name, "zarr.json")
+        if text is None:
+            return None
+        broken = self.damaged(name, "zarr.json", "is not what was written", "remove")
+        try:
+            document = json.loads(text)
+            manifest = document.get("attributes", {}).get("manifest")
+        except (ValueError, AttributeError, RecursionError):
+            raise broken from None
+        if manifest is None:
+            self._foreign(name)
+        written = manifest.get("format") if isinstance(manifest, dict) else None
+        if written != FORMAT:
+            raise BadInput(
+                f"{self.path(name, 'zarr.json')} has store format {written!r}, and this version "
+                f"of learnscope reads format {FORMAT}; it was left as it is."
+            )
+        if manifest.get("digest") != digest(document):
+            raise broken
+        return document
+
+    def damaged(self, name: str, key: str, how: str, cure: str = "repair") -> Damaged:
+        """The error for a damaged file of a sweep, with the command that helps."""
+        where = "" if self.url == DEFAULT else f" --store {self.url}"
+        then = {"repair": "mends it", "remove": "deletes it, to run it anew"}[cure]
+        return Damaged(
+            f"the sweep {name} is damaged: {self.path(name, key)} {how}; it was left as it is "
+            f"(`learnscope runs {cure} {name}{where}` {then})."
+        )
+
+    def _foreign(self, name: str) -> NoReturn:
+        raise BadInput(
+            f"{self.path(name)} is not a sweep that learnscope stored; it was left as it is."
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """A stored sweep, finished or not. `document` is its sealed metadata."""
+
+    folder: Folder
+    name: str
+    document: dict[str, Any]
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return self.document["attributes"]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return self.attributes["manifest"]
+
+    @functools.cached_property
+    def files(self) -> dict[str, bytes]:
+        """The files of labels and metadata, as they were written; `zarr.json` is the last."""
+        arrays = self.document["consolidated_metadata"]["metadata"]
+        labels = {key: base64.b64decode(text) for key, text in self.manifest["labels"].items()}
+        tables = {f"{name}/zarr.json": table for name, table in arrays.items()}
+        tables["zarr.json"] = self.document
+        return labels | {key: json.dumps(v, indent=2).encode() for key, v in tables.items()}
+
+    def checked(self, finished: np.ndarray | None = None, read_only: bool = True) -> CheckedStore:
+        """The sweep's Zarr store: marks, and the values of runs that are finished."""
+        there = np.zeros(self.manifest["shape"], bool) if finished is None else finished
+        store = self.folder.zarr(self.name, read_only)
+        return CheckedStore(store, self, self.corners(there))
+
+    def array(
+        self, name: str, finished: np.ndarray | None = None, read_only: bool = True
+    ) -> zarr.Array:
+        with self.readable():
+            store = self.checked(finished, read_only)
+            return zarr.open_array(store, path=name, mode="r" if read_only else "r+")
+
+    def finished(self) -> np.ndarray:
+        """Which runs are stored."""
+        with self.readable():
+            return ~np.isnan(np.asarray(self.array(MARK)[...]))
+
+    def corners(self, runs: np.ndarray) -> np.ndarray:
+        """One run of every block."""
+        return runs[tuple(slice(0, None, side) for side in self.manifest["block"])]
+
+    def size(self) -> int:
+        """Bytes of stored results."""
+        total = sum(self.array(name).nbytes for name in self.manifest["variables"])
+        return round(total * float(self.finished().mean()))
+
+    def dataset(self) -> xr.Dataset:
+        """The labelled arrays; a value is read when it is asked for. Missing runs are NaN."""
+        finished = self.finished()
+        self.check_whole(finished)
+        return self.opened(finished)
+
+    def opened(self, finished: np.ndarray) -> xr.Dataset:
+        """Like `dataset`, but without checking every file; for polling."""
+        with self.readable():
+            data = xr.open_zarr(self.checked(finished), chunks=None, consolidated=True)
+        data = data[self.manifest["variables"]]
+        own = ("manifest", "coordinates")  # the latter is xarray's list of them
+        data.attrs = {name: v for name, v in self.attributes.items() if name not in own}
+        if not finished.all():
+            data.attrs["missing_runs"] = int((~finished).sum())
+        return data
+
+    def check_whole(self, finished: np.ndarray) -> None:
+        """Refuse labels or metadata that are not what was written, and (in local stores) files of
+        finished blocks that are missing or truncated."""
+        for key, content in self.files.items():
+            there = content if key == "zarr.json" else self.folder.read(self.name, key)
+            if there != content:
+                how = "is missing" if there is None else "is not what was written"
+                raise self.damaged(key, how)
+        if not self.folder.is_local:
+            return
+        corners = np.argwhere(self.corners(finished)).tolist()
+        for name in self.manifest["variables"]:
+            array = self.array(name)
+            expected = math.prod(array.chunks) * array.dtype.itemsize + CHECKSUM
+            for corner in corners:
+                key = f"{name}/{chunk_key(array, corner)}"
+                try:
+                    size = os.path.getsize(self.folder.path(self.name, key))
+                except OSError:
+                    raise self.damaged(key, "is missing") from None
+                if size != expected:
+                    raise self.damaged(key, f"has {size} bytes of {expected}")
+
+    def damaged(self, key: str, how: str) -> Damaged:
+        return self.folder.damaged(self.name, key, how)
+
+    def readable(self) -> contextlib.AbstractContextManager[None]:
+        """Turn Zarr's errors into one sentence."""
+        what = f"the sweep {self.name} in {self.folder.url} cannot be read"
+        return refusing(what, "; it was left as it is", Exception)
+
+
+def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEFAULT) -> xr.Dataset:
+    """A stored sweep as a dataset that reads a value when it is asked for.
+
+    It is named by its identity (or the start of it) in a results folder, by the path or URL of its
+    Zarr group, or by an exported NetCDF file. Missing runs are NaN; the attribute `missing_runs`
+    counts them.
+    """
+    text = os.fspath(id_or_path).rstrip("/")
+    if text.endswith(".nc"):
+        with refusing(f"{text} cannot be read"):
+            return xr.open_dataset(text, engine="h5netcdf")
+    head, _, name = text.replace(os.sep, "/").rpartition("/")
+    if head or (_looks_like_id(text) and os.path.isdir(text)):
+        return Folder(head or ".").stored(name).dataset()
+    folder = Folder(store)
+    return folder.stored(folder.find(text)).dataset()
+
+
+def chunk_key(array: zarr.Array, corner: Sequence[int]) -> str:
+    """The file of an array's Zarr chunk, from the block's position in the grid of blocks."""
+    key = (*corner, *(0 for _ in range(array.ndim - len(corner))))
+    return array.metadata.encode_chunk_key(key)
+
+
+def _looks_like_id(name: str) -> bool:
+    family, _, values = name.partition("-")
+    return len(family) == len(values) == 8 and set(family + values) <= set("0123456789abcdef")
+
+
+def _reason(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return ("it lacks " if isinstance(error, KeyError) else "") + text.splitlines()[0].rstrip(".")
+
+
+@contextlib.contextmanager
+def refusing(what: str, after: str = "", *kinds: type[Exception]) -> Iterator[None]:
+    """Turn errors of the file system (or of other kinds) into one sentence."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except (OSError, ValueError, *kinds) as error:
+        raise BadInput(f"{what}: {_reason(error)}{after}.") from None

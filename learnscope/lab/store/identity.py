@@ -1,0 +1,78 @@
+"""The identity of a sweep, from its canonical form.
+
+`FAMILY-VALUES`: the first half names the experiment without the values of its axes, its
+coordinates and precision, and the code, versions and data files that decide its numbers; the second
+half names the axis values and the seeds. A sweep with the same identity is the same array; sweeps
+of one family share runs. No stale result is ever returned.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from learnscope.errors import BadInput
+from learnscope.lab.blocks import Plan
+from learnscope.part import field_kind
+from learnscope.part.canonical import canonical
+from learnscope.part.code import code_digest, versions
+
+# What draws and trains, and cuts runs into batches, whose width decides rounding.
+_LAB = ("learnscope.lab.draw", "learnscope.lab.train", "learnscope.lab.size")
+
+
+def identity(plan: Plan) -> str:
+    """The name under which a sweep is stored."""
+    return f"{family(plan)}-{_hash([axis_values(plan), list(plan.seeds)])}"
+
+
+def family(plan: Plan) -> str:
+    """The half of the name that sweeps share if they differ only in axis values and seeds."""
+    table = canonical(plan.experiment)
+    for axis in plan.axes:
+        for path in axis.fields:
+            _blank(table, path.split("."))
+    fields = [[axis.dim, list(axis.fields)] for axis in plan.axes]
+    return _hash([table, fields, plan.coordinates, plan.precision, software()])
+
+
+def software() -> dict[str, str]:
+    """Versions, and a digest of the laboratory's own code; parts bring theirs (`canonical`)."""
+    return {**versions(), "code": code_digest(_LAB)}
+
+
+def axis_values(plan: Plan) -> dict[str, list[str]]:
+    """The values of every axis as canonical text, which is how sweeps compare them."""
+
+    def plain(path: str, value: Any) -> Any:
+        try:
+            number = field_kind(plan.experiment, path) in ("number", "shape", "entry")
+        except BadInput:  # a field of a part that is swept itself
+            number = True
+        return float(value) if number and isinstance(value, int | float) else canonical(value, path)
+
+    return {
+        axis.dim: [_text([plain(*each) for each in setting.items()]) for setting in axis.settings()]
+        for axis in plan.axes
+    }
+
+
+def _blank(table: Any, names: list[str]) -> None:
+    """Blank the value at a path, if the path is there."""
+    for name in names[:-1]:
+        table = _fields(table).get(name)
+    if names[-1] in _fields(table):
+        _fields(table)[names[-1]] = "swept"
+
+
+def _fields(table: Any) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        return {}
+    return table["fields"] if {"kind", "code", "fields"} <= table.keys() else table
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(_text(value).encode()).hexdigest()[:8]

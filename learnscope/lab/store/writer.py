@@ -1,0 +1,191 @@
+"""Writing a stored sweep: created empty, then written a block at a time, each wholly or not."""
+
+import base64
+import contextlib
+import json
+import os
+import platform
+import random
+import shutil
+import threading
+import time
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+from zarr.codecs import Crc32cCodec
+from zarr.storage import MemoryStore
+
+from learnscope.errors import BadInput
+from learnscope.lab.blocks import Block, KnownRuns, Plan, Variable
+from learnscope.lab.store import identity
+from learnscope.lab.store.checked import MARK, Damaged, digest
+from learnscope.lab.store.folder import FORMAT, Folder, Stored, refusing
+from learnscope.lab.store.results import check_fits
+from learnscope.lab.store.reuse import reusable
+
+_CREATING = threading.Lock()
+_FILL: Any = {"write_empty_chunks": True}  # so that every chunk of a stored block is a file
+_STALE = 600.0  # seconds after which the writer of a partial file is taken for dead
+
+
+class StoredResults:
+    """Results that go into a store; the methods are those of `MemoryResults`."""
+
+    def __init__(self, folder: Folder, plan: Plan):
+        self.plan, self.folder, self.name = plan, folder, identity.identity(plan)
+        try:
+            if folder.document(self.name) is None:
+                self._check_disk()
+                self._create()
+            self._open()
+        except Damaged:
+            if folder.begun(self.name):
+                raise
+            self._create()  # nothing is lost
+            self._open()
+        self._others = reusable(folder, plan, self.name) if not self._finished.all() else []
+
+    def _check_disk(self) -> None:
+        if self.folder.is_local:
+            place = Path(self.folder.path())
+            disk = next(path for path in (place, *place.parents) if path.exists())
+            check_fits(self.plan, self.plan.bytes, shutil.disk_usage(disk).free, self.folder.url)
+
+    def _open(self) -> None:
+        self.stored = self.folder.stored(self.name)
+        self._check_same()
+        self._finished = self.stored.finished()
+        self.stored.check_whole(self._finished)
+        # Of these arrays, not in zarr's settings: other threads share those.
+        self._arrays = {
+            name: self.stored.array(name, read_only=False).with_config(_FILL)
+            for name in [*self.plan.variables, MARK]
+        }
+
+    def missing(self) -> list[Block]:
+        """The blocks to compute, shuffled: two processes then seldom compute the same one."""
+        blocks = [block for block in self.plan.blocks if not self._finished[block.region].all()]
+        random.SystemRandom().shuffle(blocks)
+        return blocks
+
+    def known(self, block: Block) -> KnownRuns | None:
+        with self.stored.readable():
+            if not np.isnan(np.asarray(self._arrays[MARK][block.region])).any():
+                return None
+        known = self.plan.blank(block)
+        for other in self._others:
+            with contextlib.suppress(BadInput):
+                other.fill(block, known)
+        return known
+
+    def checkpoint(self, block: Block) -> str | None:
+        if not self.folder.is_local:
+            return None
+        return self.folder.path(".checkpoints", self.name, f"{block.number}.npz")
+
+    def put(self, block: Block, values: dict[str, np.ndarray], seconds: float) -> None:
+        values = values | {MARK: np.full(block.shape, seconds / block.runs)}
+        what = f"the store {self.folder.url} cannot be written"
+        with refusing(what, "; what was stored before is whole"):
+            for name, array in self._arrays.items():  # the mark last
+                array[block.region] = values[name]
+
+    def dataset(self) -> xr.Dataset:
+        return self.folder.stored(self.name).dataset()
+
+    def log(self, session: dict[str, Any]) -> None:
+        """Add a session to the manifest, if possible: results do not depend on it."""
+        with contextlib.suppress(Exception):
+            document = self.folder.stored(self.name).document
+            document["attributes"]["manifest"]["sessions"].append(session)
+            self._write(document, ["zarr.json"])
+            self._tidy()
+
+    def _write(self, document: dict[str, Any], keys: list[str] | None = None) -> None:
+        document["attributes"]["manifest"]["digest"] = digest(document)
+        files = Stored(self.folder, self.name, document).files
+        for key in keys or files:
+            self.folder.write(self.name, key, files[key])
+
+    def _create(self) -> None:
+        """Write the empty sweep, its manifest last: a sweep without one does not exist."""
+        plan, labels, held = self.plan, self.plan.coords(), {}
+        note = {"long_name": "computing time, shared by the runs of a block", "units": "s"}
+        mark = Variable(plan.dims, plan.shape, "float64", note)
+        store = MemoryStore(held)
+        # All threads share the filters of warnings: one at a time changes them.
+        with _CREATING, warnings.catch_warnings():
+            # Zarr calls strings and consolidated metadata unfinished parts of its third format.
+            warnings.simplefilter("ignore")
+            labels.drop_attrs(deep=False).to_zarr(
+                store, zarr_format=3, consolidated=False, write_empty_chunks=True
+            )
+            chunks = {key: held[key].to_bytes() for key in held if not key.endswith("zarr.json")}
+            for name, variable in {**plan.variables, MARK: mark}.items():
+                zarr.create_array(
+                    store,
+                    name=name,
+                    shape=variable.shape,
+                    chunks=(*plan.block_shape, *variable.shape[len(plan.shape) :]),
+                    dtype=variable.dtype,
+                    fill_value=np.nan,
+                    compressors=[Crc32cCodec()],
+                    dimension_names=variable.dims,
+                    attributes=dict(variable.attributes),
+                )
+            zarr.consolidate_metadata(store, zarr_format=3)
+        document = json.loads(held["zarr.json"].to_bytes())
+        document["attributes"] |= labels.attrs | {"manifest": self._manifest(chunks)}
+        with refusing(f"the store {self.folder.url} cannot be written"):
+            self._write(document)
+
+    def _layout(self) -> dict[str, Any]:
+        """The entries of the manifest in which a stored sweep must agree with the plan."""
+        return {
+            "block": list(self.plan.block_shape),
+            "variables": list(self.plan.variables),
+            "shape": list(self.plan.shape),
+            "software": identity.software(),
+        }
+
+    def _manifest(self, labels: dict[str, bytes]) -> dict[str, Any]:
+        return self._layout() | {
+            "format": FORMAT,
+            "id": self.name,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "labels": {key: base64.b64encode(chunk).decode() for key, chunk in labels.items()},
+            "values": identity.axis_values(self.plan),
+            "machine": {"system": platform.system(), "processor": platform.machine(),
+                        "python": platform.python_version(), "cores": os.cpu_count()},
+            "sessions": [],
+        }  # fmt: skip
+
+    def _check_same(self) -> None:
+        manifest = self.stored.manifest
+        for key, value in self._layout().items():
+            if manifest.get(key) != value:
+                raise BadInput(
+                    f"the sweep {self.name} in {self.folder.url} was stored by a different version "
+                    f"({key} is {manifest.get(key)}, not {value}); it was left as it is."
+                )
+
+    def _tidy(self) -> None:
+        """Remove files that a killed process left."""
+        if not self.folder.is_local:
+            return
+        checkpoints = Path(self.folder.path(".checkpoints", self.name))
+        files = [*Path(self.folder.path(self.name)).rglob("*.partial"),
+                 *checkpoints.glob("*.partial")]  # fmt: skip
+        if self.stored.finished().all():
+            files += checkpoints.glob("*.npz")
+        for path in files:
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE:
+                    path.unlink()
+        with contextlib.suppress(OSError):
+            checkpoints.rmdir()

@@ -1,0 +1,118 @@
+"""Training runs: steps of the rule, scanned in segments, with the probes read on the way."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from learnscope.data import Problem
+from learnscope.lab.draw import Batches, key_of
+from learnscope.lab.experiment import Experiment
+from learnscope.nets import Params
+from learnscope.rules import State
+from learnscope.rules.way import way_for
+
+
+class Carry(eqx.Module):
+    """A run between segments: its position, in the form that its way of stepping uses."""
+
+    position: Any
+    diverged_at: Int[Array, ""]
+
+
+def start_one(experiment: Experiment, seed: Any, problem: Problem, params: Params) -> Carry:
+    """One run before its first step."""
+    state = experiment.rule.init(experiment.net, problem, key_of(seed, "memory"), params)
+    position = way_for(experiment.rule, state, problem).begin(state)
+    return Carry(position, jnp.full((), -1, state.step.dtype))
+
+
+def state_of(experiment: Experiment, carry: Carry, problem: Problem, step: Any) -> State:
+    """The state of a run after so many steps, for probes to read."""
+    return way_for(experiment.rule, carry.position, problem).state(
+        carry.position, jnp.asarray(step)
+    )
+
+
+@eqx.filter_jit
+def start(runs: Batches, problem: Problem, params: Params) -> Carry:
+    """All runs before their first steps."""
+    return runs.map(start_one, problem, params)
+
+
+def measure(experiment: Experiment, state: State, problem: Problem) -> dict[str, Array]:
+    """What the probes read, by the names of their outputs."""
+    values: dict[str, Array] = {}
+    for probe in experiment.probes:
+        value = probe(state, problem)
+        values |= value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
+    return values
+
+
+def advance(
+    experiment: Experiment, seed: Any, problem: Problem, carry: Carry, first: Any, last: Any
+) -> Carry:
+    """One run after the steps first, ..., last - 1."""
+    key, way = key_of(seed, "training"), way_for(experiment.rule, carry.position, problem)
+
+    def step(t, carry):
+        # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
+        position = way.step(carry.position, t, jax.random.fold_in(key, t))
+        # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
+        leaves = jax.tree.leaves(way.moving(position))
+        finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))
+        lost = ~finite & (carry.diverged_at < 0)
+        diverged_at = jnp.where(lost, t + 1, carry.diverged_at)
+        return Carry(position, diverged_at.astype(carry.diverged_at.dtype))
+
+    return jax.lax.fori_loop(first, last, step, carry)
+
+
+@eqx.filter_jit
+def segment(
+    runs: Batches, problem: Problem, carry: Carry, bounds: Int[Array, "interval 3"] | np.ndarray
+) -> tuple[Carry, dict[str, Array]]:
+    """All runs after the steps of every interval [from, to), with what the probes read after those
+    that end at a recorded step."""
+
+    def one(experiment, seed, problem, carry):
+        state = eqx.filter_eval_shape(state_of, experiment, carry, problem, 0)
+        shapes = eqx.filter_eval_shape(measure, experiment, state, problem)
+        unread = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+
+        def interval(carry, bound):
+            carry = advance(experiment, seed, problem, carry, bound[0], bound[1])
+
+            def read():
+                return measure(experiment, state_of(experiment, carry, problem, bound[1]), problem)
+
+            return carry, jax.lax.cond(bound[2], read, lambda: unread)
+
+        return jax.lax.scan(interval, carry, bounds)
+
+    return runs.map(one, problem, carry)
+
+
+def recorded_steps(experiment: Experiment) -> np.ndarray:
+    """0 (if it is recorded), every, 2 every, ..., and the last step."""
+    steps = np.arange(0, experiment.steps + 1, experiment.record.every)
+    steps = steps if steps[-1] == experiment.steps else np.append(steps, experiment.steps)
+    return steps if experiment.record.start else steps[1:]
+
+
+def cut_segments(experiment: Experiment, wanted: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Cut the steps into segments of equally many intervals (from, to, whether `to` is recorded);
+    also return which intervals are recorded."""
+    steps = recorded_steps(experiment)
+    parts = -(-wanted // max(1, len(steps) - 1))
+    intervals, recorded_at = [], []
+    for a, b in zip([0, *steps[:-1]], steps, strict=True):
+        cuts = np.linspace(a, b, (parts if b > a else 1) + 1).astype(np.int32)
+        intervals += zip(cuts[:-1], cuts[1:], [0] * (len(cuts) - 2) + [1], strict=True)
+        recorded_at.append(len(intervals) - 1)
+    length = -(-len(intervals) // wanted)
+    intervals += [(steps[-1], steps[-1], 0)] * (-len(intervals) % length)
+    return list(np.array(intervals, np.int32).reshape(-1, length, 3)), np.array(recorded_at)

@@ -1,0 +1,49 @@
+"""The explorer's presets: parities of patterns, and of Gaussian clusters."""
+
+import dataclasses
+
+from learnscope.data import GaussianParity
+from learnscope.evidence import PLAIN, Preset
+from learnscope.lab import Experiment
+from learnscope.nets import TwoLayer
+from learnscope.papers.input_structure.experiments import NETWORK, parity
+from learnscope.probes import Alignment, CentreCosines, PatternComponents
+from learnscope.rules import GradientDescent, Linearised, RandomFeatures
+
+
+def presets() -> tuple[Preset, ...]:
+    return _patterns(), _clusters()
+
+
+def _patterns() -> Preset:
+    setting = parity(train=2000, test=500, batch=200, width=100)
+    setting = dataclasses.replace(setting, steps=200)
+    rules = setting.rules()
+    network = rules.pop(NETWORK)
+    return Preset(
+        "input_structure",
+        "Features that emerge from the structure of inputs",
+        setting.experiment(network, PLAIN, 1),
+        rules=(*rules.values(), GradientDescent(rate=setting.rate)),
+        probes=(PatternComponents(), *PLAIN, Alignment()),
+        panels={
+            "components of the weights": ("relevant_component", "background_component"),
+            "cosine to the truth": ("cosine_max", "cosine_mean", "cosine_median"),
+        },
+    )
+
+
+def _clusters() -> Preset:
+    chosen = Experiment(
+        data=GaussianParity(dim=100, factors=2, train=400, test=500, noise=1.0, batch=100),
+        net=TwoLayer(width=40, activation="relu", scale=0.005, second_scale=0.03, symmetric=False),
+        rule=GradientDescent(rate=0.05, options={"momentum": 0.9}),
+        steps=400,
+    )
+    return Preset(
+        "clusters",
+        "Clusters whose labels are a parity",
+        chosen,
+        rules=(RandomFeatures(rate=0.05), Linearised(rate=0.05)),
+        probes=(*PLAIN, CentreCosines()),
+    )

@@ -1,0 +1,1 @@
+"""Meng, Cao, Zou (2023): per-example gradient regularisation learns signal, suppresses noise."""

@@ -1,0 +1,115 @@
+"""The paper's conditions and predictions for an experiment of learnscope."""
+
+import math
+from typing import Any
+
+from learnscope.data import SignalNoise
+from learnscope.nets import PatchCNN
+from learnscope.papers.pegr import theory as pegr
+from learnscope.rules import FullPenalty, GradientDescent, PerExamplePenalty
+from learnscope.theory import Conditions, Prediction
+
+SCOPE = (
+    "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
+)
+
+
+def applies(experiment: Any) -> bool:
+    """Whether the paper is about such an experiment."""
+    net = experiment.net
+    return (
+        isinstance(experiment.data, SignalNoise)
+        and isinstance(net, PatchCNN)
+        and (net.activation, net.classes) == ("relu2", 2)
+        and isinstance(experiment.rule, GradientDescent | PerExamplePenalty | FullPenalty)
+        and experiment.rule.optimiser == "sgd"
+    )
+
+
+def conditions(experiment: Any, **constants: Any) -> Conditions:
+    """Condition 3.1, and below it what the proofs use without saying (docs/errata.md).
+
+    Another second layer than 1/m is first brought to the paper's (`rescaled`). `constants` are
+    those of `condition_3_1`: alpha, constant, power, much.
+    """
+    data, rate, weight, scale = _paper_numbers(experiment)
+    listed = pegr.condition_3_1(**data, scale=scale, rate=rate, **constants)
+    shared: dict[str, Any] = {k: v for k, v in constants.items() if k in ("much", "constant")}
+    return Conditions(
+        [*listed, *pegr.implicit_conditions(**data, rate=rate, weight=weight, **shared)]
+    )
+
+
+def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Prediction:
+    """Times of the theorems, early rates, and the side on which the linearised dynamics fall."""
+    data, rate, weight, scale = _paper_numbers(experiment)
+    dim, train, width = data["dim"], data["train"], data["width"]
+    signal, noise = data["signal"], data["noise"]
+    early = pegr.full_rates if isinstance(experiment.rule, FullPenalty) else pegr.rates
+    rates = early(**data, rate=rate, weight=weight)
+    signal_rate = rates.signal_growth - rates.signal_suppression
+    noise_rate = rates.noise_growth - rates.noise_suppression
+    times = {"signal": signal, "scale": scale, "rate": rate, "delta": delta}
+    return Prediction(
+        {
+            "side": "signal" if signal_rate > noise_rate else "noise",
+            "overshoots": -noise_rate > 2,
+            "signal_rate": signal_rate,
+            "noise_rate": noise_rate,
+            "suppression_ratio": rates.noise_suppression / rates.noise_growth
+            if rates.noise_growth
+            else math.nan,
+            "critical_weight": pegr.critical_weight(
+                noise, dim, experiment.net.width, experiment.net.second_layer, _half(experiment)
+            ),
+            "critical_noise": pegr.critical_noise(signal, dim, train),
+            "closing_time": pegr.closing_time(train, width, **times)
+            if signal * scale
+            else math.inf,
+            "second_stage": pegr.second_stage(dim, train, width, signal, rate, loss, delta)
+            if signal
+            else math.inf,
+            "memorisation_time": pegr.memorisation_time(dim, train, width, noise, rate, loss)
+            if noise
+            else math.inf,
+        },
+        {
+            "side": "what grows faster from small weights: signal or noise",
+            "overshoots": "whether a penalised step throws noise to more than its negative",
+            "signal_rate": "relative growth of <w, mu> in one early step",
+            "noise_rate": "relative growth of <w, xi> in one early step",
+            "suppression_ratio": "noise suppression over noise growth; above 1, noise dies out",
+            "critical_weight": "weight at which that ratio is 1 under the per-example penalty",
+            "critical_noise": "noise above which plain descent memorises faster than it learns",
+            "closing_time": "T1 of Theorem 3.2, as printed (docs/errata.md: twice that is needed)",
+            "second_stage": f"T2 of Proposition 5.7, for a training loss of {loss:g}",
+            "memorisation_time": f"time of Theorem 3.3 for a training loss of {loss:g}, constant 1",
+        },
+    )
+
+
+def boundary(experiment: Any, field: str) -> float | None:
+    """Under plain descent: the noise above which memorising outruns learning from small weights."""
+    data = experiment.data
+    if not isinstance(experiment.rule, GradientDescent) or field != "data.noise":
+        return None
+    return pegr.critical_noise(float(data.signal), float(data.dim), data.train)
+
+
+def _half(experiment: Any) -> bool:
+    return getattr(experiment.rule, "half", True)
+
+
+def _paper_numbers(experiment: Any) -> tuple[dict[str, Any], float, float, float]:
+    """Data and widths, then rate, weight (convention: half) and scale for the paper's 1/m."""
+    data, net, rule = experiment.data, experiment.net, experiment.rule
+    weight = 0.0 if isinstance(rule, GradientDescent) else float(rule.weight)
+    weight = weight if _half(experiment) else 2 * weight
+    rate, weight, scale = pegr.rescaled(
+        net.width, float(rule.rate), weight, float(net.scale), net.second_layer
+    )
+    numbers: dict[str, Any] = {
+        "dim": float(data.dim), "train": data.train, "width": net.width,
+        "signal": float(data.signal), "noise": float(data.noise),
+    }  # fmt: skip
+    return numbers, rate, weight, scale

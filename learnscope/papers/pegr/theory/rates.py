@@ -1,0 +1,105 @@
+"""The linearised dynamics of Section 5.1: who grows, who is suppressed. Symbols: `symbols`."""
+
+import dataclasses
+import math
+
+from learnscope.papers.pegr.theory.symbols import ratio, second_layer_scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+    """Relative change of an overlap in one early step.
+
+    <w, .> becomes (1 + growth - suppression) <w, .> for a filter with j <w, mu> > 0 (signal), or
+    with j = y_i and <w, xi_i> > 0 (noise). Where j is the other sign the growth is negative and the
+    suppression the same.
+    """
+
+    signal_growth: float
+    noise_growth: float
+    signal_suppression: float
+    noise_suppression: float
+
+
+def rates(
+    dim: float, train: int, width: int, signal: float, noise: float, rate: float, weight: float,
+    second_layer: str | float = "mean", half: bool = True, share: float = 0.5,
+) -> Rates:  # fmt: skip
+    """Early rates under the per-example penalty (Section 5.1, with its constants).
+
+    Lemma 5.1 at small weights, where l' = -1/2 and zeta = 0. All share * n examples of a class see
+    the signal, one example sees its noise:
+
+        signal: + share a eta ||mu||^2    - lambda share a^2 eta ||mu||^4
+        noise:  + a eta ||xi||^2 / n      - lambda a^2 eta ||xi||^4 / n.
+    """
+    a = second_layer_scale(second_layer, width)
+    step, damping = a * rate, (weight if half else 2.0 * weight) * a**2 * rate
+    square = noise**2 * dim
+    return Rates(
+        signal_growth=share * step * signal**2,
+        noise_growth=step * square / train,
+        signal_suppression=share * damping * signal**4,
+        noise_suppression=damping * square**2 / train,
+    )
+
+
+def full_rates(
+    dim: float, train: int, width: int, signal: float, noise: float, rate: float, weight: float,
+    second_layer: str | float = "mean", half: bool = True, share: float = 0.5,
+) -> Rates:  # fmt: skip
+    """Early rates under the full penalty (Section 5.4): noise suppression is n times weaker.
+
+    Lemma 5.8 at small weights: lambda share^2 a^2 eta ||mu||^4 and lambda a^2 eta ||xi||^4 / n^2.
+    """
+    per_example = rates(dim, train, width, signal, noise, rate, weight, second_layer, half, share)
+    return dataclasses.replace(
+        per_example,
+        signal_suppression=share * per_example.signal_suppression,
+        noise_suppression=per_example.noise_suppression / train,
+    )
+
+
+def suppression_ratio(
+    weight: float, noise: float, dim: float, width: int, second_layer: str | float = "mean",
+    half: bool = True,
+) -> float:  # fmt: skip
+    """Suppression of the noise over its growth: lambda a ||xi||^2, doubled without the half.
+
+    The penalty keeps the noise from being memorised when this exceeds 1 (lambda ||xi||^2 / m > 1).
+    """
+    ratio = weight * second_layer_scale(second_layer, width) * noise**2 * dim
+    return ratio if half else 2.0 * ratio
+
+
+def critical_weight(
+    noise: float, dim: float, width: int, second_layer: str | float = "mean", half: bool = True
+) -> float:
+    """The weight at which suppression equals noise growth: the boundary over (weight, noise).
+
+    1 / (a sigma_p^2 d), which is m / (sigma_p^2 d) for the paper's network; half of it without
+    the half. Under the full penalty the boundary lies n times higher.
+    """
+    square = second_layer_scale(second_layer, width) * noise**2 * dim
+    return ratio(1.0 if half else 0.5, square)
+
+
+def suggested_weight(
+    noise: float, dim: float, width: int, second_layer: str | float = "mean", half: bool = True,
+    margin: float = 2.0,
+) -> float:  # fmt: skip
+    """The weight that suppresses noise `margin` times as fast as it grows: 2m / (sigma_p^2 d)."""
+    return margin * critical_weight(noise, dim, width, second_layer, half)
+
+
+def theorem_weight(noise: float, dim: float) -> float:
+    """lambda of Theorem 3.2: 1 / (sigma_p sqrt(d))."""
+    return ratio(1.0, noise * math.sqrt(dim))
+
+
+def critical_noise(signal: float, dim: float, train: int, share: float = 0.5) -> float:
+    """The noise above which plain gradient descent memorises noise faster than it learns signal.
+
+    The two growth rates are equal at sigma_p^2 d = share n ||mu||^2.
+    """
+    return signal * math.sqrt(share * train / dim)

@@ -1,0 +1,1 @@
+"""How a prediction head prevents collapse (Wen and Li 2022)."""

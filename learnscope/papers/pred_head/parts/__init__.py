@@ -1,0 +1,15 @@
+"""Parts of this paper's own: population dynamics of non-contrastive learning."""
+
+from learnscope.papers.pred_head.parts.population import PopulationDescent
+from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
+from learnscope.papers.pred_head.parts.strong_weak import (
+    FeatureShares,
+    FeatureStrengths,
+    Phase,
+    PopulationMoments,
+)
+
+__all__ = [
+    "FeatureShares", "FeatureStrengths", "Phase", "PopulationDescent", "PopulationFlow",
+    "PopulationMoments",
+]  # fmt: skip

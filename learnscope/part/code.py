@@ -1,0 +1,141 @@
+"""The code that decides an experiment's numbers, as a digest.
+
+A part's numbers depend on the module that defines it and on the modules that this one reaches by
+imports, name by name: `from learnscope.data import Problem` reaches the module that defines
+`Problem`, not the whole package. Docstrings and comments do not count: a better sentence orphans no
+stored sweep, a changed formula does.
+"""
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+_INSTALLED = tuple(
+    str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib")
+)
+_OWN = Path(__file__).resolve().parents[1]
+# Words about parts, which decide no number.
+_WORDS = ("learnscope.errors", "learnscope.part.plain", "learnscope.part.python",
+          "learnscope.part.citations", "learnscope.part.markup",
+          "learnscope.part.document")  # fmt: skip
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """The versions of the software that decides numbers; read from files once."""
+    return {name: version(name) for name in ("learnscope", "jax")}
+
+
+def code_digest(modules: Iterable[str]) -> str:
+    """Of modules and what they reach, as far as it is learnscope's or the user's own."""
+    reached: set[str] = set()
+    todo = list(modules)
+    while todo:
+        name = todo.pop()
+        if name not in reached and name not in _WORDS and _file(name) is not None:
+            reached.add(name)
+            todo += _reaches(name)
+    text = "".join(f"{name}:{_digest(name)}" for name in sorted(reached))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _file(name: str) -> Path | None:
+    """A module's source file, unless it is installed software other than learnscope."""
+    module = sys.modules.get(name)
+    try:
+        spec = None if module is not None else importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    path = getattr(spec, "origin", None) if module is None else getattr(module, "__file__", None)
+    if path is None or not str(path).endswith(".py"):
+        return None
+    resolved = _resolved(path)
+    own = _OWN in resolved.parents
+    return resolved if own or not str(resolved).startswith(_INSTALLED) else None
+
+
+@functools.cache
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
+
+
+def _tree(name: str) -> ast.Module:
+    """A module's syntax, without docstrings."""
+    return _parsed(*_version(name))[0]
+
+
+def _digest(name: str) -> str:
+    return _parsed(*_version(name))[1]
+
+
+def _version(name: str) -> tuple[Path, int]:
+    """A module's file, and when it was written: a user's own may be imported anew."""
+    path = _file(name)
+    assert path is not None
+    return path, path.stat().st_mtime_ns
+
+
+@functools.cache
+def _parsed(path: Path, written: int) -> tuple[ast.Module, str]:
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            del body[0]
+    return tree, hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _reaches(name: str) -> tuple[str, ...]:
+    """The modules whose names a module imports, wherever it does."""
+    return tuple(module for node in _imports(_tree(name)) for module in _homes(node, name))
+
+
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+            yield from _imports(child)
+
+
+def _homes(node: ast.Import | ast.ImportFrom, name: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    package = name if _is_package(name) else name.rpartition(".")[0]
+    for _ in range(node.level - 1):
+        package = package.rpartition(".")[0]
+    base = ".".join(filter(None, [package if node.level else "", node.module or ""]))
+    yield from (_home(base, alias.name) for alias in node.names)
+
+
+def _is_package(name: str) -> bool:
+    path = _file(name)
+    return path is not None and path.name == "__init__.py"
+
+
+def _home(module: str, name: str) -> str:
+    """The module that a name comes from: through the lists of exports of packages."""
+    if not _is_package(module):
+        return module
+    for node in _tree(module).body:
+        if isinstance(node, ast.ImportFrom) and node.module not in (None, module, ""):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _home(node.module, alias.name)
+    inner = f"{module}.{name}"
+    return inner if _file(inner) is not None else module

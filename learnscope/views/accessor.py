@@ -1,0 +1,57 @@
+"""Methods of a result: `result.learnscope.curves()` and the like."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.lab import Experiment
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@xr.register_dataset_accessor("learnscope")
+class Scope:
+    """The usual views of a result of `learnscope.run`, and where it came from.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.SignalNoise(dim=30, train=4, test=5, signal=1.0, noise=0.5),
+    ...     net=ls.nets.PatchCNN(width=2), rule=ls.rules.GradientDescent(rate=0.1), steps=2)
+    >>> result = ls.run(experiment, seeds=2, progress=False)
+    >>> result.learnscope.experiment == experiment, "step" in result.learnscope.final.dims
+    (True, False)
+    """
+
+    def __init__(self, data: xr.Dataset):
+        self._data = data
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment that was run, with its own values of swept fields."""
+        text = self._data.attrs.get("experiment")
+        if not isinstance(text, str):
+            raise BadInput("this dataset is no result of learnscope.run: it names no experiment.")
+        if text.startswith("{"):
+            names = ", ".join(json.loads(text))
+            raise BadInput(f"this dataset has several experiments: {names}; choose one by name.")
+        return Experiment.from_toml(text)
+
+    @property
+    def final(self) -> xr.Dataset:
+        """Everything after the last step."""
+        return self._data.isel(step=-1, drop=True)
+
+    def curves(self) -> "Figure":
+        """Every probe against the step: median and band over seeds, one line per swept value."""
+        from learnscope.figures import probe_curves
+
+        return probe_curves(self._data)
+
+    def heat_map(self, of: str | None = None, **axes: Any) -> "Figure":
+        """A probe after the last step over two axes, with the theory's boundary."""
+        from learnscope.figures import heat_map
+
+        return heat_map(self._data, of, **axes)

@@ -1,0 +1,55 @@
+"""A part is one file: the battery and the grid find a user's own without another edit."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SKELETONS = {"data": "Brightness", "net": "SoftplusNet", "rule": "PullToStart", "probe": "Movement"}
+GRID = """
+import doctest
+
+import own_parts
+from learnscope import grid
+
+assert doctest.testmod(own_parts).failed == 0
+assert {"PullToStart", "Brightness"} <= {*grid.all_rules(), *grid.all_data()}
+found = grid.run_grid(["PullToStart"], ["Brightness"], 1, "smoke")
+assert found.reason.values.tolist() == [[""]], found.reason.values
+assert found.test_accuracy.notnull().all() and found.signal_learnt.notnull().all()
+print(found.net.item())
+"""
+
+
+@pytest.fixture
+def called(tmp_path):
+    """Python in a process where the skeletons of docs/extending are one module, `own_parts`."""
+    pages = [(ROOT / "docs" / "extending" / f"{slot}.md").read_text() for slot in SKELETONS]
+    code = [re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) for page in pages]
+    (tmp_path / "own_parts.py").write_text("\n".join(block[1] for block in code))
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+
+    def call(*words: str) -> str:
+        command = [sys.executable, *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return call
+
+
+def test_the_battery_finds_them(called):
+    words = "-m pytest -v -p own_parts -p no:cacheprovider tests/conformance/test_conformance.py"
+    chosen = f"({' or '.join(SKELETONS.values())} or test_probes and signs) and not every_net"
+    out = called(*words.split(), "-k", chosen)
+    for test in ("test_a_data_model[Brightness-", "test_a_net[SoftplusNet-", "test_a_rule[PullToS",
+                 "test_storable[Movement-", "test_documented[Movement]"):  # fmt: skip
+        assert test in out, test
+
+
+def test_the_grid_finds_them(called):
+    assert called("-c", GRID) == "PatchCNN\n"

@@ -1,0 +1,55 @@
+"""Claims, findings, and the ledger's formats."""
+
+import json
+
+import numpy as np
+import pytest
+
+from learnscope.errors import BadInput
+from learnscope.evidence.ledger import Claim, Entry, Finding, Ledger, mean, share
+
+
+def claim(**changes):
+    fields = {
+        "id": "a", "statement": "All | is well.", "where": "Figure 1", "reported": "1",
+        "setting": "s", "needs": ("x",), "check": lambda data: Finding(str(data), "reproduced"),
+    }  # fmt: skip
+    return Claim(**(fields | changes))
+
+
+def test_a_claim_is_found_from_the_datasets_it_needs():
+    assert claim().find({"x": 3}) == Finding("3", "reproduced")
+    assert claim().find({}).verdict == "not run"
+    assert claim(check=None, reason="no GPU").find({"x": 3}) == Finding("", "not run", "no GPU")
+
+
+def test_a_verdict_is_one_of_three():
+    with pytest.raises(BadInput, match="reproduced, differs, not run"):
+        Finding("1", "fine")
+
+
+def test_formats_agree():
+    ledger = Ledger([Entry("pegr", claim(), Finding("2 | 3", "differs", "because"))])
+    (row,) = json.loads(ledger.to_json())
+    assert row["measured"] == "2 | 3"
+    assert row["verdict"] == "differs"
+    assert "2 \\| 3 (because) | **differs** |" in ledger.to_markdown()
+    assert ledger.summary() == "0 reproduced, 1 differs, 0 not run"
+
+
+def test_wilson_interval_covers_as_often_as_it_says():
+    """Coverage of the 95 % interval at p = 0.7, n = 20 is 0.93 to 0.97 (binomial sums, exact)."""
+    from scipy.stats import binom
+
+    covered = 0.0
+    for hits in range(21):
+        text = share([True] * hits + [False] * (20 - hits))
+        low, high = text.split("[")[1].rstrip(" %]").split("-")
+        if float(low) - 0.5 <= 70 <= float(high) + 0.5:
+            covered += binom.pmf(hits, 20, 0.7)
+    assert 0.93 < covered < 0.985
+
+
+def test_mean_of_one_number_has_no_width():
+    assert mean([0.25]) == "0.250 ± 0.000"
+    assert mean(np.full(4, 2.0)) == "2.000 ± 0.000"

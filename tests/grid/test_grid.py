@@ -1,0 +1,219 @@
+"""The cross-paper grid: parts are found, reasons hold, measures are right."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope import grid
+from learnscope.data import AbstractData, Problem, Samples
+from learnscope.grid import columns, rows
+from learnscope.grid.figure import grid_cells, grid_figure, grid_markdown, reasons, told_apart
+from learnscope.part import kinds
+from learnscope.rules import AbstractRule, State
+
+KEY = jax.random.key(0)
+
+
+def test_presets_are_of_parts_that_there_are():
+    """Of every data model of the package, as its size and truth cannot be guessed well."""
+    own = {n for n, kind in kinds(AbstractData).items() if kind.__module__.startswith("learnscope")}
+    assert {kind.__name__ for kind in columns._presets(True)} == own - {"Grouped", "Viewed"}
+    assert {*rows.PRESETS, *rows.LEARNS_FROM} <= set(grid.all_rules())
+    assert set(grid.all_rules()) >= set(kinds(AbstractRule))
+
+
+def test_what_a_rule_learns_from_is_found_by_trying():
+    for rule, source in (("GradientDescent", "labels"), ("TwoStep", "readout"),
+                         ("Pooled", "tasks"), ("LinearCentroid", "centroid")):  # fmt: skip
+        assert rows._source(grid.all_rules()[rule]) == source, rule
+        assert type(grid.experiment(rule, "TaskFamily", True).rule).__name__ == rule
+
+
+def test_truths_are_directions_of_the_draws():
+    for name in grid.all_data():
+        column = grid.column(name, smoke=True)
+        assert column.truth is None or column.truth in column.problem.directions, name
+
+
+def test_powers_are_those_of_the_inputs():
+    """E |x|^2 = |u|^2 + mean |A_k|_F^2 from the matrices themselves."""
+    own, other = grid.column("ClassNoise", True), grid.column("MatrixNoise", True)
+    for column, matrices in ((own, own.data.matrices()), (other, other.data.factors)):
+        assert column.power == pytest.approx(1 + (matrices**2).sum() / 2)
+    assert grid.column("Pruned", True).power == own.power
+    # Of a data model without a preset, read off a draw: |u|^2 + (d - 1) noise^2 within 20 %.
+    found = columns._found(ls.data.SignalNoise, True)
+    expected = found.data.signal**2 + (found.data.dim - 1) * found.data.noise**2
+    assert found.power == pytest.approx(expected, rel=0.2)
+    assert (found.truth, found.regression, found.vectors) == ("signal", False, 2)
+
+
+def test_reasons_are_what_the_parts_say():
+    for rule, data, said in (
+        ("PopulationDescent", "SignalNoise", "population dynamics need the data model StrongWeak"),
+        ("Fomaml", "StrongWeak", "Grouped.data = StrongWeak is not allowed"),
+        ("LinearCentroid", "StrongWeak", "Grouped.data = StrongWeak is not allowed"),
+        ("TwoStep", "StrongWeak", "TwoStep needs a data model with training examples"),
+        ("Contrastive", "LinearTasks", "inputs of LinearTasks are isotropic noise"),
+    ):
+        assert grid.reason(rule, data, smoke=True).startswith(said), rule
+    assert grid.reason("GradientDescent", "StrongWeak", smoke=True) is None
+
+
+def test_a_part_that_fails_shows_its_error(monkeypatch):
+    def fails(*arguments):
+        raise ZeroDivisionError("of its own\nand more")
+
+    monkeypatch.setattr(ls.rules.GradientDescent, "step", fails)
+    monkeypatch.setattr(rows, "_source", lambda kind: "labels")
+    said = grid.reason("GradientDescent", "SignalNoise", smoke=True)
+    assert said == "ZeroDivisionError: of its own"
+
+
+def test_reasons_are_true():
+    """What TwoStep would take for its full batch of StrongWeak is what it is tested on; inputs of
+    LinearTasks have covariance I: no direction is more likely to be shared by views."""
+    problem = jax.jit(lambda: grid.column("StrongWeak", True).data.sample(KEY))()
+    np.testing.assert_array_equal(problem.train.x, problem.test.x)
+    data = grid.column("LinearTasks", True).data.replace("tasks", 2000)
+    x = np.asarray(jax.jit(lambda: data.sample(KEY).train.x)())
+    assert np.abs(x.T @ x / len(x) - np.eye(x.shape[1])).max() < 6 * (2 / len(x)) ** 0.5
+
+
+def hand_made(weights, start, seed=0):
+    """A problem of patches in R^6 whose truth is two dependent directions in a plane."""
+    rng = np.random.default_rng(seed)
+    truth = np.array([[1.0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [2, 1, 0, 0, 0, 0]])
+    sets = [rng.normal(size=(n, 3, 6)) for n in (4, 5, 7)]
+    train, held, test = (Samples(jnp.asarray(x), jnp.ones(len(x))) for x in sets)
+    problem = Problem(train, test, {"truth": jnp.asarray(truth)}, ls.data.Frame.of_dimension(6),
+                      validation=held)  # fmt: skip
+    params = {"filters": jnp.asarray(weights)}
+    begin = {"filters": jnp.asarray(start)}
+    net = ls.nets.PatchCNN(width=1)
+    return State(net, params, begin, None, jnp.zeros((), int), "logistic"), problem, sets
+
+
+def by_numpy(weights, sets):
+    """R_s and R_xi by their definition."""
+    found = []
+    for x in sets:
+        patches = x.reshape(-1, 6)
+        powers = [sum((patches[:, part] @ w[part]) ** 2 for w in weights) for part in np.s_[:2, 2:]]
+        found.append([power.sum() / len(x) for power in powers])
+    half = max(found[:2], key=lambda pair: pair[1])
+    return half[0] / sum(half), max(0.0, half[1] - found[2][1]) / sum(half)
+
+
+def test_responses_are_those_of_their_definition(float64):
+    rng = np.random.default_rng(1)
+    for seed in range(4):
+        start = rng.normal(size=(2, 6))
+        weights = rng.normal(size=(2, 6))
+        state, problem, sets = hand_made(weights, start, seed)
+        found = ls.probes.LearntResponse("truth")(state, problem)
+        learnt = [w - (w @ s) / (s @ s) * s for w, s in zip(weights, start, strict=True)]
+        names = ("signal_learnt", "noise_memorised"), ("untrained_signal", "untrained_noise")
+        for each, pair in zip((learnt, start), names, strict=True):
+            np.testing.assert_allclose([found[n] for n in pair], by_numpy(each, sets), atol=1e-12)
+        assert 0 < float(found["signal_learnt"]) < 1
+
+
+def test_what_was_not_learnt_and_what_diverged():
+    start = np.random.default_rng(2).normal(size=(2, 6)).astype("float32")
+    probe = ls.probes.LearntResponse("truth")
+    for weights in (start, 0.3 * start, start * (1 + 1e-6)):  # still, decayed, rounded
+        found = probe(*hand_made(weights, start)[:2])
+        assert (float(found["signal_learnt"]), float(found["noise_memorised"])) == (0, 0)
+    found = probe(*hand_made(start * np.nan, start)[:2])
+    assert np.isnan(found["signal_learnt"]) and np.isnan(found["noise_memorised"])
+    # Weights along the truth alone learnt signal alone.
+    pure = start + np.array([[3.0, -1, 0, 0, 0, 0]], "float32")
+    zero = np.zeros_like(start)
+    assert float(probe(*hand_made(pure - start, zero)[:2])["signal_learnt"]) == pytest.approx(1)
+
+
+def test_told_apart_is_a_paired_interval():
+    rng = np.random.default_rng(3)
+    shared = rng.normal(0.7, 0.2, size=40)
+    for gain, apart in ((0.0, False), (0.05, True)):
+        trained = shared + gain + rng.normal(0, 0.05, size=40)
+        cell = grid.run._empty(["a"], ["b"], 40).isel(rule=0, data=0)
+        cell = cell.assign(test_accuracy=("seed", trained))
+        cell = cell.assign(untrained_test_accuracy=("seed", shared))
+        assert told_apart(cell, "test_accuracy") == apart
+    assert not told_apart(cell.isel(seed=[0]), "test_accuracy")
+
+
+def test_the_command_from_end_to_end(call, tmp_path):
+    asked = ("grid", "--scale", "smoke", "--out", "made", "--rule", "GradientDescent", "--rule",
+             "PopulationDescent", "--data", "LinearTasks", "--data", "SignalNoise")  # fmt: skip
+    code, out, err = call(*asked)
+    assert (code, err) == (0, "")
+    assert "2/2" in out and "GradientDescent" in out
+    assert {path.name for path in (tmp_path / "made").iterdir()} == {
+        f"grid-part.{end}" for end in ("nc", "md", "json", "csv", "png", "pdf")
+    }
+    told = json.loads((tmp_path / "made" / "grid-part.json").read_text())
+    cells = {(cell["rule"], cell["data"]): cell for cell in told}
+    assert len(cells) == 4
+    assert "StrongWeak" in cells["PopulationDescent", "SignalNoise"]["reason"]
+    pair = cells["GradientDescent", "SignalNoise"]
+    assert (pair["net"], pair["judged"], pair["seeds"]) == ("PatchCNN", "as it is", 2)
+    assert pair["noise_memorised"] > 0.5 > pair["signal_learnt"]
+    code, out, err = call(*asked)
+    assert (code, err) == (0, "")
+    assert out.count("were stored before") == 2
+
+
+def test_bad_input_gets_one_sentence(call):
+    for words, said in {
+        ("--rule", "GradientDecent"): "did you mean 'GradientDescent'",
+        ("--data", "Grouped"): "unknown data model of the grid 'Grouped'",
+        ("--scale", "paper"): "unknown scale 'paper'",
+        ("--seeds", "0"): "--seeds",
+    }.items():
+        code, _, err = call("grid", *words)
+        assert (code, err.count("\n")) == (2, 1) and said in err
+    with pytest.raises(ls.BadInput, match="seeds = 0"):
+        grid.run_grid(seeds=0)
+
+
+def test_tables_and_figure_of_a_grid_with_everything_in_it():
+    """A pair that does not fit, one without truth, one that diverged and one that is all there."""
+    found = grid.run._empty(["one", "two"], ["a", "b"], 3)
+    found.reason.loc["one", "a"] = "it is so"
+    for name, value in (("test_accuracy", 0.9), ("untrained_test_accuracy", 0.5)):
+        found[name].loc["one", "b"] = value
+    found.diverged.loc["two", "a"] = 3
+    for measure, value in (("signal_learnt", 0.25), ("noise_memorised", 0.5),
+                           ("test_accuracy", 1.0)):  # fmt: skip
+        found[measure].loc["two", "b"] = value
+    for name in ("untrained_signal", "untrained_noise", "untrained_test_accuracy"):
+        found[name].loc["two", "b"] = 0.5
+    lines = grid_markdown(found).splitlines()
+    assert lines[2] == "| one | × | – / – / .90 |"
+    assert lines[3] == "| two | div. / div. / div. | .25 / (.50) / 1 |"
+    assert lines[-1] == "- one on a: it is so."
+    assert reasons(found) == {"it is so": "one on a"}
+    found.reason.loc["two"] = "and so"
+    assert reasons(found)["and so"] == "two on a, b"
+    found.reason.loc["two"] = ""
+    assert grid_cells(found)[1]["test_accuracy_gain"] == pytest.approx(0.4)
+    figure = grid_figure(found)
+    assert [panel.get_title() for panel in figure.axes] == list(grid.MEASURES.values())
+    shown = [text.get_text() for text in figure.axes[2].texts]
+    assert sorted(shown) == [".90", "1", "div."]
+    assert sorted(text.get_text() for text in figure.axes[0].texts) == [".25", "div.", "–"]
+
+
+@pytest.mark.slow
+def test_the_whole_grid_runs():
+    found = grid.run_grid(seeds=1, scale="smoke")
+    there = found.reason == ""
+    assert found.test_accuracy.notnull().any("seed").where(there, True).all()
+    assert int(found.diverged.sum()) == 0

@@ -1,0 +1,71 @@
+"""What cannot be done is refused in one sentence, before anything is allocated or stored."""
+
+import itertools
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import learnscope as ls
+from learnscope.cli import cost
+from learnscope.lab import blocks
+from learnscope.lab.blocks import Plan
+from learnscope.lab.store import results, writer
+from learnscope.lab.worker import compute
+from tests.small import NOISE, experiment, reported
+
+
+@pytest.mark.parametrize("seeds", [2**31, 10**400, range(2**31), itertools.count()], ids=str)
+def test_too_many_seeds(seeds):
+    with pytest.raises(ls.BadInput, match="too many seeds: 10,000,000 are allowed"):
+        ls.run(experiment(), seeds=seeds)
+
+
+def test_too_many_runs():
+    values = range(1, 10_001)
+    over = {"data.noise": values, "rule.rate": values}
+    with pytest.raises(ls.BadInput, match="too many runs"):
+        ls.run(experiment(), over, seeds=2)
+
+
+def test_too_many_recorded_steps(monkeypatch):
+    monkeypatch.setattr(blocks, "machine_memory", lambda: 16e9)
+    with pytest.raises(ls.BadInput, match="would record 2,147,483,646 steps"):
+        ls.run(experiment().replace("record.every", 1).replace("steps", 2**31 - 2))
+
+
+def test_arrays_beyond_what_can_be_indexed():
+    noise = ls.data.ClassNoise(classes=5, dim=50, train_per_class=2**30, test=5, signal=1.0)
+    with pytest.raises(ls.BadInput, match="too large"):
+        ls.run(experiment(net={"classes": 5}).replace("data", noise))
+
+
+def test_results_beyond_memory_or_disk(monkeypatch, tmp_path):
+    words = r"the results of 6 runs take .*, and there are 10 bytes in "
+    reported(experiment(), NOISE, seeds=2, store=tmp_path / "stored")
+    monkeypatch.setattr(writer.shutil, "disk_usage", lambda path: SimpleNamespace(free=10))
+    with pytest.raises(ls.BadInput, match=words + str(tmp_path / "new")):
+        reported(experiment(), NOISE, seeds=2, store=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    # What is stored needs no more room.
+    reported(experiment(), NOISE, seeds=2, store=tmp_path / "stored")
+    monkeypatch.setattr(results, "machine_memory", lambda: 10)
+    with pytest.raises(ls.BadInput, match=words + "memory"):
+        reported(experiment(), NOISE, seeds=2)
+
+
+def test_small_sweeps_are_neither_timed_nor_announced(monkeypatch):
+    monkeypatch.setattr(cost, "_slower", None)
+    cost.announce([(Plan.of(experiment(), NOISE, 3), 1)], None, pytest.fail, False)
+
+
+@pytest.mark.parametrize("every", [10, 10_000])
+def test_the_estimate_is_about_right(every):
+    planned = Plan.of(experiment(steps=10_000, every=every), None, 1)
+    runs = planned.runs_of(planned.blocks[0])
+    compute(runs)
+    start = time.perf_counter()
+    compute(runs)
+    seconds = time.perf_counter() - start
+    guess = cost._nominal([(planned, 1)]) * cost._slower(planned)
+    assert seconds / 10 < guess < 10 * seconds  # the machine may be busy

@@ -1,0 +1,367 @@
+"""Runs: paired seeds, blocks, compilations, diverged runs, labels, interrupts."""
+
+import functools
+import json
+import signal
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+
+import learnscope as ls
+from learnscope.lab import progress, size
+from learnscope.lab.compile import compilations
+from learnscope.lab.train import recorded_steps
+from learnscope.probes import AbstractProbe, Output
+from tests import small
+from tests.small import DESCENT, PENALTY, run
+
+experiment = functools.partial(small.experiment, steps=20)
+FULL = ls.rules.FullPenalty(rate=0.3, weight=0.05)
+
+
+class _Drawn(AbstractProbe):
+    """What a seed fixes: the filters (at step 0) and the data."""
+
+    outputs = {  # noqa: RUF012
+        "filters": Output("filters", dims=("filter", "coordinate")),
+        "noise_vectors": Output("training noise", dims=("sample", "coordinate")),
+        "labels": Output("training labels", dims=("sample",)),
+    }
+
+    def __call__(self, state, problem):
+        return {
+            "filters": state.params["filters"],
+            "noise_vectors": problem.train.vectors["noise"],
+            "labels": problem.train.y,
+        }
+
+
+class _Finite(AbstractProbe):
+    outputs = {"finite": Output("whether all parameters are finite")}  # noqa: RUF012
+
+    def __call__(self, state, problem):
+        return jnp.isfinite(state.params["filters"]).all().astype(float)
+
+
+def compiled(*given, **more):
+    """How many programs a run compiled, and the run."""
+    before = compilations()
+    result = run(*given, **more)
+    return compilations().since(before).count, result
+
+
+def assert_same(left, right):
+    """Equal to the last bit."""
+    assert set(left) == set(right)
+    for name in left:
+        np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=name)
+
+
+# Seeds.
+
+
+def test_a_seed_fixes_the_draw():
+    setting = experiment(probes=[_Drawn()], steps=1)
+    rules = run(setting, {"rule": [DESCENT, PENALTY, FULL]}, seeds=3).isel(step=0)
+    alone = rules.isel(rule=0, seed=2)
+    for rule in (1, 2):
+        assert_same(rules.isel(rule=rule, seed=2), alone)
+    # Other axes, another place in the sweep, other seeds beside it.
+    over = {"rule.rate": [0.1, 0.2], "data.noise": [0.3, 0.6], "net.scale": [0.05, 0.1]}
+    swept = run(setting, over, seeds=[5, 2]).isel(step=0, rate=1, seed=1)
+    once, twice = swept.isel(noise=0, scale=0), swept.isel(noise=1, scale=1)
+    assert_same(once, alone)
+    # Numbers of the data model and the net act on the same draw.
+    np.testing.assert_allclose(twice.filters, 2 * once.filters, rtol=1e-6)
+    np.testing.assert_allclose(twice.noise_vectors, 2 * once.noise_vectors, rtol=1e-6)
+    # Another seed is another draw, of both.
+    for name in ("filters", "noise_vectors"):
+        first, other = (rules[name].isel(rule=0, seed=seed).values for seed in (0, 1))
+        assert np.abs(first - other).max() > 0.01
+
+
+def test_mini_batches_are_paired_too():
+    # Two rules that do the same must see the same batches.
+    setting = experiment(data={"batch": 2})
+    nothing = ls.rules.PerExamplePenalty(rate=0.3, weight=0.5, until=0)
+    result = run(setting, {"rule": [DESCENT, nothing]}, seeds=2)
+    left, right = (result.isel(rule=place) for place in (0, 1))
+    for name in ("loss", "signal_learning"):
+        np.testing.assert_allclose(left[name], right[name], rtol=1e-4)
+    assert not np.array_equal(result.loss.isel(seed=0), result.loss.isel(seed=1))
+
+
+def test_seeds_may_be_listed():
+    result = run(experiment(), seeds=(seed for seed in (7, 3)))
+    assert result.seed.values.tolist() == [7, 3]
+    assert_same(result, run(experiment(), seeds=[3, 7]).sel(seed=[7, 3]))
+
+
+@pytest.mark.parametrize("seeds", [0, [], [1, 1], [-1], [2**31]])
+def test_bad_seeds_are_refused(seeds):
+    with pytest.raises(ls.BadInput, match="seeds"):
+        run(experiment(), seeds=seeds)
+
+
+# Blocks.
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "precision", "rule"),
+    [
+        ("compressed", "float64", PENALTY),
+        ("ambient", "float32", FULL),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_results_do_not_depend_on_blocks(coordinates, precision, rule, monkeypatch):
+    """To the last bit: in few blocks, in blocks as small as can be, and in smaller sweeps."""
+    setting = experiment(rule, steps=40, probes=[ls.probes.Loss(), ls.probes.GradientNorm()])
+    how = {"coordinates": coordinates, "precision": precision}
+    over = {"data.noise": [0.2, 0.3, 0.4, 0.5]}
+    whole = run(setting, over, seeds=7, **how)
+    with monkeypatch.context() as patch:
+        patch.setattr(size, "LIMITS", size.Limits(block_runs=3))
+        assert_same(run(setting, over, seeds=7, **how), whole)
+    for noise, seeds in (([0.4], [6, 2]), ([0.5, 0.3], [0]), ([0.4], range(1, 4))):
+        part = run(setting, {"data.noise": noise}, seeds=seeds, **how)
+        assert_same(part, whole.sel(noise=noise, seed=list(seeds)))
+
+
+def test_blocks_fit_in_memory(monkeypatch):
+    small = size.run_size(experiment(), "compressed", "float32")
+    assert small.batch == 10 and small.batch * small.bytes <= size.LIMITS.batch_bytes
+    for runs in (30, 300):
+        limits = size.Limits(block_bytes=runs * small.bytes, block_work=1e30)
+        monkeypatch.setattr(size, "LIMITS", limits)
+        assert small.block == runs
+    # A batch is the least that is computed: its width must not depend on the block.
+    monkeypatch.setattr(size, "LIMITS", size.Limits(block_bytes=1))
+    assert small.block == small.batch == 10
+    # A test set a hundred times as large takes more of it.
+    larger = size.run_size(experiment(data={"test": 1000}), "compressed", "float32")
+    assert larger.bytes > 10 * small.bytes
+
+
+# Compilations.
+
+
+def test_four_and_four_hundred_values_compile_equally_often():
+    counts = []
+    for values, test in ((4, 11), (400, 12)):
+        setting = experiment(data={"test": test})
+        found, result = compiled(setting, {"data.noise": np.linspace(0.1, 1.0, values)})
+        assert result.sizes["noise"] == values
+        counts.append(found)
+    assert counts[0] == counts[1] > 0
+
+
+def test_the_same_run_again_compiles_nothing():
+    setting = experiment(data={"test": 13})
+    over = {"rule.rate": [0.1, 0.2], "data.noise": [0.1, 0.2]}
+    first, result = compiled(setting, over, seeds=2)
+    again, same = compiled(setting, over, seeds=2)
+    assert first > 0
+    assert again == 0
+    assert_same(result, same)
+    # Nor do other values on the same axes, or other seeds.
+    other = {"rule.rate": [0.4, 0.5], "data.noise": [0.7, 0.8]}
+    assert compiled(setting, other, seeds=[5, 6])[0] == 0
+    # What changes the program compiles for each of its values, but for the draw, which all share.
+    assert compiled(setting, {"rule": [PENALTY, FULL], **over}, seeds=2)[0] == 2 * (first - 1)
+
+
+# Axes.
+
+
+def test_programs_of_other_shapes_leave_blanks():
+    setting = experiment(probes=[ls.probes.Loss(), _Drawn()])
+    shapes = ls.zipped({"net.width": [2, 3], "steps": [10, 20]}, name="shape")
+    result = run(setting, [{"data.noise": [0.2, 0.4]}, shapes], seeds=2, coordinates="ambient")
+    assert result.filters.dims == ("noise", "shape", "seed", "step", "filter", "coordinate")
+    assert result["shape"].values.tolist() == [2, 3]
+    assert result["steps"].dims == ("shape",)
+    assert result.step.values.tolist() == [0, 5, 10, 15, 20]
+    small, large = (result.isel(shape=place) for place in (0, 1))
+    assert small.filters.isel(filter=slice(4), step=slice(3)).notnull().all()
+    assert small.filters.isel(filter=slice(4, None)).isnull().all()
+    assert small.loss.isel(step=slice(3)).notnull().all()
+    assert small.loss.isel(step=slice(3, None)).isnull().all()
+    assert large.filters.notnull().all()
+    assert large.loss.notnull().all()
+    # Every program is in its place.
+    alone = run(setting, {"data.noise": [0.4]}, seeds=2, coordinates="ambient")
+    assert_same(large.sel(noise=[0.4]), alone)
+
+
+def test_zipped_fields_change_together():
+    pairs = {"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]}
+    result = run(experiment(), [ls.zipped(pairs), {"rule.rate": [0.1, 0.2]}])
+    assert result.loss.dims == ("noise", "rate", "seed", "step")
+    assert result["net.scale"].dims == ("noise",)
+    assert result["net.scale"].values.tolist() == [0.02, 0.2]
+    grid = run(experiment(), dict(pairs, **{"rule.rate": [0.1, 0.2]}))
+    for place in (0, 1):
+        assert_same(result.isel(noise=place), grid.isel(noise=place, scale=place))
+
+
+def test_recorded_steps_need_not_divide():
+    sparse = run(experiment(steps=23, every=10), seeds=2)
+    dense = run(experiment(steps=23, every=1), seeds=2)
+    assert sparse.step.values.tolist() == [0, 10, 20, 23]
+    assert dense.step.values.tolist() == list(range(24))
+    for name in ("loss", "signal_learning"):
+        np.testing.assert_allclose(sparse[name], dense[name].sel(step=sparse.step), rtol=1e-5)
+    assert recorded_steps(experiment(steps=3, every=10)).tolist() == [0, 3]
+    assert recorded_steps(experiment(steps=30, every=10)).tolist() == [0, 10, 20, 30]
+
+
+# Diverged runs.
+
+
+@pytest.mark.parametrize("coordinates", ["compressed", "ambient"])
+def test_diverged_runs_are_flagged_at_their_first_step(coordinates):
+    # Labels that contradict each other keep huge rates from a lucky, finite, end.
+    probes = [_Finite(), ls.probes.Loss()]
+    setting = experiment(steps=12, every=1, probes=probes, data={"flip": 0.5, "noise": 0.1})
+    over = {"rule.rate": [0.3, 1e5, 1e12, 1e30]}
+    result = run(setting, over, seeds=4, coordinates=coordinates)
+    finite = result.finite == 1
+    expected = finite.argmin("step").where(~finite.all("step"))
+    np.testing.assert_array_equal(result.diverged_at, expected)
+    assert len(np.unique(result.diverged_at.values[1:])) >= 4
+    # None is dropped, and who shares a block with them is not disturbed.
+    assert result.loss.sizes["rate"] == 4
+    assert result.diverged_at.sel(rate=0.3).isnull().all()
+    assert result.diverged_at.sel(rate=1e30).notnull().all()
+    calm = run(setting, {"rule.rate": [0.3]}, seeds=4, coordinates=coordinates)
+    assert_same(result.sel(rate=[0.3]), calm)
+    # The date does not hang on what is recorded.
+    sparse = run(setting.replace("record.every", 12), over, seeds=4, coordinates=coordinates)
+    xr.testing.assert_equal(sparse.diverged_at, result.diverged_at)
+
+
+# Labels.
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """A dataset with every kind of axis, and runs that diverged."""
+    pairs = ls.zipped({"data.noise": [0.1, 0.4], "net.scale": [0.02, 0.2]})
+    over = [pairs, {"rule": [DESCENT, PENALTY], "rule.rate": [0.1, 1e30]}]
+    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
+    return run(experiment(probes=probes), over, seeds=2)
+
+
+def test_everything_is_labelled(labelled):
+    lead = ("noise", "rule", "rate", "seed")
+    assert labelled.loss.dims == (*lead, "step")
+    assert labelled.rho_bar.dims == (*lead, "step", "filter", "sample")
+    assert labelled.diverged_at.dims == lead
+    assert labelled.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
+    assert labelled.noise.attrs["field"] == "data.noise"
+    assert labelled.loss.attrs == {"long_name": "training loss", "units": "nat"}
+    assert labelled.step.attrs["units"] == "step"
+    for name in labelled:
+        assert labelled[name].attrs["long_name"], name
+        assert labelled[name].attrs["units"], name
+    attributes = labelled.attrs
+    probes = [ls.probes.Loss(), ls.probes.TestAccuracy(), ls.probes.Decomposition()]
+    assert ls.Experiment.from_toml(attributes["experiment"]) == experiment(probes=probes)
+    assert json.loads(attributes["over"]) == {
+        "data.noise": [0.1, 0.4],
+        "net.scale": [0.02, 0.2],
+        "rule": ["GradientDescent", "PerExamplePenalty"],
+        "rule.rate": [0.1, 1e30],
+    }
+    assert attributes["coordinates_used"] == "compressed"
+    assert attributes["precision"] == "float32"
+    assert attributes["learnscope"]
+    assert attributes["jax"]
+
+
+def test_results_survive_netcdf(labelled, tmp_path):
+    labelled.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    xr.testing.assert_identical(xr.load_dataset(tmp_path / "run.nc", engine="h5netcdf"), labelled)
+
+
+def test_results_survive_zarr(labelled, tmp_path):
+    # Format 2: format 3 has no settled way yet to store texts, and zarr warns of it.
+    labelled.to_zarr(tmp_path / "run.zarr", zarr_format=2)
+    xr.testing.assert_identical(xr.open_zarr(tmp_path / "run.zarr", chunks=None).load(), labelled)
+
+
+# Records.
+
+
+def test_the_start_may_be_left_out():
+    """Nothing else changes, to the last bit; also where little is recorded of a long run."""
+    every, fewer = experiment(steps=40, every=15), experiment(steps=40, every=15)
+    fewer = fewer.replace("record.start", False)
+    whole, part = run(every, seeds=2), run(fewer, seeds=2)
+    assert part.step.values.tolist() == [15, 30, 40]
+    assert_same(part, whole.isel(step=slice(1, None)))
+
+
+# Precision.
+
+
+def test_double_precision_is_double():
+    # The programs of the blocks above.
+    setting = experiment(PENALTY, steps=40, probes=[ls.probes.Loss(), ls.probes.GradientNorm()])
+    double = run(setting, {"data.noise": [0.4]}, precision="float64")
+    assert run(experiment()).loss.dtype == np.float32
+    assert double.loss.dtype == np.float64
+    rounded = double.loss.values.astype(np.float32).astype(np.float64)
+    assert not np.array_equal(rounded, double.loss.values)
+    with pytest.raises(ls.BadInput, match="'float16' is not allowed: it must be one of float32"):
+        run(experiment(), precision="float16")
+
+
+# Interrupts.
+
+
+def blocks(monkeypatch, number):
+    """A sweep of so many blocks, of ten runs and six segments each."""
+    limits = size.Limits(block_runs=10, segment_work=1.0, segments=10)
+    monkeypatch.setattr(size, "LIMITS", limits)
+    return experiment(steps=49, every=5), {"data.noise": np.linspace(0.1, 1, 10 * number)}
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_an_interrupt_is_not_swallowed(monkeypatch, number):
+    setting, over = blocks(monkeypatch, number)
+    calls = []
+
+    def interrupt(self, steps):
+        calls.append(steps)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(setting, over)
+    # The first segment of each block that was begun; 20 would be all of them.
+    assert 1 <= len(calls) <= 3
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_ctrl_c_ends_a_sweep(monkeypatch, number):
+    setting, over = blocks(monkeypatch, number)
+    calls = []
+
+    def interrupt(self, steps):
+        calls.append(steps)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(progress.SweepProgress, "advance", interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(setting, over)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    # Of 6 segments per block: the running block is finished at most.
+    assert 1 <= len(calls) <= 12

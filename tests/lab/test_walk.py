@@ -1,0 +1,34 @@
+"""One `ls.run` visits few modules of `lab/`, and the page on the architecture names them all."""
+
+import sys
+import threading
+from pathlib import Path
+
+import learnscope as ls
+from tests.small import NOISE, experiment, run
+
+LAB = str(Path(ls.lab.__file__).parent)
+PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+MOST = 12  # beside `experiment.py`, which defines what is run
+
+
+def test_one_run_visits_few_modules():
+    setting, visited = experiment(), set()
+
+    def look(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(LAB) and code.co_name != "<module>":
+            visited.add(Path(code.co_filename).relative_to(LAB).as_posix())
+
+    before = sys.getprofile()
+    threading.setprofile(look)
+    sys.setprofile(look)
+    try:
+        run(setting, NOISE)
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    assert {"run.py", "worker.py", "train.py"} <= visited
+    assert len(visited - {"experiment.py"}) <= MOST, sorted(visited)
+    walk = PAGE.read_text()
+    assert not [name for name in visited if f"`{name}`" not in walk]

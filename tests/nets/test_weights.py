@@ -1,0 +1,53 @@
+"""Parameters of nets that see inner products: typed, or a dict of a user's own net."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.nets import AbstractInnerProductNet, Weights, filters_of, replaced
+from learnscope.part import flag
+
+
+class Gained(AbstractInnerProductNet):
+    """A user's own net, with a parameter that `Weights` does not have (or with filters alone)."""
+
+    gain: bool = flag(False)
+
+    @property
+    def rows(self):
+        return 3
+
+    @property
+    def isotropic(self):
+        return True
+
+    def init(self, key, problem):
+        params = {"filters": 0.1 * problem.frame.gaussian_rows(key, 3)[0]}
+        return params | {"gain": jnp.ones(3)} if self.gain else params
+
+    def read(self, params, seen):
+        total = sum(jax.nn.softplus(z) for z in seen)
+        return (params["gain"] if self.gain else jnp.ones(3)) @ total
+
+
+@pytest.mark.parametrize("gain", [True, False])
+@pytest.mark.parametrize("rule", [
+    ls.rules.GradientDescent(rate=0.1), ls.rules.PerExamplePenalty(rate=0.1, weight=0.1),
+])  # fmt: skip
+def test_a_dict_with_filters_trains_compressed(gain, rule):
+    data = ls.data.SignalNoise(dim=10**6, train=6, test=4, signal=1.0, noise=1e-3)
+    probes = (ls.probes.Loss(), ls.probes.SignalLearning(), ls.probes.Filters())
+    result = ls.run(ls.Experiment(data, Gained(gain), rule, 3, probes), progress=False)
+    assert result.attrs["coordinates_used"] == "compressed"
+    assert float(result.loss.isel(step=-1).mean()) < float(result.loss.isel(step=0).mean())
+
+
+def test_leaves_have_the_order_of_a_dict():
+    arrays = {"filters": np.ones((2, 3)), "second": np.ones(2), "bias": np.zeros(2)}
+    weights = Weights(**arrays)
+    assert all(a is b for a, b in zip(*map(jax.tree.leaves, (weights, arrays)), strict=True))
+    assert weights["second"] is weights.second
+    for params in (weights, arrays):
+        assert filters_of(replaced(params, filters=None)) is None

@@ -1,0 +1,373 @@
+"""Xu and Chen (2025): Condition 1 against explicit matrices, the regimes, and what cannot hold."""
+
+import math
+
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.papers.benign import theory as benign
+from learnscope.papers.benign.theory.spectra import Spectra, spectra
+
+
+def experiment(
+    dim=1000, classes=5, sizes=100, signal=1.0, correlation=1.0, width=100, rate=0.05, scale=None,
+    steps=20, **more,
+):  # fmt: skip
+    """The paper's section 5.1, unless told."""
+    data = ls.data.ClassNoise(
+        dim=dim, classes=classes, train_per_class=sizes, test=10, signal=signal,
+        correlation=correlation, **more,
+    )  # fmt: skip
+    start = {"initial": "torch"} if scale is None else {"scale": scale}
+    net = ls.nets.PatchCNN(width=width, classes=classes, activation="relu", **start)
+    return ls.Experiment(data=data, net=net, rule=ls.rules.GradientDescent(rate=rate), steps=steps)
+
+
+def by_matrices(setting):
+    """The same experiment, with its matrices written out."""
+    data = setting.data
+    explicit = ls.data.MatrixNoise(
+        factors=data.matrices(), train_per_class=data.train_per_class, test=10, signal=data.signal
+    )
+    return ls.Experiment(data=explicit, net=setting.net, rule=setting.rule, steps=setting.steps)
+
+
+def margins(setting, **constants):
+    return {each.name: each.margin for each in ls.theory.conditions(setting, **constants)}
+
+
+UNEVEN = {"dim": 40, "classes": 3, "sizes": (4, 9, 2), "signal": (1.0, 0.5, 2.0)}
+
+
+@pytest.mark.parametrize("correlation", [1.0, 1.2, 5.0, 30.0])
+def test_closed_forms_against_the_matrices(correlation):
+    setting = experiment(**UNEVEN, correlation=correlation, bulk=0.7)
+    a = setting.data.matrices()
+    found = spectra(setting.data)
+    values = np.linalg.svd(a, compute_uv=False)
+    products = np.einsum("kdi,jde->kjie", a, a)
+    expected = Spectra(
+        trace=np.einsum("kij,kij->k", a, a),
+        rank=np.linalg.matrix_rank(a),
+        largest=values[:, 0],
+        smallest=values[:, 36],  # the last of R = 37
+        squares=(products**2).sum((2, 3)),
+        operator=np.linalg.norm(products, 2, axis=(2, 3)),
+    )
+    for name, mine, theirs in zip(Spectra._fields, found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, err_msg=name)
+    cross = 0.7**2 * (math.sqrt(correlation + 36) + math.sqrt(correlation - 1))
+    np.testing.assert_allclose(np.sqrt(found.squares[0, 1]), cross, rtol=1e-12)
+
+
+@pytest.mark.parametrize("correlation", [1.0, 5.0])
+def test_matrix_noise_gives_the_same(correlation):
+    setting = experiment(**UNEVEN, correlation=correlation)
+    other = by_matrices(setting)
+    for mine, theirs in zip(
+        ls.theory.conditions(setting), ls.theory.conditions(other), strict=True
+    ):
+        assert mine.name == theirs.name and mine.holds == theirs.holds
+        assert mine.margin == pytest.approx(theirs.margin, rel=1e-12), mine.name
+    one, two = benign.exponents(setting), benign.exponents(other)
+    for name in one:
+        np.testing.assert_allclose(one[name], two[name], rtol=1e-12)
+    assert ls.theory.boundary(other, "data.correlation") is None
+    assert ls.theory.predict(other)["boundary_correlation"] is None
+
+
+def test_condition_1_by_hand_in_the_papers_setting():
+    """K = 5, d = 1000, n = 500, m = 100, rate 0.05, sigma_0 = 1/sqrt(3000), T = 20, delta 0.1."""
+    trace, few, start, log_t = 995 / 4, math.log(5000), math.log(5000), math.log(20)
+    norm = math.sqrt(995) / 4
+    most = math.sqrt(1 / 3000) * 500 * math.sqrt(trace)
+    expected = {
+        "noise trace": trace / (500 * norm * math.log(2.5e6)),
+        "noise spread": math.sqrt(995) / math.sqrt(math.log(50)),
+        "alike noise": 1,
+        "noise entries": (1 - math.erf(0.25 / math.sqrt(2))) / 2 / 0.4,
+        "width": 100 / few,
+        "sample size": 500 / math.log(1000),
+        "width, initial weights": 100 * 500 / 3000 / (few * log_t**2),
+        "rank": 10 / 500,
+        "dimension": 1000 / math.log(500000),
+        "learning rate": 1 / (0.05 * (1 + math.sqrt(1.5 * trace)) ** 2),
+        "learning rate, trace": 100 * 500 * log_t / (0.05 * trace),
+        "initial weights": 1 / (most * start**1.5),
+        "initial weights, either": 1 / (most * start),
+    }
+    assert margins(experiment()) == pytest.approx(expected)
+    failing = {name: round(margin, 5) for name, margin in expected.items() if margin < 1}
+    assert failing == {
+        "noise trace": 0.00428,
+        "width, initial weights": 0.21805,
+        "rank": 0.02,
+        "learning rate": 0.04845,
+        "initial weights": 0.00028,
+        "initial weights, either": 0.00082,
+    }
+
+
+def test_the_dimension_that_the_trace_needs():
+    """R >= (n log(n^2 / delta))^2: 5.4e7 for delta = 0.1, 5.9e7 for 0.05."""
+    for delta, dim in ((0.1, 5.42565e7), (0.05, 5.9486e7)):
+        needed = (500 * math.log(500**2 / delta)) ** 2 + 5
+        assert needed == pytest.approx(dim, rel=1e-4)
+        for factor, holds in ((0.999, False), (1.001, True)):
+            found = ls.theory.conditions(experiment(dim=int(factor * needed)), delta=delta)
+            assert found[0].holds is holds
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "uniform", "rademacher", "triangular"])
+def test_every_noise_passes_the_threshold_often_enough(noise):
+    import jax
+
+    from learnscope.data.class_noise import NOISES
+
+    share = next(
+        each.left
+        for each in ls.theory.conditions(experiment(noise=noise))
+        if each.name == "noise entries" and each.holds
+    )
+    # 400,000 draws: 5 standard deviations of the share.
+    drawn = float((NOISES[noise](jax.random.key(0), (400_000,)) > 0.25).mean())
+    assert drawn == pytest.approx(share, abs=5 * 0.5 / math.sqrt(400_000))
+
+
+def runnable(dim=5000, strength=1.0, **more):
+    """As much of Condition 1 as n = 9 and m = 100 allow: all but the width for initial weights."""
+    setting = experiment(
+        dim=dim, classes=3, sizes=3, width=100, scale=1.0, rate=1.0, steps=40_000, **more
+    )
+    signal = strength * ls.theory.boundary(setting, "data.signal")
+    setting = setting.replace("data.signal", signal)
+    listed = {each.name: each for each in ls.theory.conditions(setting)}
+    scale = min(listed[name].right for name in ("initial weights", "initial weights, either"))
+    setting = setting.replace("net.scale", 0.9 * scale)
+    return setting.replace("rule.rate", 0.9 / listed["learning rate"].left)
+
+
+@pytest.mark.parametrize("dim", [5000, 10**8, 10**12])
+@pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
+def test_one_condition_fails_where_it_can_be_run(dim, strength):
+    setting = runnable(dim, strength)
+    found = ls.theory.conditions(setting)
+    assert [each.name for each in found if not each.holds] == ["width, initial weights"]
+    (short,) = (each.margin for each in found if not each.holds)
+    assert short < 1e-6
+    assert ls.theory.conditions(setting, omega=0.99 * short).holds
+    side = {0.5: "harmful", 1.0: "harmful", 2.0: "benign by features"}[strength]
+    assert ls.theory.predict(setting)["regime"] == side
+
+
+def test_the_two_demands_on_initial_weights_contradict_each_other():
+    """For noise that all classes share, phi^2 <= |u|^2 |A^T A|_F, so that the margins of (b)'s
+    Omega and, squared, of (c)'s sigma_0 multiply to at most m / (n sqrt(R) log(n / delta)
+    log(T)^2 log(K m / delta)^3); the rank asks for R >= 0.9 m + n. Together: m >= 1.16e14."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        dim, width, size = (int(10**x) for x in rng.uniform([3, 1, 0.5], [12, 9, 2]))
+        setting = experiment(
+            dim=dim, classes=3, sizes=size, width=width, signal=10 ** rng.uniform(-1, 4),
+            scale=10 ** rng.uniform(-6, 0), steps=int(10 ** rng.uniform(1, 5)),
+        )  # fmt: skip
+        found, n = margins(setting), 3 * size
+        most = width / (
+            n * math.sqrt(dim - 3) * math.log(10 * n) * math.log(setting.steps) ** 2
+            * math.log(30 * width) ** 3
+        )  # fmt: skip
+        product = found["width, initial weights"] * found["initial weights"] ** 2
+        assert product <= most * (1 + 1e-9)
+    # The least width for three steps or more, by n: none leaves a dimension of 1e12 or less.
+    least = math.inf
+    for n in range(7, 200):
+        m = 10.0 * n
+        for _ in range(200):
+            root = math.sqrt(max((n * math.log(10 * n**2)) ** 2, 0.9 * m + n))
+            m = max(10 * n, n * root * math.log(10 * n) * math.log(3) ** 2 * math.log(30 * m) ** 3)
+        if n >= math.log(10 * m):
+            least = min(least, m)
+    assert least == pytest.approx(1.157e14, rel=1e-3)
+
+
+def test_alike_noise_bounds_the_correlation_ratio():
+    for constant in (1.0, 1.5, 4.0):
+        for factor, holds in ((1.0, True), (1.01, False)):
+            setting = experiment(correlation=factor * constant**2, bulk=0.3)
+            found = ls.theory.conditions(setting, constant=constant)
+            assert found[2].holds is holds, (constant, factor)
+
+
+def test_one_spike_cannot_be_spread_but_a_block_can():
+    """One spike: |A^T A|_F / |A^T A|_op is sqrt(Gamma / (Gamma - 1)) in high dimension, so that (a)
+    caps Gamma near 1.29 for three classes, whatever C. Blocks of their own are free of that."""
+    for correlation in (1.1, 1.42, 3.0):
+        setting = experiment(dim=10**12, classes=3, correlation=correlation)
+        spread = math.sqrt(correlation / (correlation - 1) / math.log(30))
+        assert margins(setting)["noise spread"] == pytest.approx(spread, rel=1e-4)
+    allowed = [
+        correlation
+        for correlation in np.linspace(1, 3, 201)
+        if all(
+            each.holds
+            for each in ls.theory.conditions(
+                experiment(dim=10**12, classes=3, correlation=correlation),
+                constant=math.sqrt(correlation),
+            )[1:3]
+        )
+    ]
+    assert max(allowed) == pytest.approx(1.29, abs=0.011)
+    blocks = np.repeat([[3.0, 1, 1], [1, 3, 1], [1, 1, 3]], 30, axis=1)
+    factors = np.stack([np.diag(np.concatenate([np.zeros(3), each])) for each in blocks])
+    data = ls.data.MatrixNoise(factors=factors, train_per_class=5, test=1, signal=1.0)
+    setting = experiment(classes=3, scale=0.01)
+    setting = ls.Experiment(data=data, net=setting.net, rule=setting.rule, steps=9)
+    assert benign.exponents(setting).worst_ratio.values == pytest.approx(83 / 19)
+    listed = ls.theory.conditions(setting, constant=2.2)
+    assert listed[1].holds and listed[2].holds
+
+
+def test_a_constant_makes_all_but_one_harder():
+    once, twice = (margins(experiment(correlation=3), constant=c) for c in (1.0, 2.0))
+    same = {"noise entries", "width, initial weights", "learning rate, trace"}
+    assert {name for name in once if twice[name] == once[name]} == same
+    assert {name for name in once if twice[name] > once[name]} == {"alike noise"}
+
+
+def test_extremes_are_told_apart_without_failing():
+    found = margins(experiment(signal=0.0, scale=0.0, steps=1))
+    assert found["width, initial weights"] == 0
+    assert found["initial weights"] == math.inf  # sigma_0 = 0 is small enough for anything
+    assert margins(experiment(signal=0.0))["initial weights"] == 0
+    assert margins(experiment(dim=80))["rank"] == 0
+
+
+def test_a_second_layer_without_1_over_m_is_brought_to_the_papers():
+    mean = experiment(scale=0.01, dim=60, classes=3, sizes=3, width=10)
+    scaled = mean.replace("net.second_layer", "sum").replace("net.scale", 0.01 / 10)
+    scaled = scaled.replace("rule.rate", 0.05 / 100)
+    assert margins(scaled) == pytest.approx(margins(mean))
+    runs = [ls.run(each, seeds=2, progress=False, precision="float64") for each in (mean, scaled)]
+    assert abs(runs[0].loss - runs[1].loss).max() < 1e-10
+
+
+def test_sizes_and_signals_enter_class_by_class():
+    """SNR and Gamma of class k against j, by hand."""
+    setting = experiment(**UNEVEN, correlation=5.0)
+    found, squares = benign.exponents(setting), setting.data.squares()
+    sizes, signal = UNEVEN["sizes"], UNEVEN["signal"]
+    for k in range(3):
+        for j in range(3):
+            if k == j:
+                assert math.isnan(found.snr[k, j]) and math.isnan(found.ratio[k, j])
+                continue
+            snr = sizes[k] ** 2 * signal[k] ** 4 / (sizes[j] * squares[k, j])
+            assert float(found.snr[k, j]) == pytest.approx(snr, rel=1e-12)
+            assert float(found.ratio[k, j]) == pytest.approx(5 * sizes[k] / sizes[j], rel=1e-12)
+    assert found.worst_ratio.values == pytest.approx([5 * 4 / 9, 5 * 9 / 4, 5 * 2 / 9])
+    assert ls.theory.boundary(setting, "data.correlation") == 9 / 2
+
+
+def test_a_growing_majority_turns_the_minority():
+    """Statement 2b of class 0 worsens with the others' sizes; of the others it does not."""
+    seen = []
+    for majority in (10, 50, 200):
+        setting = experiment(sizes=(50, *[majority] * 4), signal=0.01, correlation=20.0)
+        found = benign.exponents(setting).worst_ratio.values
+        seen.append((found[0], benign.regime(0, found[0]), ls.theory.predict(setting)["regime"]))
+    assert [ratio for ratio, *_ in seen] == pytest.approx([100, 20, 5])
+    assert [own for _, own, _ in seen] == ["benign by covariance"] * 2 + ["undetermined"]
+    assert [worst for *_, worst in seen] == ["undetermined", "benign by covariance", "undetermined"]
+
+
+def test_monotone():
+    def snr(**changes):
+        return ls.theory.predict(experiment(**changes))["snr"]
+
+    for field, values in {"signal": (1, 2), "sizes": (50, 100)}.items():
+        low, high = (snr(**{field: value}) for value in values)
+        assert low < high, field
+    for field, values in {"dim": (500, 1000), "correlation": (1, 9), "bulk": (0.5, 0.6)}.items():
+        low, high = (snr(**{field: value}) for value in values)
+        assert low > high, field
+
+
+@pytest.mark.parametrize("bulk", [0.5, 0.3, 0.1])
+def test_the_corners_of_figure_2(bulk):
+    for (signal, correlation), side in {
+        (0.0, 1.0): "harmful",
+        (9.0, 1.0): "benign by features",
+        (0.0, 900.0): "benign by covariance",
+        (9.0, 900.0): "benign by features",
+        (0.0, 5.0): "undetermined",
+    }.items():
+        setting = experiment(signal=signal, correlation=correlation, bulk=bulk)
+        found = ls.theory.predict(setting)
+        assert found["regime"] == side and found["regimes"] == f"{side}: 0, 1, 2, 3, 4"
+        assert found["ratio"] == pytest.approx(correlation)
+    assert benign.regime(5, 5, high=5) == "benign by features"
+    assert benign.regime(4, 5, high=5) == "benign by covariance"
+    with pytest.raises(ls.BadInput, match="below low"):
+        benign.regime(1, 1, high=0.5)
+
+
+@pytest.mark.parametrize("field", ["signal", "train_per_class", "dim", "bulk"])
+@pytest.mark.parametrize("correlation", [1.0, 7.0])
+def test_the_boundary_is_where_the_worst_exponent_is_one(field, correlation):
+    setting = experiment(dim=10**6, sizes=5000, signal=0.7, correlation=correlation)
+    value = ls.theory.boundary(setting, f"data.{field}")
+    whole = field in ("train_per_class", "dim")
+    moved = setting.replace(f"data.{field}", round(value) if whole else value)
+    assert ls.theory.predict(moved)["snr"] == pytest.approx(1, rel=1e-3 if whole else 1e-12)
+
+
+def test_boundaries_of_unlike_classes():
+    setting = experiment(**UNEVEN, correlation=5.0)
+    value = ls.theory.boundary(setting, "data.signal")
+    assert ls.theory.predict(setting.replace("data.signal", value))["snr"] == pytest.approx(1)
+    found = ls.theory.predict(setting)
+    for field in ("signal", "correlation"):
+        moved = setting.replace(f"data.{field}", found[f"boundary_{field}"])
+        exponent = {"signal": "snr", "correlation": "ratio"}[field]
+        assert ls.theory.predict(moved)[exponent] == pytest.approx(10)
+    for field in ("data.train_per_class", "net.scale", "data.noise"):
+        assert ls.theory.boundary(setting, field) is None
+    silent = experiment(signal=0.0)
+    assert ls.theory.boundary(silent, "data.dim") is None
+    assert ls.theory.boundary(experiment(signal=0.1), "data.dim") is None  # below 2 K
+    assert "Gamma" in str(found)
+
+
+def test_noise_that_classes_do_not_share_never_hurts():
+    own = np.zeros((3, 9, 9))
+    for k in range(3):
+        own[k, 3 + 2 * k, 3 + 2 * k] = own[k, 4 + 2 * k, 4 + 2 * k] = 1
+    data = ls.data.MatrixNoise(factors=own, train_per_class=5, test=1, signal=0.0)
+    setting = experiment(classes=3, scale=0.01)
+    setting = ls.Experiment(data=data, net=setting.net, rule=setting.rule, steps=9)
+    found = ls.theory.predict(setting)
+    assert found["snr"] == found["ratio"] == math.inf
+    assert not ls.theory.conditions(setting).holds
+
+
+def test_it_says_what_it_is_about():
+    good = experiment(dim=50, classes=3, sizes=3)
+    assert benign.applies(good)
+    for path, value in {
+        "net.activation": "relu2",
+        "net.classes": 4,
+        "rule.loss": "balanced",
+        "rule.optimiser": "adam",
+        "data.batch": 4,
+    }.items():
+        wrong = good.replace(path, value)
+        with pytest.raises(ls.BadInput, match="ClassNoise or MatrixNoise"):
+            ls.theory.conditions(wrong)
+        assert ls.theory.boundary(wrong, "data.signal") is None
+    two = experiment(dim=50, classes=2, sizes=3)
+    assert not benign.applies(two)
+    other = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1, noise=1)
+    other = ls.Experiment(data=other, net=good.net, rule=good.rule, steps=1)
+    with pytest.raises(ls.BadInput, match="no exponents"):
+        benign.exponents(other)

@@ -1,0 +1,104 @@
+"""The study's ledger says what was measured, and changes when the update is wrong."""
+
+import re
+
+import jax
+import pytest
+
+from learnscope.papers import get
+from learnscope.papers.pegr import experiments as ex
+from learnscope.rules import per_example_penalty, way
+from tests.papers.test_studies import check_figures
+
+# What three seeds show without the 1/m; ten seeds show the same (docs/ledger.md).
+NO_MEAN = {
+    "losses.no_mean": "reproduced",
+    "signal.no_mean": "reproduced",
+    "weak-signal.no_mean": "reproduced",
+    "weak-noise.no_mean": "reproduced",
+    "accuracy.no_mean": "differs",
+    "others.no_mean": "reproduced",
+}
+
+
+def verdicts() -> dict[str, str]:
+    """The verdicts of the no-1/m reading at smoke scale, computed anew."""
+    jax.clear_caches()
+    study = get("pegr")
+    datasets = {"no_mean": study.sweeps("smoke")["no_mean"].run(progress=False)}
+    found = {e.claim.id: e.finding.verdict for e in study.ledger(datasets)}
+    return {name: found[name] for name in NO_MEAN}
+
+
+def test_the_no_mean_reading_gives_the_ledger_its_verdicts():
+    assert verdicts() == NO_MEAN
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.5], ids=["sign flipped", "factor 2 dropped"])
+def test_a_wrong_update_changes_the_ledger(monkeypatch, factor):
+    right = per_example_penalty.penalised_slopes
+
+    def wrong(net, others, seen, batch, loss, weight):
+        return right(net, others, seen, batch, loss, factor * weight)
+
+    for user in (per_example_penalty, way):  # steps as the rule says, and in the vectors' span
+        monkeypatch.setattr(user, "penalised_slopes", wrong)
+    found = verdicts()
+    jax.clear_caches()
+    assert found != NO_MEAN
+    assert found["signal.no_mean"] == "differs"
+
+
+def test_every_numbered_statement_of_the_paper_is_listed():
+    places = " ".join(claim.where for claim in get("pegr").claims)
+    for number in range(1, 7):
+        assert f"Figure {number}" in places
+    for statement in ("Theorem 3.2", "Theorem 3.3", "Lemma 5.5", "Proposition 5.6", "Section 5.1"):
+        assert statement in places
+
+
+def test_figures_are_drawn():
+    """Of every sweep but those on images, so short that only its shape is right."""
+    study, short = get("pegr"), {"theorem": 160, "phase": 20}
+    datasets = {}
+    for name, sweep in study.sweeps("smoke").items():
+        if not name.startswith("mnist"):
+            steps = short.get(name, 30)
+            changes = {"data.test": [20], "steps": [steps], "record.every": [steps // 10]}
+            datasets[name] = sweep.override(changes, seeds=2).run(progress=False)
+    check_figures(study, datasets)
+
+
+def test_scales_and_readings_differ_only_where_they_say():
+    sweeps = get("pegr").sweeps("laptop")
+    literal, no_mean = sweeps["literal"].arms[0], sweeps["no_mean"].arms[0]
+    assert literal.experiment.replace("net.second_layer", "sum") == no_mean.experiment
+    assert literal.axes == no_mean.axes
+    assert literal.experiment.data.dim == ex.DIM == 400
+    assert (literal.experiment.steps, literal.experiment.rule.until) == (1500, 800)
+    (arm,), (laptop,) = get("pegr").sweeps("paper")["phase"].arms, sweeps["phase"].arms
+    assert all(full.size > some.size for full, some in zip(arm.axes, laptop.axes, strict=True))
+
+
+def test_overrides_follow_zipped_fields():
+    sweep = get("pegr").sweeps("smoke")["working"]
+    changed = sweep.override({"data.noise": [0.5, 1.4], "rule.weight": [0.02]})
+    for arm in changed.arms:
+        fields = arm.axes[0].fields
+        assert fields["data.noise"] == [0.5, 1.4]
+        assert fields["net.scale"] == [0.01, 0.001]
+    assert changed.arms[0].axes[0].fields["rule.weight"] == [0.02, 0.02]
+    assert "rule.weight" not in changed.arms[2].axes[0].fields
+
+
+@pytest.mark.slow
+def test_the_committed_ledger_is_what_the_laptop_scale_measures():
+    """Runs the whole study (minutes) and compares verdicts with docs/ledger.md."""
+    from pathlib import Path
+
+    study = get("pegr")
+    datasets = {name: s.run(progress=False) for name, s in study.sweeps("laptop").items()}
+    now = [entry.finding.verdict for entry in study.ledger(datasets)]
+    text = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    text = text.partition("\n## pegr\n")[2].partition("\n## ")[0]
+    assert re.findall(r"\*\*(reproduced|differs|not run)\*\* \|$", text, re.M) == now

@@ -1,0 +1,45 @@
+"""Experiments as Python: what is written makes the same experiment again."""
+
+from typing import ClassVar
+
+import pytest
+
+import learnscope as ls
+from learnscope.errors import BadInput
+from learnscope.part.python import source
+from tests.conformance.examples import examples_of, experiment_with
+
+EXAMPLES = [
+    (slot, name, part)
+    for slot in ("data", "net", "rule", "probes")
+    for _, name, part in examples_of(slot)
+]
+
+
+@pytest.mark.parametrize(("slot", "name", "part"), EXAMPLES, ids=lambda v: str(v)[:30])
+def test_what_is_written_makes_the_same(slot, name, part):
+    experiment = experiment_with(slot, part)
+    if name == "Model":
+        with pytest.raises(BadInput, match="cannot be written as Python: it is code"):
+            experiment.to_python()
+        return
+    text = experiment.to_python()
+    assert eval(text, {"ls": ls, "float": float, "__builtins__": {}}) == experiment
+    assert max(map(len, text.splitlines())) <= 100 or "[" in text
+
+
+def test_defaults_are_left_out_and_infinity_is_kept():
+    rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
+    assert "half" not in source(rule)
+    assert eval(source(float("inf"))) == float("inf")
+
+
+def test_a_part_of_ones_own_is_refused():
+    class _Own(ls.probes.AbstractProbe):
+        outputs: ClassVar = {}
+
+        def __call__(self, state, problem):
+            return {}
+
+    with pytest.raises(BadInput, match="_Own cannot be written as Python"):
+        source(_Own())

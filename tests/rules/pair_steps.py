@@ -1,0 +1,55 @@
+"""What tests of rules on pairs share: rates, populations, and paths of a rule."""
+
+import jax
+import numpy as np
+
+import learnscope as ls
+from learnscope.lab import one_run
+from tests.small import quick
+
+STEPS, KEY = 20, jax.random.key(11)
+RATES = {"rate": 0.07, "head_rate": 0.05, "momentum": 0.9}
+DEFAULT = {"normalise": "batch", "stop_gradient": True, "target": "shared", "both_ways": False}
+POPULATIONS = {
+    "two features": ls.data.StrongWeak(
+        dim=4, patches=4, feature_patches=2, strengths=(1.5, 1.2), noise=0.7, batch=2, test=5
+    ),
+    "unlike frequencies": ls.data.StrongWeak(
+        dim=5, patches=6, feature_patches=3, strengths=(1.2, 1, 1.1), noise=0.6, batch=2, test=5,
+        frequencies=(1, 3, 2),
+    ),
+    "together": ls.data.StrongWeak(
+        dim=4, patches=6, feature_patches=2, strengths=(1.3, 1.1), noise=0.7, batch=2, test=5,
+        together=True,
+    ),
+}  # fmt: skip
+
+
+def numbers(state):
+    """Weights, head and target as NumPy arrays."""
+    target = state.memory.target
+    head = {name: np.asarray(value) for name, value in state.memory.head.items()}
+    return (
+        np.asarray(state.params["filters"]), head,
+        None if target is None else np.asarray(target["filters"]),
+    )  # fmt: skip
+
+
+@quick
+def path(rule, state, problem, keys):
+    def step(state, key):
+        state = rule.step(state, problem, key)
+        memory = [getattr(state.memory, name, None) for name in ("head", "target")]
+        return state, (state.params, *memory)
+
+    return jax.lax.scan(step, state, keys)[1]
+
+
+def word(case):
+    return "-".join(str(value) for value in case.values())
+
+
+def first_draw(setting, precision, seed=0):
+    """The problem and the first weights of a compressed run."""
+    run = quick(lambda: one_run(setting, seed, "compressed", precision))()
+    return run.problem, run.state.params

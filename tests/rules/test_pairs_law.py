@@ -1,0 +1,289 @@
+"""Rules on pairs in any coordinates: compressed runs against ambient ones, and what is refused."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import learnscope as ls
+from learnscope.lab import one_run, size
+from learnscope.lab.blocks import Plan
+from learnscope.rules import AbstractPairRule, AbstractRule
+from learnscope.rules.way import Plain, Turning, way_for
+from tests import law
+from tests.rules.pair_steps import KEY, first_draw
+from tests.small import quick, refused, run
+
+SEEDS, DIM = 1500, 40
+
+
+LAWS = {
+    "one-sided": ls.rules.NonContrastive(rate=2.0, head_rate=0.1),
+    "no stop-gradient": ls.rules.NonContrastive(rate=2.0, head_rate=0.1, stop_gradient=False),
+    "ema, both ways": ls.rules.NonContrastive(
+        rate=2.0, head_rate=0.1, target="ema", momentum=0.95, both_ways=True
+    ),
+    "contrastive": ls.rules.Contrastive(rate=2.0),
+}
+
+
+RECORDED = (0, 1, 4, 10)
+
+
+def experiment(rule, dim=DIM, width=2, **data):
+    given = {"patches": 4, "feature_patches": 2, "strengths": (2, 1.5), "noise": 1.0, "batch": 24}
+    return ls.Experiment(
+        data=ls.data.StrongWeak(dim=dim, test=5, **given | data),
+        net=ls.nets.PatchEncoder(width=width), rule=rule, steps=RECORDED[-1],
+        probes=[ls.probes.FeatureStrengths()],
+    )  # fmt: skip
+
+
+def basis_free(state, features):
+    """All that inner products tell of a state: components along features, products of noise parts
+    of all filters there are, and the head."""
+    rows = [state.params["filters"], state.start["filters"]]
+    head = jnp.zeros((0,))
+    if hasattr(state.memory, "head"):
+        head = state.memory.head["matrix"][~np.eye(2, dtype=bool)]
+        rows += [] if state.memory.target is None else [state.memory.target["filters"]]
+    rows = jnp.concatenate(rows)
+    noise = rows[:, features:]
+    products = (noise @ noise.T)[np.tril_indices(len(rows))]
+    return jnp.concatenate([rows[:, :features].ravel(), products, head])
+
+
+def simulate(name, how, first, dims):
+    """Runs as the laboratory takes them, at the recorded steps: dim, seed, step, number."""
+    setting = experiment(LAWS[name])
+
+    def walk(seeds, dim):
+        def one(seed):
+            run = one_run(setting, seed, how, varying={"data.dim": dim} if how != "ambient" else {})
+            way = way_for(run.experiment.rule, run.carry.position, run.problem)
+            assert isinstance(way, Turning if how == "compressed" else Plain)
+            return jnp.stack([basis_free(run.after(step).state, 2) for step in RECORDED])
+
+        return jax.vmap(one)(seeds)
+
+    walk = quick(walk, 0 if how == "compressed" else 1)  # ambient runs take longer
+    seeds = jnp.arange(first, first + SEEDS, dtype=jnp.uint32)
+    return [np.asarray(walk(seeds, jnp.asarray(float(dim)))) for dim in dims]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "ema, both ways")) for name in LAWS],
+)
+def test_compressed_runs_have_the_ambient_law(name):
+    """Every number that inner products give, at four times. A dimension of 50 instead of 40 is
+    told, and 10^6 is the same program."""
+    right, wrong, high = simulate(name, "compressed", 0, [DIM, 50, 10**6])
+    (ambient,) = simulate(name, "ambient", SEEDS, [DIM])
+    assert all(np.isfinite(runs).all() for runs in (right, wrong, ambient))
+    if name != "contrastive":  # see `test_small_outputs_have_finite_gradients`
+        assert np.isfinite(high).all()
+    assert ambient[0].size > 60
+    law.assert_law(right, ambient)
+    law.assert_other_law(wrong, ambient, by=3)
+
+
+def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
+    rule = LAWS["ema, both ways"]
+    setting = experiment(rule)
+    with jax.enable_x64(True):
+        run = quick(lambda: one_run(setting, 5, "compressed", "float64"))()
+        problem, turned, traced = run.problem, run.state, run.experiment.rule
+
+        @quick
+        def both(problem, state, t):
+            key = jax.random.fold_in(KEY, t)
+            plain = traced.step(state, problem, key)
+            return plain, Turning(traced, problem).step(state, t, key)
+
+        width = eqx.filter_eval_shape(problem.batch, KEY).x[0].values.shape[-1]
+        for t in range(4):
+            plain, turned = both(problem, turned, jnp.asarray(t))
+            np.testing.assert_allclose(basis_free(plain, 2), basis_free(turned, 2), atol=1e-12)
+            assert turned.step == plain.step
+            filters = turned.params["filters"]
+            assert filters.shape == (2, 2 + 5 * 2)
+            assert (np.abs(plain.params["filters"][:, 8:]) > 1e-6).any()  # it had left the span
+            target = turned.memory.target["filters"]
+            for rows, used in ((filters, 4), (target, 6), (turned.start["filters"], 8)):
+                np.testing.assert_allclose(rows[:, used:], 0, atol=1e-14)
+            # Fresh patches have all coordinates of what they meet.
+            assert (np.abs(target[:, 4:]) > 1e-6).any()
+            np.testing.assert_allclose(target[:, width:], 0, atol=1e-14)
+
+
+def test_the_cost_does_not_depend_on_the_dimension():
+    shapes = []
+    for dim in (100, 10**6):
+        problem, carry, _ = size.shapes(experiment(LAWS["one-sided"], dim), "compressed", "float32")
+        batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
+        shapes.append([leaf.shape for leaf in jax.tree.leaves((problem, carry, batch))])
+    assert shapes[0] == shapes[1]
+    assert max(math.prod(shape) for shape in shapes[0]) < 1000
+
+
+@pytest.mark.slow
+def test_byol_runs_in_any_dimension():
+    """SimSiam with a target network, in one program for both dimensions, as a sweep."""
+    rule = ls.rules.NonContrastive(
+        rate=0.05, head_rate=0.05, head="mlp", hidden=8, both_ways=True, target="ema"
+    )
+    setting = experiment(rule, 100, batch=8)
+    probes = [ls.probes.FeatureStrengths(), ls.probes.PairLoss()]
+    setting = ls.Experiment(setting.data, setting.net, rule, steps=20, probes=probes)
+    result = ls.run(setting, {"data.dim": [100, 10**6]}, seeds=2, progress=False)
+    assert result.attrs["coordinates_used"] == "compressed"
+    assert not result.diverged_at.notnull().any()
+    assert np.isfinite(result.strength).all() and np.isfinite(result.pair_loss).all()
+    moved = abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0))
+    assert (moved > 1e-3).all()
+
+
+def test_patches_have_no_coordinates_beyond_the_dimension():
+    setting = experiment(LAWS["one-sided"], dim=4, width=8)
+    assert Plan.of(setting, None, 1, "auto", "float32").coordinates == "compressed"
+    problem, _ = first_draw(setting, "float32")
+    assert (np.asarray(quick(problem.batch)(KEY).x[0].values)[..., 4:] == 0).all()
+
+
+def with_rule(**given):
+    return experiment(ls.rules.NonContrastive(rate=0.1, head_rate=0.1, **given))
+
+
+NOT_COMPRESSED = {
+    "the optimiser adam treats coordinates one by one": with_rule(optimiser="adam"),
+    "remembers vectors of earlier steps": with_rule(options={"momentum": 0.9}),
+    "StrongWeak draws vectors that leave any fixed span": with_rule().replace(
+        "data.noise_law", "uniform"
+    ),
+    "GradientDescent may meet a fresh example twice": with_rule().replace(
+        "rule", ls.rules.GradientDescent(rate=0.1)
+    ),
+    "remembers vectors": experiment(ls.rules.Contrastive(rate=0.1, options={"momentum": 0.9})),
+}
+
+
+def test_coordinates_that_are_not_possible():
+    def chosen(setting):
+        return Plan.of(setting, None, 1, "auto", "float32").coordinates
+
+    words = "coordinates = 'rotate' is not possible: every step draws new vectors"
+    refused(lambda: run(with_rule(), coordinates="rotate"), words)
+    for words, setting in NOT_COMPRESSED.items():
+        refused(lambda setting=setting: run(setting, coordinates="compressed"), words)
+        assert chosen(setting) == "ambient"
+    for rule in LAWS.values():
+        assert chosen(experiment(rule)) == "compressed"
+
+
+POPULATION = ls.rules.PopulationDescent(rate=0.1, head_rate=0.1)
+
+
+def test_what_does_not_go_together():
+    setting = experiment(POPULATION)
+    other = ls.data.SignalNoise(dim=40, train=4, test=4, signal=1, noise=1)
+    cubic = "PopulationDescent needs the net PatchEncoder with activation = 'cubic'"
+    gaussian = "need the data model StrongWeak with Gaussian noise"
+    viewless = with_rule().replace("data", other)
+    for wrong, words in (
+        (setting.replace("net.activation", "relu"), cubic),
+        (setting.replace("net", ls.nets.PatchCNN(width=2)), cubic),
+        (setting.replace("data.noise_law", "uniform"), gaussian),
+        (setting.replace("data", other), gaussian),
+        (viewless.replace("probes", [ls.probes.NeuronCorrelation()]),
+         "the data model has no positive pairs"),
+        (setting.replace("net.overlaps", (1, 2, 3)),
+         "PatchEncoder.overlaps has 3 entries: it must have width = 2 times"),
+    ):  # fmt: skip
+        refused(lambda wrong=wrong: run(wrong), words)
+
+
+@pytest.mark.parametrize("how", ["ambient", "compressed"])
+def test_overlaps_fix_sizes_and_leave_signs_free(how):
+    setting = experiment(POPULATION).replace("net.overlaps", (2, 1, 0.5, 1.3))
+
+    def one(seed):
+        return one_run(setting, seed, how).state.params["filters"]
+
+    found = np.asarray(quick(jax.vmap(one))(jnp.arange(400, dtype=jnp.uint32)))
+    sizes = np.array([[2, 1], [0.5, 1.3]]) / DIM**0.5
+    np.testing.assert_allclose(np.abs(found[..., :2]), np.broadcast_to(sizes, (400, 2, 2)), 1e-6)
+    codes = (found[..., :2] > 0).reshape(400, 4) @ 2 ** np.arange(4)
+    law.assert_counts(np.bincount(codes, minlength=16))
+    norms = (found[..., 2:] ** 2).sum(-1) * DIM
+    law.assert_law(norms, dict.fromkeys(range(2), stats.chi2(DIM - 2)))
+
+
+class OwnTarget(AbstractRule):
+    """A rule that draws a second network, as a target that is not a copy would be."""
+
+    loss: str = ls.part.choice("pairs", default="pairs")
+
+    @property
+    def basis_dependence(self):
+        return None
+
+    def prepare(self, net, params, problem, key):
+        return net.init(key, problem)
+
+    def step(self, state, problem, key):
+        return state.advance(state.params, state.memory)
+
+
+def test_what_a_rule_draws_is_independent_of_the_initial_weights():
+    setting = experiment(OwnTarget())
+
+    state = quick(lambda: one_run(setting, 1, "ambient"))().state
+    assert not issubclass(OwnTarget, AbstractPairRule)
+    assert np.abs(state.params["filters"] - state.memory["filters"]).min() > 0
+
+
+@pytest.mark.slow
+def test_figure_7():
+    """With a head both features are learnt, without one both neurons learn the strong one: in each
+    of ten seeds. The off-diagonal rises and falls."""
+    setting = ls.Experiment(
+        data=ls.data.StrongWeak(
+            dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1, batch=1024, test=1000
+        ),
+        net=ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3)),
+        rule=ls.rules.NonContrastive(rate=0.05, head_rate=0.05),
+        steps=1500,
+        probes=[
+            ls.probes.FeatureStrengths(), ls.probes.FeatureShares(), ls.probes.NeuronCorrelation(),
+            ls.probes.HeadOffDiagonal(),
+        ],
+        record=ls.Record(every=50),
+    )  # fmt: skip
+    kinds = ls.zipped({"rule.head": ["identity", "none"]}, name="kind")
+    result = ls.run(setting, kinds, seeds=10, progress=False)
+    assert result.attrs["coordinates_used"] == "compressed"
+    head, none = (result.sel(kind=name) for name in ("identity", "none"))
+    np.testing.assert_allclose(head.strength.isel(step=0), none.strength.isel(step=0))
+    np.testing.assert_allclose(
+        abs(head.strength.isel(step=0, seed=0)) * 20**0.5, [[2, 1], [1, 1.3]], rtol=1e-5
+    )
+    last = none.isel(step=-1)
+    assert (abs(last.strength).argmax("feature") == 0).all(), abs(last.strength).values
+    assert (last.share.isel(feature=0) > 0.9).all()
+    assert (abs(last.correlation.isel(neuron=0, other_neuron=1)) > 0.99).all()
+    assert (last.effective_rank < 1.1).all()
+    assert (none.head_norm == 0).all()
+
+    last = head.isel(step=-1)
+    assert (abs(last.strength).argmax("feature") == [0, 1]).all(), abs(last.strength).values
+    assert (last.share.isel(neuron=0, feature=0) > 0.9).all()
+    assert (last.share.isel(neuron=1, feature=1) > 0.9).all()
+    assert (abs(last.correlation.isel(neuron=0, other_neuron=1)) < 0.3).all()
+    assert (last.effective_rank > 1.9).all()
+    highest = head.head_norm.max("step")
+    assert (highest > 0.1).all() and (last.head_norm < 0.1 * highest).all()
