@@ -1,5 +1,6 @@
 """What every test runs under: strict shapes, and float64 where a test asks for it."""
 
+import functools
 import gc
 import itertools
 import sys
@@ -9,6 +10,7 @@ import jax
 import pytest
 
 from learnscope.cli import main
+from learnscope.lab import trial
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,6 +24,23 @@ def strict_shapes():
     jax.config.update("jax_numpy_rank_promotion", "raise")
     yield
     jax.config.update("jax_numpy_rank_promotion", before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_parts_are_trusted():
+    """Compression of shipped parts is tried in `tests/lab/test_trial.py`, not in every test again:
+    compiling a trial takes half a second. Parts that tests define are tried as users' are."""
+    tried = trial.objection
+
+    @functools.wraps(tried)
+    def objection(experiment, coordinates):
+        parts = (experiment.data, experiment.net, experiment.rule, *experiment.probes)
+        own = any(not type(part).__module__.startswith("learnscope.") for part in parts)
+        return tried(experiment, coordinates) if own else None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial, "objection", objection)
+        yield
 
 
 _tests = itertools.count(1)

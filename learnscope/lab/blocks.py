@@ -18,11 +18,11 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab.coordinates import choose
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.size import Size, run_size
 from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
 from learnscope.lab.train import recorded_steps
+from learnscope.lab.trial import choose
 from learnscope.part import labels
 from learnscope.part.code import versions
 from learnscope.probes import Output
@@ -109,6 +109,7 @@ class Plan:
     precision: str
     programs: tuple[Program, ...]
     sizes: tuple[Size, ...]
+    why_ambient: str | None = None  # where `auto` could not compress
 
     @staticmethod
     def of(
@@ -127,7 +128,7 @@ class Plan:
             raise BadInput(f"the sweep has too many runs: {_MOST_RUNS:,} are allowed.")
         split = programs(experiment, swept)
         check_names(swept, experiment)
-        chosen = choose(coordinates, split)
+        chosen, why = choose(coordinates, split)
         if chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
         for program in split:
@@ -137,7 +138,7 @@ class Plan:
         except (OverflowError, MemoryError) as error:
             raise BadInput(f"one run has arrays that are too large: {error}.") from error
         _check_memory(sizes, chosen)
-        return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes)
+        return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
     @functools.cached_property
     def shape(self) -> tuple[int, ...]:
@@ -262,6 +263,7 @@ class Plan:
                 "experiment": self.experiment.text(),
                 "over": json.dumps(over),
                 "coordinates_used": self.coordinates,
+                **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,
                 **versions(),
             },

@@ -1,15 +1,12 @@
-"""Which coordinates a sweep runs in: ambient, rotated, or compressed in law."""
+"""What parts say of compressed coordinates: how many they need, and why there can be none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.sweep import Program
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.part import shape_path
 
-COORDINATES = ("auto", "ambient", "rotate", "compressed")
 # Compression pays up to this ratio of coordinates to dimensions: a training vector needs only the
 # coordinates before its own.
 _MOST = 1.5
@@ -60,32 +57,3 @@ def in_law(experiment: Experiment) -> bool:
     net = experiment.net
     gaussian = isinstance(net, AbstractInnerProductNet) and net.isotropic
     return gaussian and experiment.data.compression == "gaussian_rows"
-
-
-def choose(asked: str, programs: Sequence[Program]) -> str:
-    """The coordinates for a whole sweep: `ambient`, `rotate` or `compressed`.
-
-    One choice for all of it, since a seed's draw is the same only in the same coordinates, and
-    comparisons within a sweep are paired. `auto` compresses if every experiment allows it.
-    """
-    if asked not in COORDINATES:
-        refuse_value("coordinates", asked, f"it must be one of {', '.join(COORDINATES)}")
-    if asked == "ambient":
-        return "ambient"
-    if asked == "rotate" and any(program.experiment.data.sets > 1 for program in programs):
-        raise BadInput(
-            "coordinates = 'rotate' is not possible: every step draws new vectors, which no "
-            "rotation holds; use 'compressed', 'ambient' or 'auto'."
-        )
-    for program in programs:
-        data = program.experiment.data
-        _, dims = program.varying.get(f"data.{shape_path(data)}", ("", [float(data.dim)]))
-        reason = obstacle(program.experiment, dims)
-        if reason is not None:
-            if asked == "auto":
-                return "ambient"
-            raise BadInput(
-                f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
-            )
-    drawn = all(in_law(program.experiment) for program in programs)
-    return "compressed" if drawn and asked != "rotate" else "rotate"

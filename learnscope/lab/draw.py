@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from learnscope.data import Problem
+from learnscope.data import AbstractData, Problem
 from learnscope.lab.coordinates import Room, room
 from learnscope.lab.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Params
@@ -59,15 +59,19 @@ def room_of(experiment: Experiment, coordinates: str) -> Room | None:
     return room(experiment) if coordinates == "compressed" else None
 
 
+def frame_of(data: AbstractData, room: Room | None) -> Frame | None:
+    """The frame that data is drawn in; None is the ambient one."""
+    if room is None:
+        return None
+    return Frame(data.dim, room.rank, seen=room.seen, room=room.span)
+
+
 def draw_one(
     source: Source, seed: Any, coordinates: str, room: Room | None
 ) -> tuple[Problem, Params]:
     """The problem and the initial parameters of one run."""
     data, net = source["data"], source["net"]
-    frame = None
-    if room is not None:
-        frame = Frame(data.dim, room.rank, seen=room.seen, room=room.span)
-    problem = data.sample(key_of(seed, "data"), frame)
+    problem = data.sample(key_of(seed, "data"), frame_of(data, room))
     params = net.init(key_of(seed, "init"), problem)
     if coordinates == "rotate":
         assert isinstance(net, AbstractInnerProductNet)

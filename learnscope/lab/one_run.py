@@ -10,10 +10,10 @@ import numpy as np
 
 from learnscope.data import Problem
 from learnscope.lab import train
-from learnscope.lab.coordinates import choose
 from learnscope.lab.draw import Varying, draw_one, placed, room_of, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.sweep import programs
+from learnscope.lab.trial import choose
 from learnscope.rules import State
 
 
@@ -64,7 +64,7 @@ def one_run(
     >>> int(run.after(5).state.step)
     5
     """
-    chosen = choose(coordinates, programs(experiment, []))
+    chosen, _ = choose(coordinates, programs(experiment, []))
     fixed = placed(traced(experiment, precision, chosen), varying or {})
     seed = np.uint32(seed) if isinstance(seed, int) else seed
     room = room_of(experiment, chosen)

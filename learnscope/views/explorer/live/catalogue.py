@@ -14,7 +14,7 @@ import jax
 
 from learnscope.errors import BadInput, unknown
 from learnscope.evidence.preset import Preset
-from learnscope.lab import Experiment, coordinates
+from learnscope.lab import Experiment, trial
 from learnscope.lab.size import run_size
 from learnscope.lab.sweep import programs
 from learnscope.papers import STUDIES
@@ -132,7 +132,7 @@ class _Tried:
 def _misfit(tried: _Tried) -> str | None:
     experiment = tried.experiment
     try:
-        chosen = coordinates.choose("auto", programs(experiment, []))
+        chosen, _ = trial.choose("auto", programs(experiment, []))
         run_size(experiment, chosen, "float32")
     except Exception as error:  # whatever a part raises
         return misfit_words(experiment, error)

@@ -1,0 +1,344 @@
+"""Which coordinates a sweep runs in: ambient, rotated, or compressed in law.
+
+No part is trusted on its word. The first time that an experiment would be compressed in a process,
+a small copy of it (few examples, a narrow net, a dimension above the rank) is run for three steps
+in double precision, in the form that would be used and in all coordinates, from the same draw. Data
+models that draw in compressed coordinates are also compared in law, by moments of inner products.
+"""
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from learnscope.data import AbstractData, Problem, Samples
+from learnscope.errors import BadInput, refuse_value
+from learnscope.lab import compile, size, train
+from learnscope.lab.coordinates import Room, in_law, obstacle
+from learnscope.lab.draw import draw_one, frame_of, key_of, room_of, source_of, traced
+from learnscope.lab.experiment import Experiment
+from learnscope.lab.sweep import Program
+from learnscope.nets import AbstractInnerProductNet, Params
+from learnscope.part import AbstractPart, allowed_kind, shape_path
+from learnscope.space import Basis, Columns, Frame
+
+COORDINATES = ("auto", "ambient", "rotate", "compressed")
+_FEW = 3  # the most that a count of the small copy is lowered to
+_WIDER = 4  # its dimension, over the coordinates that it needs
+_LARGEST = 2**28  # bytes of a copy that is still small
+_CLOSE = 1e-9
+_DRAWS = 400
+# Standard errors. Of a model that is right, a moment of 400 draws differs by so much less than once
+# in 10^14; one that draws in a wrong dimension is off by hundreds.
+_FAR = 8.0
+# These programs run once: XLA compiles them quickly, not well. A later XLA may not know an option.
+_QUICKLY = {
+    "xla_backend_optimization_level": 0,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+
+
+def choose(asked: str, programs: Sequence[Program]) -> tuple[str, str | None]:
+    """The coordinates for a whole sweep (`ambient`, `rotate` or `compressed`), and why they are
+    ambient if that was not asked for.
+
+    One choice for all of it, since a seed's draw is the same only in the same coordinates, and
+    comparisons within a sweep are paired. `auto` compresses if every experiment allows it.
+    """
+    if asked not in COORDINATES:
+        refuse_value("coordinates", asked, f"it must be one of {', '.join(COORDINATES)}")
+    if asked == "ambient":
+        return "ambient", None
+    if asked == "rotate" and any(program.experiment.data.sets > 1 for program in programs):
+        raise BadInput(
+            "coordinates = 'rotate' is not possible: every step draws new vectors, which no "
+            "rotation holds; use 'compressed', 'ambient' or 'auto'."
+        )
+    drawn = all(in_law(program.experiment) for program in programs)
+    chosen = "compressed" if drawn and asked != "rotate" else "rotate"
+    reasons = (obstacle(program.experiment, _dims(program)) for program in programs)
+    reason, tried = next(filter(None, reasons), None), False
+    if reason is None:
+        trials = (objection(_strongest(program), chosen) for program in programs)
+        reason, tried = next(filter(None, trials), None), True
+    if reason is None:
+        return chosen, None
+    if asked != "auto":
+        raise BadInput(
+            f"coordinates = {asked!r} is not possible: {reason}; use 'ambient' or 'auto'."
+        )
+    if tried:  # not what the parts say of themselves
+        dims = max(dim for program in programs for dim in _dims(program))
+        warnings.warn(f"{reason}, so the run uses all {dims:.0f} coordinates.", stacklevel=4)
+    return "ambient", reason
+
+
+def _dims(program: Program) -> list[float]:
+    data = program.experiment.data
+    _, dims = program.varying.get(f"data.{shape_path(data)}", ("", np.array([float(data.dim)])))
+    return list(dims)
+
+
+def _strongest(program: Program) -> Experiment:
+    """The experiment with the largest value of each number that varies."""
+    experiment = program.experiment
+    for path, (_, values) in program.varying.items():
+        experiment = experiment.replace(path, values[np.argmax(np.abs(values))].item())
+    return experiment
+
+
+def objection(experiment: Experiment, coordinates: str) -> str | None:
+    """Why compressing this experiment would change it, or None if a trial shows no difference.
+
+    It is tried once in a process: its parts with their choices, and which numbers are zero.
+    """
+    for small in _copies(experiment):
+        leaves, structure = jax.tree.flatten(small)
+        key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
+        try:
+            return _tried(_Trial(key, small))
+        except _Unfit:
+            continue
+    return f"{type(experiment.data).__name__} has no small copy, by which to try it"
+
+
+class _Unfit(Exception):
+    """A small copy whose parts do not fit together."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Trial:
+    key: tuple
+    small: Experiment = dataclasses.field(compare=False)
+
+
+@functools.lru_cache(maxsize=1024)
+def _tried(trial: _Trial) -> str | None:
+    small, coordinates = trial.small, trial.key[-1]
+    name, span = type(small.data).__name__, small.data.span
+    try:
+        size.check_fit(small)
+    except Exception as error:
+        raise _Unfit from error
+    if size.run_size(small, "ambient", "float64").bytes > _LARGEST:
+        raise _Unfit
+    with jax.enable_x64(True):
+        fixed = traced(small, "float64", coordinates)
+        problem, _ = jax.eval_shape(lambda: _draw(fixed, coordinates))
+        if problem.batches.fresh:
+            # Models with sets of filters for it are drawn anew in a frame that is turned.
+            held = small.data.sets > 1
+            return None if held else f"{name} draws new examples that no fixed span holds"
+        if coordinates == "compressed":
+            if problem.frame.used != span:
+                return f"{name} used {problem.frame.used} coordinates where its span is {span}"
+            if (what := _other_law(small)) is not None:
+                return f"{name} drew {what} of another law in compressed coordinates"
+        return _other_path(small, fixed, coordinates)
+
+
+def _copies(experiment: Experiment) -> Iterator[Experiment]:
+    """The experiment with smaller counts, in a dimension above its rank: the smallest first."""
+    data, net = _lowered(experiment.data), _lowered(experiment.net)
+    for changes in ({"data": data, "net": net}, {"data": data}, {"net": net}, {}):
+        small = dataclasses.replace(experiment, **changes)
+        path = shape_path(small.data)
+        assert isinstance(small.net, AbstractInnerProductNet)
+        rank = small.data.span + small.data.sets * small.net.rows
+        yield small if path is None else small.replace(f"data.{path}", _WIDER * rank)
+
+
+def _lowered(part: Any) -> Any:
+    """A part with its counts as low as it accepts, one after the other."""
+    for field in 2 * dataclasses.fields(part):  # twice: one count may hold another one up
+        value = getattr(part, field.name)
+        if isinstance(value, AbstractPart):
+            part = _with(part, field.name, _lowered(value))
+        elif allowed_kind(part, field.name) == "count" and isinstance(value, int):
+            for lower in range(2, min(value, _FEW + 1)):
+                if (changed := _with(part, field.name, lower)) is not part:
+                    part = changed
+                    break
+    return part
+
+
+def _with(part: Any, name: str, value: Any) -> Any:
+    try:
+        return part.replace(name, value)
+    except BadInput:
+        return part
+
+
+def _computed(function: Callable[[], Any]) -> Any:
+    """What a function computes, as NumPy arrays."""
+    compile.enable()
+    lowered = jax.jit(function).lower()
+    try:
+        program = lowered.compile(_QUICKLY)
+    except Exception:
+        program = lowered.compile()
+    return jax.device_get(program())
+
+
+def _draw(fixed: Experiment, coordinates: str) -> tuple[Problem, Params]:
+    return draw_one(source_of(fixed), np.uint32(0), coordinates, room_of(fixed, coordinates))
+
+
+def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str | None:
+    """Which part does something else in compressed coordinates, or None: the same draw and steps
+    in both."""
+    ambient, dim = traced(small, "float64", "ambient"), int(small.data.dim)
+
+    def stories() -> tuple[Any, Any]:
+        problem, params = _draw(fixed, coordinates)
+        if coordinates == "compressed":
+            form = jax.eval_shape(lambda: _draw(ambient, "ambient")[0].train.x)
+            whole = _lifted(problem, params, fixed, dim, form)
+        else:
+            whole = _draw(ambient, "ambient")
+        return _story(fixed, problem, params), _story(ambient, *whole)
+
+    one, other = _computed(stories)
+    for step in range(4):
+        differing = [
+            name for name in one
+            if not _same(one[name][step], other[name][step], step and other[name][step - 1])
+        ]  # fmt: skip
+        if "outputs" in differing or "filters" in differing:
+            if step == 0:
+                return f"{type(small.net).__name__} has other outputs in another basis"
+            return f"{type(small.rule).__name__} moved differently in two bases"
+        for probe in small.probes:
+            for name in differing:
+                if name in probe.outputs:
+                    return f"{type(probe).__name__} reads another {name} in another basis"
+    return None
+
+
+def _story(experiment: Experiment, problem: Problem, params: Params) -> dict[str, Array]:
+    """What does not depend on the basis of a run: before the first step, and after three steps, of
+    the beginning, the middle and the end."""
+    net, last, seed = experiment.net, experiment.steps - 1, np.uint32(0)
+    assert isinstance(net, AbstractInnerProductNet)
+
+    def read(carry: train.Carry, bounds: Array) -> tuple[train.Carry, dict[str, Array]]:
+        carry = train.advance(experiment, seed, problem, carry, bounds[0], bounds[1])
+        state = train.state_of(experiment, carry, problem, bounds[1])
+        filters = jnp.concatenate([net.vectors(state.params), net.vectors(state.start)])
+        seen = {"outputs": state(problem.train.x), "filters": filters @ filters.T}
+        return carry, seen | train.measure(experiment, state, problem)
+
+    bounds = np.array([[0, 0], *([at, at + 1] for at in (0, last // 2, last))])
+    return jax.lax.scan(read, train.start_one(experiment, seed, problem, params), bounds)[1]
+
+
+def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:
+    """Whether values agree to 1e-9, or to a thousandth of their last change if that is less. Of
+    values by coordinates, the inner products are compared."""
+    if one.shape != other.shape:
+        one, other, before = (v @ np.swapaxes(v, -1, -2) for v in (one, other, other))
+    finite = np.isfinite(other)
+    if not np.array_equal(finite, np.isfinite(one)):
+        return False
+    one, other, before = (np.where(finite, v, 0) for v in (one, other, before))
+    largest, change = (np.abs(v).max(initial=0) for v in (other, other - before))
+    allowed = max(min(_CLOSE * largest, 1e-3 * change), 1e-12 * largest)
+    return bool(np.abs(one - other).max(initial=0) <= allowed)
+
+
+def _lifted(
+    problem: Problem, params: Params, experiment: Experiment, dim: int, form: Any
+) -> tuple[Problem, Params]:
+    """A compressed draw, written in all `dim` coordinates of a random basis; `form` is the shape
+    of ambient inputs."""
+    rank, net = problem.frame.rank, experiment.net
+    assert isinstance(net, AbstractInnerProductNet)
+    onto = Basis(jnp.linalg.qr(jax.random.normal(jax.random.key(1), (dim, rank)))[0])
+
+    def whole(tree: Any) -> Any:
+        pad = lambda v: [(0, 0)] * (v.ndim - 1) + [(0, rank - v.shape[-1])]  # noqa: E731
+        return jax.tree.map(lambda v: onto(jnp.pad(v, pad(v))), tree)
+
+    def samples(given: Samples | None) -> Any:
+        if given is None:
+            return None
+        given = Columns.undone(given)
+        x = whole(given.x)
+        if isinstance(x, tuple) and isinstance(form, jax.ShapeDtypeStruct):  # patches in one array
+            patches = [patch.reshape(given.size, -1, dim) for patch in x]
+            x = jnp.concatenate(patches, 1).reshape(given.size, *form.shape[1:])
+        return dataclasses.replace(given, x=x, vectors=whole(given.vectors))
+
+    lifted = dataclasses.replace(
+        problem,
+        train=samples(problem.train),
+        test=samples(problem.test),
+        validation=samples(problem.validation),
+        directions=whole(problem.directions),
+        frame=Frame.of_dimension(dim),
+        factors=None if problem.factors is None else problem.factors.project(onto),
+    )
+    return lifted, net.project(params, onto)
+
+
+def _other_law(small: Experiment) -> str | None:
+    """What a data model draws of another law in compressed coordinates, or None."""
+    leaves, structure = jax.tree.flatten(small.data)
+    room = room_of(small, "compressed")
+    return _laws(_Trial((structure, tuple(bool(np.any(v)) for v in leaves), room), small))
+
+
+@functools.lru_cache(maxsize=1024)
+def _laws(trial: _Trial) -> str | None:
+    small, room = trial.small, trial.key[-1]
+
+    def moments(data: AbstractData, room: Room | None, seeds: np.ndarray) -> Any:
+        draw = lambda seed: data.sample(key_of(seed, "data"), frame_of(data, room))  # noqa: E731
+        products = jax.vmap(lambda seed: _products(draw(seed)))(seeds)
+        powers = {name: jnp.concatenate([v, v**2], 1) for name, v in products.items()}
+        return {name: (v.mean(0), v.std(0) / np.sqrt(_DRAWS)) for name, v in powers.items()}
+
+    laws = []
+    for first, coordinates in ((0, "compressed"), (_DRAWS, "ambient")):
+        data = traced(small, "float64", coordinates).data
+        seeds = np.arange(first, first + _DRAWS, dtype=np.uint32)
+        held = room if coordinates == "compressed" else None
+        laws.append(_computed(functools.partial(moments, data, held, seeds)))
+    for name, (mean, error) in laws[0].items():
+        there, spread = laws[1][name]
+        rounding = _CLOSE * np.abs(there).max(initial=0)
+        if np.any(np.abs(mean - there) > _FAR * np.hypot(error, spread) + rounding):
+            return name
+    return None
+
+
+def _products(problem: Problem) -> dict[str, Array]:
+    """Labels, and inner products of training vectors, directions and test vectors (not of test
+    vectors with themselves: only their components along the others are drawn)."""
+    rank = problem.frame.rank
+
+    def rows(arrays: list[Array]) -> Array:
+        flat = [array.reshape(-1, array.shape[-1]) for array in arrays]
+        return jnp.concatenate([jnp.pad(f, ((0, 0), (0, rank - f.shape[1]))) for f in flat])
+
+    def patches(samples: Samples) -> Array:
+        """Patches first, examples second, in both forms of inputs."""
+        leaves = jax.tree.leaves(Columns.undone(samples).x)
+        split = [leaf.reshape(samples.size, -1, leaf.shape[-1]) for leaf in leaves]
+        return rows([jnp.moveaxis(leaf, 1, 0) for leaf in split])
+
+    held = [] if problem.validation is None else [patches(problem.validation)]
+    along = rows([*jax.tree.leaves(problem.directions), patches(problem.train), *held])
+    labels = jnp.concatenate([problem.train.y, problem.test.y]).reshape(-1)
+    return {
+        "labels": labels.astype(float),
+        "training vectors": (along @ along.T).reshape(-1),
+        "test vectors": (patches(problem.test) @ along.T).reshape(-1),
+    }

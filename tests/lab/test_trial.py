@@ -1,0 +1,245 @@
+"""Compression is tried before it is used: users' parts for which it would be wrong, and ours."""
+
+import inspect
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import AbstractData, Fresh, Frame, Problem, Samples
+from learnscope.lab import coordinates, trial
+from learnscope.part import Number, choice, count, number
+from learnscope.probes import AbstractProbe, Output
+from learnscope.rules import LOSSES, AbstractGradientRule
+from learnscope.rules import optimiser as opt
+from tests.conformance.battery import of
+from tests.conformance.examples import experiment_with
+
+
+class _Own(AbstractGradientRule):
+    """A user's rule with a gradient of its own and plain descent, as in the documentation."""
+
+    rate: Number = number(0.1, above=0)
+    weight: Number = number(0.3, low=0)
+    after: int = count(0, low=0)
+    loss: str = choice(*LOSSES, default="logistic")
+    optimiser: str | opt.Factory = opt.optimiser_field()
+    options: dict[str, Any] = opt.options_field()
+
+    def gradient(self, state, problem, key):
+        plain = state.gradient(problem.batch(key))
+        changed = jax.tree.map(lambda g, w: self.changed(g, w, key), plain, state.params)
+        late = state.step >= self.after
+        return jax.tree.map(lambda a, b: jnp.where(late, a, b), changed, plain)
+
+    def changed(self, g, w, key):
+        raise NotImplementedError
+
+
+class SignDescent(_Own):
+    def changed(self, g, w, key):
+        return 0.1 * jnp.sign(g)
+
+
+class Langevin(_Own):
+    def changed(self, g, w, key):
+        return g + self.weight * jax.random.normal(key, g.shape, g.dtype)
+
+
+class Lasso(_Own):
+    def changed(self, g, w, key):
+        return g + self.weight * jnp.sign(w)
+
+
+class Clipped(_Own):
+    def changed(self, g, w, key):
+        return jnp.clip(g, -1e-4, 1e-4)
+
+
+class RootMeanSquare(_Own):
+    """The mean is over coordinates, of which there are fewer in compressed ones."""
+
+    def changed(self, g, w, key):
+        return g / jnp.sqrt((g**2).mean() + 1e-12)
+
+
+class Adversarial(_Own):
+    """A step along the gradient by the inputs: along a patch that is cut, all of it is lost."""
+
+    def gradient(self, state, problem, key):
+        batch = problem.batch(key)
+
+        def loss(x):
+            return state.losses(state.params, Samples(x, batch.y)).mean()
+
+        slope = jax.grad(loss)(batch.x)
+        size = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(slope)))
+        x = jax.tree.map(lambda x, g: x + self.weight * g / (size + 1e-12), batch.x, slope)
+        return state.gradient(Samples(x, batch.y))
+
+
+class NoisyInputs(_Own):
+    def gradient(self, state, problem, key):
+        batch = problem.batch(key)
+        add = lambda x: x + self.weight * jax.random.normal(key, x.shape, x.dtype)  # noqa: E731
+        return state.gradient(Samples(jax.tree.map(add, batch.x), batch.y))
+
+
+class Skeleton(AbstractData):
+    """The documented skeleton."""
+
+    dim: Number = number(1000, low=2, high=1e12, whole=True, shape=True)
+    train: int = count(20)
+    test: int = count(50)
+
+    @property
+    def compression(self):
+        return "gaussian_rows"
+
+    @property
+    def span(self):
+        return 1 + self.train
+
+    def sample(self, key, frame=None):
+        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
+        train_key, test_key, y_key, test_y_key = jax.random.split(key, 4)
+        axis, frame = frame.axes(1)
+        noise, frame = self.noise(train_key, frame)
+        test_noise = frame.gaussian_points(test_key, self.test)
+        train = self._samples(y_key, axis[0], noise)
+        test = self._samples(test_y_key, axis[0], test_noise)
+        return Problem(train, test, {"signal": axis[0]}, frame, **self.more())
+
+    def noise(self, key, frame):
+        return frame.gaussian_rows(key, self.train)
+
+    def more(self) -> dict[str, Any]:
+        return {}
+
+    def example(self, key, problem):
+        noise_key, label_key = jax.random.split(key)
+        noise = problem.frame.gaussian_points(noise_key, 1)
+        return self._samples(label_key, problem.directions["signal"], noise).take(jnp.asarray(0))
+
+    def _samples(self, key, signal, noise):
+        y = jnp.where(jax.random.bernoulli(key, shape=noise.shape[:1]), 1.0, -1.0)
+        x = jnp.stack([y[:, None] * signal[None], 0.1 * noise], axis=1)
+        return Samples(x, y, {"noise": noise})
+
+
+class FreshSkeleton(Skeleton):
+    def more(self):
+        return {"batches": Fresh(self, 32)}
+
+
+class RankNoise(Skeleton):
+    """Noise as wide as the frame, where it must be as long as in `dim` dimensions."""
+
+    def noise(self, key, frame):
+        _, after = frame.gaussian_rows(key, self.train)
+        return jax.random.normal(key, (self.train, frame.rank)), after
+
+
+class WrongSpan(Skeleton):
+    """A span that counts one vector too many."""
+
+    @property
+    def span(self):
+        return 2 + self.train
+
+
+class LargestWeight(AbstractProbe):
+    outputs = {"largest_weight": Output("largest weight")}
+
+    def __call__(self, state, problem):
+        return jnp.abs(state.params.filters).max()
+
+
+class Coordinates(ls.nets.PatchCNN):
+    """Sees the first coordinate of its inputs, beside inner products."""
+
+    def __call__(self, params, x):
+        first = sum(leaf[..., 0].reshape(leaf.shape[0], -1).sum(1) for leaf in jax.tree.leaves(x))
+        return super().__call__(params, x) + first
+
+
+def setting(**changes) -> ls.Experiment:
+    usual = {
+        "data": ls.data.SignalNoise(dim=1000, train=20, test=200, signal=1.0, noise=0.5),
+        "net": ls.nets.PatchCNN(width=10, activation="relu", scale=0.01),
+        "rule": ls.rules.GradientDescent(rate=0.1),
+        "record": ls.Record(every=10),
+    }
+    return ls.Experiment(**(usual | {"steps": 30} | changes))
+
+
+# The nine cases of users' code that were compressed in silence, and four more.
+WRONG = {
+    "sign of the gradient": ({"rule": SignDescent()}, "SignDescent moved differently in two bases"),
+    "Langevin": ({"rule": Langevin()}, "Langevin moved differently in two bases"),
+    "lasso": ({"rule": Lasso()}, "Lasso moved differently in two bases"),
+    "clipping": ({"rule": Clipped()}, "Clipped moved differently in two bases"),
+    "adversarial inputs": ({"rule": Adversarial()}, "Adversarial moved differently in two bases"),
+    "root mean square": ({"rule": RootMeanSquare()}, "RootMeanSquare moved differently"),
+    "noisy inputs": ({"rule": NoisyInputs()}, "NoisyInputs moved differently in two bases"),
+    "fresh examples": ({"data": FreshSkeleton()}, "FreshSkeleton draws new examples"),
+    "noise of the rank": ({"data": RankNoise()}, "RankNoise drew .* of another law"),
+    "a late change": ({"rule": SignDescent(after=20)}, "SignDescent moved differently"),
+    "span": ({"data": WrongSpan()}, "WrongSpan used 21? coordinates|used .* where its span is"),
+    "probe": ({"probes": [LargestWeight()]}, "LargestWeight reads another largest_weight"),
+    "net": ({"net": Coordinates(width=3)}, "Coordinates has other outputs in another basis"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_compression_would_change_runs_in_all_coordinates(name: str):
+    changes, sentence = WRONG[name]
+    experiment = setting(**changes)
+    with pytest.warns(UserWarning, match=sentence) as said:
+        result = ls.run(experiment, seeds=2)
+    assert "so the run uses all 1000 coordinates" in str(said[0].message)
+    assert result.attrs["coordinates_used"] == "ambient"
+    assert result.attrs["why_ambient"] in str(said[0].message)
+    # The right numbers: those of a run that was asked to be ambient.
+    asked = ls.run(experiment, seeds=2, coordinates="ambient")
+    for variable in asked.data_vars:
+        np.testing.assert_array_equal(result[variable], asked[variable])
+    with pytest.raises(ls.BadInput, match=f"is not possible: .*({sentence})"):
+        ls.run(experiment, coordinates="compressed")
+
+
+def test_a_number_that_is_zero_at_first_is_tried_where_it_is_swept():
+    experiment = setting(rule=Lasso(weight=0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ls.run(experiment).attrs["coordinates_used"] == "compressed"
+    with pytest.warns(UserWarning, match="Lasso moved differently"):
+        swept = ls.run(experiment, over={"rule.weight": [0.0, 0.3]})
+    assert swept.attrs["coordinates_used"] == "ambient"
+
+
+def test_parts_that_are_right_are_compressed():
+    for changes in ({"data": Skeleton()}, {"rule": ls.rules.FullPenalty(rate=0.1, weight=0.2)}):
+        result = ls.run(setting(**changes))
+        assert result.attrs["coordinates_used"] == "compressed"
+        assert "why_ambient" not in result.attrs
+
+
+def claimed() -> list:
+    """Experiments whose parts claim compression; most of the later papers' on request."""
+    cases = []
+    for case in of("data", "net", "rule", "probes", later=True, deep=True):
+        experiment = experiment_with(*case.values)
+        if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is None:
+            cases.append(pytest.param(experiment, id=case.id, marks=case.marks))
+    return cases
+
+
+@pytest.mark.parametrize("experiment", claimed())
+def test_every_part_that_claims_compression_passes_the_trial(experiment):
+    form = "compressed" if coordinates.in_law(experiment) else "rotate"
+    assert inspect.unwrap(trial.objection)(experiment, form) is None
