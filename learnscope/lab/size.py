@@ -10,7 +10,7 @@ import numpy as np
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
-from learnscope.lab import train
+from learnscope.lab import faults, train
 from learnscope.lab.draw import draw_one, room_of, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.rules import State
@@ -97,14 +97,15 @@ def _size_of(sized: _Sized) -> Size:
 
 def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[Any, Any, Any]:
     """The shapes of one run's problem, carry and probe values."""
-    with jax.enable_x64(precision == "float64"):
+    with jax.enable_x64(precision == "float64"), faults.explained():
         fixed = traced(experiment, precision, coordinates)
         room, source, seed = room_of(experiment, coordinates), source_of(fixed), np.uint32(0)
-        # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
-        problem, params = jax.eval_shape(lambda: draw_one(source, seed, coordinates, room))
+        problem, params = eqx.filter_eval_shape(draw_one, source, seed, coordinates, room)
         carry = eqx.filter_eval_shape(train.start_one, fixed, seed, problem, params)
         state = eqx.filter_eval_shape(train.state_of, fixed, carry, problem, 0)
-        _check_outputs(experiment, problem, state)
+        _check_classes(experiment, problem, state)
+        faults.check_outputs(fixed, problem, state)
+        faults.check_step(fixed, problem, state, jax.eval_shape(lambda: jax.random.key(0)))
         return problem, carry, eqx.filter_eval_shape(train.measure, fixed, state, problem)
 
 
@@ -113,10 +114,11 @@ def check_fit(experiment: Experiment) -> None:
     parts that do not fit together raise what they would raise in a run."""
     problem, carry, _ = shapes(experiment, "ambient", "float32")
     fixed = traced(experiment, "float32", "ambient")
-    eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
+    with faults.explained():
+        eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
 
 
-def _check_outputs(experiment: Experiment, problem: Problem, state: State) -> None:
+def _check_classes(experiment: Experiment, problem: Problem, state: State) -> None:
     """Refuse a net without one output per class of the data."""
     classes = experiment.data.labels
     if classes is None or experiment.rule.pair_filters is not None:

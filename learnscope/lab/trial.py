@@ -99,13 +99,16 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
 
     It is tried once in a process: its parts with their choices, and which numbers are zero.
     """
+    mistake = None
     for small in _copies(experiment):
         leaves, structure = jax.tree.flatten(small)
         key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
         try:
             return _tried(_Trial(key, small))
-        except _Unfit:
-            continue
+        except _Unfit as unfit:
+            mistake = unfit.__cause__
+    if mistake is not None:  # of the parts themselves, not of the copy's size
+        raise mistake
     return f"{type(experiment.data).__name__} has no small copy, by which to try it"
 
 

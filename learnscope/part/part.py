@@ -30,6 +30,13 @@ class AbstractPart(eqx.Module):
     papers: ClassVar[tuple[str, ...]] = ()
     typical: ClassVar[Mapping[str, Any]] = {}
 
+    def __new__(cls, *args: Any, **named: Any) -> Self:
+        known = {field.name for field in dataclasses.fields(cls)}
+        for name in named:
+            if name not in known:
+                raise unknown(f"field of {cls.__name__}", name, known)
+        return super().__new__(cls)
+
     def __check_init__(self):
         for field in dataclasses.fields(self):
             allowed = field.metadata.get("allowed")

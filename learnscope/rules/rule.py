@@ -10,6 +10,7 @@ import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
 from learnscope.data import Problem, Samples
+from learnscope.errors import BadInput
 from learnscope.nets import AbstractNet, Params
 from learnscope.part import AbstractPart, Number
 from learnscope.rules import optimiser as opt
@@ -109,6 +110,12 @@ class AbstractGradientRule(AbstractRule):
     def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         transform = opt.build(self.optimiser, self.rate, self.options)
         gradient = self.gradient(state, problem, key)
+        if jax.tree.structure(gradient) != jax.tree.structure(state.params):
+            must, returned = jax.tree.structure(state.params), jax.tree.structure(gradient)
+            raise BadInput(
+                f"{type(self).__name__}.gradient must return a tree like the parameters, {must}, "
+                f"not {returned}."
+            )
         updates, memory = transform.update(gradient, state.memory, state.params)
         return state.advance(optax.apply_updates(state.params, updates), memory)
 

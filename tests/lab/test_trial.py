@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.data import AbstractData, Fresh, Frame, Problem, Samples
+from learnscope.data import AbstractData, Frame, Fresh, Problem, Samples
 from learnscope.lab import coordinates, trial
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
@@ -153,7 +153,7 @@ class WrongSpan(Skeleton):
 
 
 class LargestWeight(AbstractProbe):
-    outputs = {"largest_weight": Output("largest weight")}
+    outputs: ClassVar = {"largest_weight": Output("largest weight")}
 
     def __call__(self, state, problem):
         return jnp.abs(state.params.filters).max()
