@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from learnscope import papers as studies
     from learnscope.errors import BadInput, MissingData
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
+    from learnscope.lab.one_run import draw
+    from learnscope.lab.one_run import train_one as train
+    from learnscope.tools.check import check
+    from learnscope.tools.compare import compare
 
     __version__: str
 
@@ -44,15 +48,19 @@ _NAMES = {
     "MissingData": "learnscope.errors",
     "Record": "learnscope.lab",
     "boundary": "learnscope.lab",
+    "check": "learnscope.tools.check",
+    "compare": "learnscope.tools.compare",
+    "draw": "learnscope.lab.one_run",
     "load": "learnscope.lab",
     "run": "learnscope.lab",
+    "train": "learnscope.lab.one_run",
     "zipped": "learnscope.lab",
 }
 
 __all__ = [
-    "BadInput", "Experiment", "MissingData", "Record", "__version__", "boundary", "data",
-    "evidence", "figures", "grid", "images", "lab", "load", "nets", "papers", "probes", "rules",
-    "run", "studies", "theory", "tools", "views", "zipped",
+    "BadInput", "Experiment", "MissingData", "Record", "__version__", "boundary", "check",
+    "compare", "data", "draw", "evidence", "figures", "grid", "images", "lab", "load", "nets",
+    "papers", "probes", "rules", "run", "studies", "theory", "tools", "train", "views", "zipped",
 ]  # fmt: skip
 
 
@@ -68,7 +76,7 @@ def __getattr__(name: str):
     if name in _NAMES:
         if name in ("load", "run", "boundary"):
             import_module("learnscope.views.accessor")  # what results can do
-        return getattr(import_module(_NAMES[name]), name)
+        return getattr(import_module(_NAMES[name]), {"train": "train_one"}.get(name, name))
     raise AttributeError(f"module 'learnscope' has no attribute '{name}'")
 
 

@@ -11,9 +11,10 @@ from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
 from learnscope.evidence.study import SCALES, Study, Sweep, check_scale
-from learnscope.lab.blocks import PRECISIONS, Plans
+from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of
+from learnscope.lab.size import check_precision
 from learnscope.lab.worker import why_of
 
 
@@ -40,8 +41,8 @@ def run_studies(
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
     check_scale(scale, SCALES)
-    if precision is not None and precision not in PRECISIONS:
-        raise BadInput(f"precision = {precision!r} must be one of {', '.join(PRECISIONS)}.")
+    if precision is not None:
+        check_precision(precision)
     studies, figures = _choose(known, target)
     chosen = [(target is None and headlines and s.headline) or figures for s in studies]
     plans = [

@@ -19,7 +19,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.size import Size, run_size
+from learnscope.lab.size import Size, check_precision, run_size
 from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
 from learnscope.lab.train import recorded_steps
 from learnscope.lab.trial import choose
@@ -28,7 +28,6 @@ from learnscope.part.code import versions
 from learnscope.probes import Output
 
 Plans = list[tuple["Plan", float]]  # plans, and how many times as many runs each stands for
-PRECISIONS = ("float32", "float64")
 # Blocks are cut for 2 cores (weight 2) and for 8 (weight 1); starting one costs as much as this
 # many short runs.
 _CORES, _BLOCK_COST = {2: 2, 8: 1}, 2
@@ -119,8 +118,7 @@ class Plan:
         coordinates: str = "auto",
         precision: str = "float32",
     ) -> "Plan":
-        if precision not in PRECISIONS:
-            refuse_value("precision", precision, f"it must be one of {', '.join(PRECISIONS)}")
+        check_precision(precision)
         if not isinstance(experiment, Experiment):
             refuse_value("experiment", experiment, "it must be an Experiment")
         swept, listed = tuple(axes(over)), tuple(seed_list(seeds))
@@ -219,7 +217,9 @@ class Plan:
         for name, array in values.items():
             full = known.values[name]
             full = full.reshape(block.runs, *full.shape[len(block.shape) :])  # a view
-            inner = [] if name == "diverged_at" else [steps, *map(np.arange, array.shape[2:])]
+            stepwise = "step" in self.variables[name].dims
+            inner = [steps] if stepwise else []
+            inner += map(np.arange, array.shape[1 + stepwise :])
             full[np.ix_(new, *inner)] = array
 
     @functools.cached_property
@@ -240,6 +240,19 @@ class Plan:
                 {"long_name": output.long_name, "units": output.unit},
             )
             for name, output in outputs.items()
+        }
+        finals: dict[str, tuple[int, ...]] = {}
+        for size in self.sizes:
+            for name, shape in size.finals.items():
+                finals[name] = tuple(map(max, finals.get(name, shape), shape))
+        recorded |= {
+            name: Variable(
+                (*self.dims, *(f"{name}_{i}" for i in range(len(shape)))),
+                (*self.shape, *shape),
+                self.precision,
+                {"long_name": f"{name.removeprefix('final_')} after the last step"},
+            )
+            for name, shape in finals.items()
         }
         meaning = {"long_name": "first step at which a parameter was not finite", "units": "step"}
         return recorded | {"diverged_at": Variable(self.dims, self.shape, "float64", meaning)}
@@ -265,6 +278,8 @@ class Plan:
                 "coordinates_used": self.coordinates,
                 **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,
+                "draw": f"{'compressed' if self.coordinates == 'compressed' else 'ambient'}, "
+                f"{self.precision}",
                 **versions(),
             },
         )

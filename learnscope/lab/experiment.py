@@ -12,10 +12,11 @@ from learnscope.rules import AbstractRule
 
 class Record(AbstractPart):
     """When probes are read: before the first step (unless `start` is false), then after every
-    `every` steps and the last."""
+    `every` steps and the last. `final` keeps the parameters after the last step, too."""
 
     every: int = count(1)
     start: bool = flag(True)
+    final: bool = flag(False)
 
 
 class Experiment(AbstractDocument):

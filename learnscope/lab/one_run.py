@@ -1,4 +1,4 @@
-"""One run, step by step: for tests and notebooks. `run` is for everything else."""
+"""One run: its draw, its steps, its trained state. `run` is for everything else."""
 
 import dataclasses
 from typing import Any
@@ -7,14 +7,20 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 
-from learnscope.data import Problem
+from learnscope.data import Problem, Samples
+from learnscope.errors import BadInput
 from learnscope.lab import train
 from learnscope.lab.draw import Varying, draw_one, placed, room_of, source_of, traced
 from learnscope.lab.experiment import Experiment
-from learnscope.lab.sweep import programs
+from learnscope.lab.size import check_precision, run_size
+from learnscope.lab.sweep import programs, seed_list
 from learnscope.lab.trial import choose
+from learnscope.nets import Params
 from learnscope.rules import State
+from learnscope.rules.way import way_for
+from learnscope.space import Columns
 
 
 class OneRun(eqx.Module):
@@ -65,9 +71,131 @@ def one_run(
     5
     """
     chosen, _ = choose(coordinates, programs(experiment, []))
+    return _held(experiment, seed, chosen, precision, varying)
+
+
+def _held(
+    experiment: Experiment, seed: Any, chosen: str, precision: str, varying: Varying | None = None
+) -> OneRun:
     fixed = placed(traced(experiment, precision, chosen), varying or {})
     seed = np.uint32(seed) if isinstance(seed, int) else seed
     room = room_of(experiment, chosen)
     problem, params = draw_one(source_of(fixed), seed, chosen, room)
     carry = train.start_one(fixed, seed, problem, params)
     return OneRun(fixed, seed, problem, carry, jnp.zeros((), int))
+
+
+def draw(
+    experiment: Experiment, seed: int = 0, coordinates: str = "ambient", precision: str = "float32"
+) -> tuple[Problem, State]:
+    """The data of a run and its state before the first step, as NumPy arrays by name.
+
+    `problem.train.x` is one array (example, patch, coordinate) in any coordinates.
+
+    >>> import learnscope as ls
+    >>> data = ls.data.SignalNoise(dim=50, train=4, test=9, signal=1.0, noise=0.5)
+    >>> rule = ls.rules.GradientDescent(rate=0.1)
+    >>> experiment = ls.Experiment(data, ls.nets.PatchCNN(width=2), rule, steps=9)
+    >>> problem, state = ls.draw(experiment, seed=3)
+    >>> problem.train.x.shape, problem.train.y.shape, state.params.filters.shape
+    ((4, 2, 50), (4,), (4, 50))
+    """
+    check_precision(precision)
+    with jax.enable_x64(precision == "float64"):
+        run = _drawn(experiment, seed, coordinates, precision)
+        return _plain(run.problem), jax.device_get(run.state)
+
+
+def train_one(
+    experiment: Experiment,
+    seed: int = 0,
+    coordinates: str = "ambient",
+    precision: str = "float32",
+    start: State | Params | xr.Dataset | None = None,
+) -> State:
+    """The state of a run after its last step, as NumPy arrays by name; the state is a function of
+    inputs. What `run` would record is the same (up to rounding: it computes runs together).
+
+    `start` continues: from a state (with the rule's memory), from parameters, or from a result of
+    `run` with `Record(final=True)`, of which one run is selected. Coordinates, precision and seed
+    must be those of the start.
+
+    >>> import learnscope as ls
+    >>> data = ls.data.SignalNoise(dim=50, train=4, test=9, signal=1.0, noise=0.5)
+    >>> rule = ls.rules.GradientDescent(rate=0.1)
+    >>> experiment = ls.Experiment(data, ls.nets.PatchCNN(width=2), rule, steps=9)
+    >>> state = ls.train(experiment, seed=3)
+    >>> state(ls.draw(experiment, seed=3)[0].test.x).shape
+    (9,)
+    >>> int(ls.train(experiment, seed=3, start=state).step)
+    18
+    """
+    check_precision(precision)
+    if isinstance(start, xr.Dataset):
+        _check_start(start, experiment, seed, coordinates, precision)
+    with jax.enable_x64(precision == "float64"):
+        run = _drawn(experiment, seed, coordinates, precision)
+        if start is not None:
+            run = _from(run, start)
+        return jax.device_get(run.after(experiment.steps).state)
+
+
+def _drawn(experiment: Experiment, seed: int, coordinates: str, precision: str) -> OneRun:
+    (seed,) = seed_list([seed])
+    chosen, _ = choose(coordinates, programs(experiment, []))
+    run_size(experiment, chosen, precision)  # says what does not fit
+    return eqx.filter_jit(_held)(experiment, seed, chosen, precision)
+
+
+def _from(run: OneRun, start: Any) -> OneRun:
+    """A run that continues from a state, parameters or a recorded end."""
+    before = run.state
+    if isinstance(start, xr.Dataset):
+        names = train.named(before.params)
+        leaves = [jnp.asarray(start[name].values) for name in names]
+        start = jax.tree.unflatten(jax.tree.structure(before.params), leaves)
+    if not isinstance(start, State):
+        start = dataclasses.replace(before, params=start)
+    shapes = [jax.tree.map(jnp.shape, state.params) for state in (start, before)]
+    if shapes[0] != shapes[1]:
+        raise BadInput(f"start has parameters {shapes[0]}: they must be {shapes[1]}.")
+    start = jax.tree.map(jnp.asarray, start)
+    position = way_for(run.experiment.rule, start, run.problem).begin(start)
+    carry = train.Carry(position, run.carry.diverged_at)
+    return dataclasses.replace(run, carry=carry, steps=start.step)
+
+
+def _check_start(
+    start: xr.Dataset, experiment: Experiment, seed: int, coordinates: str, precision: str
+) -> None:
+    """Refuse a result that is not one run with final parameters, of these coordinates."""
+    finals = [name for name in start.data_vars if str(name).startswith("final_")]
+    if not finals:
+        raise BadInput("start has no final parameters: run it with record = Record(final=True).")
+    left = [dim for dim in start.dims if dim != "step" and not str(dim).startswith("final_")]
+    if "diverged_at" in start and start["diverged_at"].dims:
+        raise BadInput(f"start must be one run: select one of {', '.join(map(str, left))}.")
+    used = (int(start["seed"]), start.attrs["coordinates_used"], start.attrs["precision"])
+    if used != (seed, coordinates, precision):
+        raise BadInput(
+            f"start was run with seed {used[0]}, coordinates {used[1]!r} and {used[2]}: "
+            f"these must be the same."
+        )
+
+
+def _plain(problem: Problem) -> Problem:
+    """The problem with inputs as one array each, whatever form they are stored in."""
+    rank = problem.frame.rank
+
+    def one(samples: Samples | None) -> Any:
+        if samples is None:
+            return None
+        samples = Columns.undone(samples)
+        if not isinstance(samples.x, tuple):
+            return samples
+        whole = [jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, rank - x.shape[-1])]) for x in samples.x]
+        patches = [x.reshape(samples.size, -1, rank) for x in whole]
+        return dataclasses.replace(samples, x=jnp.concatenate(patches, axis=1))
+
+    sets = {name: one(getattr(problem, name)) for name in ("train", "test", "validation")}
+    return jax.device_get(dataclasses.replace(problem, **sets))

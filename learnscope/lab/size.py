@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from learnscope.data import Problem
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse_value
 from learnscope.lab import faults, train
 from learnscope.lab.draw import draw_one, room_of, source_of, traced
 from learnscope.lab.experiment import Experiment
@@ -32,13 +32,16 @@ class Limits:
 
 
 LIMITS = Limits()
+PRECISIONS = ("float32", "float64")
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What one run takes: shapes recorded at a step, bytes of memory, bytes recorded, work."""
+    """What one run takes: shapes recorded at a step, and at the end; bytes of memory, bytes
+    recorded, work."""
 
     outputs: dict[str, tuple[int, ...]]
+    finals: dict[str, tuple[int, ...]]
     bytes: int
     recorded: int
     work: float
@@ -64,6 +67,11 @@ class Size:
         return int(max(1, min(LIMITS.block_runs, by_results, by_work, by_memory)))
 
 
+def check_precision(precision: str) -> None:
+    if precision not in PRECISIONS:
+        refuse_value("precision", precision, f"it must be one of {', '.join(PRECISIONS)}")
+
+
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     """The size of one run."""
     leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
@@ -84,19 +92,21 @@ class _Sized:
 @functools.lru_cache(maxsize=256)
 def _size_of(sized: _Sized) -> Size:
     experiment, (*_, coordinates, precision) = sized.experiment, sized.key
-    problem, carry, values = shapes(experiment, coordinates, precision)
-    recorded = _bytes(values) * len(train.recorded_steps(experiment))
+    problem, carry, values, last = shapes(experiment, coordinates, precision)
+    recorded = _bytes(values) * len(train.recorded_steps(experiment)) + _bytes(last)
     # The problem and its draw, the state with working copies of it, and the records.
     total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
     batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
     step = experiment.net.passes * (_bytes(batch) + 2 * _bytes(carry))
     work = max(1, experiment.steps) * step
-    outputs = {name: value.shape for name, value in values.items()}
-    return Size(outputs, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped)
+    outputs, finals = ({name: v.shape for name, v in each.items()} for each in (values, last))
+    return Size(
+        outputs, finals, max(1, total), max(1, recorded), max(1.0, work), experiment.net.vmapped
+    )
 
 
-def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[Any, Any, Any]:
-    """The shapes of one run's problem, carry and probe values."""
+def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[Any, ...]:
+    """The shapes of one run's problem, carry, probe values and final parameters."""
     with jax.enable_x64(precision == "float64"), faults.explained():
         fixed = traced(experiment, precision, coordinates)
         room, source, seed = room_of(experiment, coordinates), source_of(fixed), np.uint32(0)
@@ -106,13 +116,15 @@ def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[An
         _check_classes(experiment, problem, state)
         faults.check_outputs(fixed, problem, state)
         faults.check_step(fixed, problem, state, jax.eval_shape(lambda: jax.random.key(0)))
-        return problem, carry, eqx.filter_eval_shape(train.measure, fixed, state, problem)
+        values = eqx.filter_eval_shape(train.measure, fixed, state, problem)
+        last = eqx.filter_eval_shape(train.final, fixed, seed, problem, carry)
+        return problem, carry, values, last
 
 
 def check_fit(experiment: Experiment) -> None:
     """Trace a run's draw, start, probes and first step in ambient coordinates, computing nothing:
     parts that do not fit together raise what they would raise in a run."""
-    problem, carry, _ = shapes(experiment, "ambient", "float32")
+    problem, carry, *_ = shapes(experiment, "ambient", "float32")
     fixed = traced(experiment, "float32", "ambient")
     with faults.explained():
         eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
@@ -135,4 +147,6 @@ def _check_classes(experiment: Experiment, problem: Problem, state: State) -> No
 
 
 def _bytes(tree: Any) -> int:
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+    # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
+    leaves = [leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype")]
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)

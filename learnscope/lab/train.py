@@ -1,5 +1,6 @@
 """Training runs: steps of the rule, scanned in segments, with the probes read on the way."""
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -94,6 +95,26 @@ def segment(
         return jax.lax.scan(interval, carry, bounds)
 
     return runs.map(one, problem, carry)
+
+
+def named(params: Params) -> dict[str, Array]:
+    """Parameters by name: `final_filters`, or by the path to each of a model's arrays."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    key = functools.partial(jax.tree_util.keystr, simple=True, separator="_")
+    return {f"final_{key(path) or 'params'}": leaf for path, leaf in leaves}
+
+
+def final(experiment: Experiment, seed: Any, problem: Problem, carry: Carry) -> dict[str, Array]:
+    """The parameters of one run after the last step, if they are recorded."""
+    if not experiment.record.final:
+        return {}
+    return named(state_of(experiment, carry, problem, experiment.steps).params)
+
+
+@eqx.filter_jit
+def finals(runs: Batches, problem: Problem, carry: Carry) -> dict[str, Array]:
+    """The final parameters of all runs."""
+    return runs.map(final, problem, carry)
 
 
 def recorded_steps(experiment: Experiment) -> np.ndarray:

@@ -102,6 +102,9 @@ def compute(
             name: np.concatenate([values[name] for values in recorded], 1)[: runs.size, recorded_at]
             for name in recorded[0]
         }
+        if runs.experiment.record.final:
+            last = jax.device_get(train.finals(batches, problem, carry))
+            variables |= {name: values[: runs.size] for name, values in last.items()}
         diverged = np.asarray(carry.diverged_at)[: runs.size]
         return variables | {"diverged_at": np.where(diverged < 0, np.nan, diverged)}
 

@@ -79,8 +79,10 @@ def with_data(kind) -> ls.Experiment:
 FAULTS = {
     "branch": (with_data(Branching), r"test_faults.py, line \d+, in Branching.sample: `if self.flip"
                r" > 0:`: a number that can be swept has no value yet"),
-    "tree": (experiment().replace("rule", WrongTree(rate=0.1)), "WrongTree.gradient must return a tree like the parameters"),
-    "shape": (experiment().replace("rule", Narrow(rate=0.1)), "Narrow.step returns params of shape"),
+    "tree": (experiment().replace("rule", WrongTree(rate=0.1)),
+             "WrongTree.gradient must return a tree like the parameters"),
+    "shape": (experiment().replace("rule", Narrow(rate=0.1)),
+              "Narrow.step returns params of shape"),
     "crash": (experiment().replace("rule", Crash(rate=0.1)),
               r"line \d+, in Crash.gradient: `return state.no_such_thing`: AttributeError"),
     "dims": (experiment().replace("probes", (TooFewDims(),)),

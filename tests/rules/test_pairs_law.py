@@ -124,7 +124,9 @@ def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
 def test_the_cost_does_not_depend_on_the_dimension():
     shapes = []
     for dim in (100, 10**6):
-        problem, carry, _ = size.shapes(experiment(LAWS["one-sided"], dim), "compressed", "float32")
+        problem, carry, *_ = size.shapes(
+            experiment(LAWS["one-sided"], dim), "compressed", "float32"
+        )
         batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
         shapes.append([leaf.shape for leaf in jax.tree.leaves((problem, carry, batch))])
     assert shapes[0] == shapes[1]

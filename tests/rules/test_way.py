@@ -137,7 +137,7 @@ def run(setting, *given, **more):
 def way_of(setting, how="compressed"):
     """The way that the engine takes."""
     with jax.enable_x64(True):
-        problem, carry, _ = size.shapes(setting, how, "float64")
+        problem, carry, *_ = size.shapes(setting, how, "float64")
         return type(eqx.filter_eval_shape(way_for, setting.rule, carry.position, problem))
 
 

@@ -1,0 +1,94 @@
+"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same."""
+
+import json
+import tomllib
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import stdtrit
+
+from learnscope.errors import BadInput, refuse_value
+
+
+def compare(
+    result: xr.Dataset, other: xr.Dataset, of: str | None = None, level: float = 0.95
+) -> xr.Dataset:
+    """The mean of `result` minus that of `other` after the last step, with an interval.
+
+    Both have a `seed` dim; all other dims must agree. If a seed stands for the same draw in both
+    (the same data model and net, drawn in the same coordinates and precision), differences are
+    taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is that of
+    independent samples (Welch), `paired` is 0, and `why` says why.
+
+    >>> import learnscope as ls
+    >>> data = ls.data.SignalNoise(dim=50, train=4, test=99, signal=1.0, noise=0.5)
+    >>> experiment = ls.Experiment(data, ls.nets.PatchCNN(4), ls.rules.GradientDescent(0.1), 9)
+    >>> plain, slow = (ls.run(experiment.replace("rule.rate", r), seeds=3) for r in (0.1, 0.01))
+    >>> compare(plain, slow, of="loss").attrs["paired"]
+    1
+    """
+    for name, data in (("result", result), ("other", other)):
+        if not isinstance(data, xr.Dataset) or "seed" not in data.dims:
+            refuse_value(name, type(data).__name__, "it must be a result of run with a dim 'seed'")
+    shared = [str(v) for v in result.data_vars if v in other and "seed" in result[v].dims]
+    names = [v for v in shared if v != "diverged_at" and not v.startswith("final_")]
+    if of is not None:
+        if of not in names:
+            refuse_value("of", of, f"both results record {', '.join(names)}")
+        names = [of]
+    why = _unpaired(result, other)
+    seeds = np.intersect1d(result["seed"], other["seed"])
+    if why is None and len(seeds) < 2:
+        why = "they share fewer than two seeds"
+    variables: dict[str, Any] = {}
+    for name in names:
+        one, two = (_last(data[name]) for data in (result, other))
+        if set(one.dims) != set(two.dims):
+            raise BadInput(f"'{name}' has dims {one.dims} and {two.dims}: select one setting.")
+        if why is None:
+            gap = one.sel(seed=seeds) - two.sel(seed=seeds)
+            mean, error, freedom = gap.mean("seed"), _error(gap), len(seeds) - 1
+        else:
+            mean = one.mean("seed") - two.mean("seed")
+            a, b = _error(one) ** 2, _error(two) ** 2
+            error = np.sqrt(a + b)
+            freedom = (a + b) ** 2 / (a**2 / (one.seed.size - 1) + b**2 / (two.seed.size - 1))
+        reach = error * stdtrit(freedom, (1 + level) / 2)
+        label = one.attrs.get("long_name", name)
+        variables[name] = mean.assign_attrs(long_name=f"difference of {label}")
+        variables[f"{name}_low"] = mean - reach
+        variables[f"{name}_high"] = mean + reach
+    attributes = {"paired": int(why is None), "level": level}
+    return xr.Dataset(variables, attrs=attributes | ({} if why is None else {"why": why}))
+
+
+def _last(values: xr.DataArray) -> xr.DataArray:
+    return values.isel(step=-1, drop=True) if "step" in values.dims else values
+
+
+def _error(values: xr.DataArray) -> xr.DataArray:
+    return values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
+
+
+def _unpaired(result: xr.Dataset, other: xr.Dataset) -> str | None:
+    """Why a seed does not stand for the same draw in both results, or None if it does."""
+    draws = [data.attrs.get("draw", "unknown") for data in (result, other)]
+    if draws[0] != draws[1] or "unknown" in draws:
+        return f"seeds were drawn in different ways ({draws[0]}; {draws[1]})"
+    parts = []
+    for data in (result, other):
+        try:
+            text = data.attrs["experiment"]
+            experiment = json.loads(text) if text.startswith("{") else tomllib.loads(text)
+        except (KeyError, ValueError):
+            return "a result does not say what it was drawn from"
+        over = set(json.loads(data.attrs.get("over", "{}")))
+        parts.append(({slot: experiment.get(slot) for slot in ("data", "net")}, over))
+    for slot in ("data", "net"):
+        if parts[0][0][slot] != parts[1][0][slot]:
+            return f"they have a different {slot}"
+    swept = parts[0][1] ^ parts[1][1]
+    if any(path.split(".")[0] in ("data", "net") for path in swept):
+        return "one sweeps fields of data or net that the other does not"
+    return None
