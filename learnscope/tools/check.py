@@ -106,12 +106,7 @@ def _experiment(part: Any) -> tuple[Experiment, str]:
     """The small experiment in which something is tried."""
     if isinstance(part, type) and issubclass(part, AbstractPart):
         part = example_of(part)
-    slots = {
-        "data": AbstractData,
-        "net": AbstractNet,
-        "rule": AbstractRule,
-        "probes": AbstractProbe,
-    }
+    slots = {slot: kind for slot, kind in Experiment.slots.items() if slot != "record"}
     if isinstance(part, Experiment):
         experiment = part
         title = " x ".join(type(getattr(part, slot)).__name__ for slot in ("data", "net", "rule"))
