@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from learnscope.data.arrays import Arrays
 from learnscope.data.class_noise import ClassNoise
 from learnscope.data.factors import (
     AbstractFactors,
@@ -20,6 +21,7 @@ from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
     AbstractEpisodes,
+    Epochs,
     Fresh,
     FullBatch,
     MiniBatch,
@@ -37,7 +39,8 @@ from learnscope.space.fresh import FreshPatches
 
 __all__ = [
     "AbstractBatches", "AbstractData", "AbstractEpisodes", "AbstractFactors", "AbstractTurn",
-    "AbstractViews", "Basis", "ClassNoise", "Columns", "Frame", "Fresh", "FreshPairs",
+    "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns", "Epochs", "Frame", "Fresh",
+    "FreshPairs",
     "FreshPatches", "FullBatch", "GaussianParity", "Grouped", "HalfMask", "Halves",
     "MatrixFactors", "MatrixNoise", "MiniBatch", "NoisyViews", "PatternLaw", "Patterns",
     "Problem", "Reflections", "Samples", "SignalNoise", "SpikeFactors", "StrongWeak",

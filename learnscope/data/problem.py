@@ -89,6 +89,11 @@ class AbstractBatches(eqx.Module):
     @abstractmethod
     def __call__(self, problem: "Problem", key: Key[Array, ""]) -> Samples: ...
 
+    def at(self, step: Int[Array, ""], key: Key[Array, ""]) -> "AbstractBatches":
+        """The batches of a step, given the key of the whole training, for those that depend on
+        the steps before."""
+        return self
+
 
 class FullBatch(AbstractBatches):
     """All training examples, every step."""
@@ -106,9 +111,31 @@ class MiniBatch(AbstractBatches):
         return problem.train.take(random.distinct(key, problem.train.size, self.size))
 
 
-def mini_batches(size: int | None) -> AbstractBatches:
-    """Mini-batches of `size` examples, or (none) the full batch."""
-    return FullBatch() if size is None else MiniBatch(size)
+class Epochs(AbstractBatches):
+    """`size` training examples a step, in an order that is drawn anew for every pass over them.
+    What does not fill a batch at the end of a pass is left out of it."""
+
+    size: int = eqx.field(static=True)
+    step: Any = 0
+    key: Any = None
+
+    def at(self, step: Int[Array, ""], key: Key[Array, ""]) -> "Epochs":
+        return Epochs(self.size, step, key)
+
+    def __call__(self, problem: "Problem", key: Key[Array, ""]) -> Samples:
+        count = problem.train.size
+        steps = count // self.size
+        epoch = jax.random.fold_in(key if self.key is None else self.key, self.step // steps)
+        order = jax.random.permutation(epoch, count)
+        first = self.step % steps * self.size
+        return problem.train.take(jax.lax.dynamic_slice_in_dim(order, first, self.size))
+
+
+def mini_batches(size: int | None, epochs: bool = False) -> AbstractBatches:
+    """Mini-batches of `size` examples, drawn anew or in epochs; or (none) the full batch."""
+    if size is None:
+        return FullBatch()
+    return Epochs(size) if epochs else MiniBatch(size)
 
 
 class Fresh(AbstractBatches):
@@ -226,6 +253,10 @@ class AbstractData(AbstractPart):
     @abstractmethod
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         """One draw, in ambient coordinates unless a frame is given."""
+
+    def in_memory(self) -> "AbstractData":
+        """The model with what it reads from files as arrays, which programs take as inputs."""
+        return self
 
     @abstractmethod
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:

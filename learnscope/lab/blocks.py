@@ -23,7 +23,6 @@ from learnscope.lab.size import Size, check_precision, run_size
 from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
 from learnscope.lab.train import recorded_steps
 from learnscope.lab.trial import choose
-from learnscope.part import labels
 from learnscope.part.code import versions
 from learnscope.probes import Output
 
@@ -265,7 +264,7 @@ class Plan:
 
     def coords(self) -> xr.Dataset:
         """The dataset's coordinates and attributes, without its variables."""
-        over = {path: labels(values) for a in self.axes for path, values in a.fields.items()}
+        over = {path: axis.labels(path) for axis in self.axes for path in axis.fields}
         coords: dict[str, Any] = {"seed": list(self.seeds)}
         coords["step"] = ("step", self.steps, {"units": "step"})
         for axis in self.axes:
@@ -292,9 +291,9 @@ class Plan:
             starts = [side.start + i for side, i in zip(region, at, strict=True)]
             region = tuple(slice(start, start + 1) for start in starts)
         settings = [
-            f"{path} = {_range(labels(values)[side])}"
+            f"{path} = {_range(axis.labels(path)[side])}"
             for axis, side in zip(self.axes, region[:-1], strict=True)
-            for path, values in axis.fields.items()
+            for path in axis.fields
         ]
         return ", ".join([*settings, f"seed {_range(self.seeds[region[-1]])}"])
 

@@ -4,6 +4,7 @@ A seed fixes the data, the initial weights and the rule's own randomness, each b
 else about a sweep changes them.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,7 +40,8 @@ def traced(experiment: Experiment, precision: str, coordinates: str) -> Experime
         static = isinstance(leaf, int) and coordinates != "compressed"
         return leaf if static else np.asarray(leaf, dtype)
 
-    return jax.tree.map(convert, experiment)
+    data = experiment.data.in_memory()
+    return jax.tree.map(convert, dataclasses.replace(experiment, data=data))
 
 
 def source_of(experiment: Experiment) -> Source:

@@ -153,7 +153,9 @@ def _from(run: OneRun, start: Any) -> OneRun:
     if isinstance(start, xr.Dataset):
         names = train.named(before.params)
         leaves = [jnp.asarray(start[name].values) for name in names]
-        start = jax.tree.unflatten(jax.tree.structure(before.params), leaves)
+        params = jax.tree.unflatten(jax.tree.structure(before.params), leaves)
+        step = jnp.asarray(start["step"].values.max(), before.step.dtype)
+        start = dataclasses.replace(before, params=params, step=step)
     if not isinstance(start, State):
         start = dataclasses.replace(before, params=start)
     shapes = [jax.tree.map(jnp.shape, state.params) for state in (start, before)]

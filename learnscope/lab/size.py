@@ -75,8 +75,8 @@ def check_precision(precision: str) -> None:
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     """The size of one run."""
     leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
-    # Values of traced numbers size nothing; ambient dimensions are not traced.
-    sizing = tuple(leaf for leaf in leaves if not isinstance(leaf, np.ndarray))
+    # Values of arrays size nothing; ambient dimensions are not traced.
+    sizing = tuple(v.shape if isinstance(v, np.ndarray | jax.Array) else v for v in leaves)
     key = (structure, sizing, room_of(experiment, coordinates), coordinates, precision)
     return _size_of(_Sized(key, experiment))
 

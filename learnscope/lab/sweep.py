@@ -26,6 +26,11 @@ class Axis:
 
     dim: str
     fields: dict[str, list[Any]]
+    names: tuple[str, ...] | None = None  # a user's labels of the values
+
+    def labels(self, path: str) -> list[Any]:
+        """Labels of a field's values: the user's, or read off the values."""
+        return labels(self.fields[path]) if self.names is None else list(self.names)
 
     @property
     def size(self) -> int:
@@ -39,8 +44,8 @@ class Axis:
     def coords(self) -> dict[str, Any]:
         """The coordinates of the axis: the first field by the name of the dim, others by path."""
         return {
-            (self.dim if i == 0 else path): (self.dim, labels(values), {"field": path})
-            for i, (path, values) in enumerate(self.fields.items())
+            (self.dim if i == 0 else path): (self.dim, self.labels(path), {"field": path})
+            for i, path in enumerate(self.fields)
         }
 
 
@@ -87,12 +92,7 @@ def axes(over: Over) -> list[Axis]:
     if isinstance(over, Axis):
         listed = [over]
     elif isinstance(over, Mapping):
-        listed = [
-            dataclasses.replace(value, dim=dim_of(path))
-            if isinstance(value, Axis)
-            else zipped({path: value})
-            for path, value in over.items()
-        ]
+        listed = [_axis(path, value) for path, value in over.items()]
     elif isinstance(over, list | tuple):
         listed = [axis for each in over for axis in axes(each)]
     else:
@@ -102,6 +102,16 @@ def axes(over: Over) -> list[Axis]:
     for path in _repeated([path for axis in listed for path in axis.fields]):
         raise BadInput(f"the field '{path}' is on two axes.")
     return listed
+
+
+def _axis(path: str, value: Any) -> Axis:
+    """The axis of one field: its values, or values by the labels that a user gives them."""
+    if isinstance(value, Axis):
+        return dataclasses.replace(value, dim=dim_of(path))
+    if not isinstance(value, Mapping):
+        return zipped({path: value})
+    names = tuple(map(str, value))
+    return dataclasses.replace(zipped({path: list(value.values())}), names=names)
 
 
 def _repeated(names: list[str]) -> list[str]:

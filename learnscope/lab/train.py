@@ -1,5 +1,6 @@
 """Training runs: steps of the rule, scanned in segments, with the probes read on the way."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -46,6 +47,7 @@ def start(runs: Batches, problem: Problem, params: Params) -> Carry:
 
 def measure(experiment: Experiment, state: State, problem: Problem) -> dict[str, Array]:
     """What the probes read, by the names of their outputs."""
+    state = experiment.rule.evaluated(state)
     values: dict[str, Array] = {}
     for probe in experiment.probes:
         value = probe(state, problem)
@@ -58,10 +60,16 @@ def advance(
 ) -> Carry:
     """One run after the steps first, ..., last - 1."""
     key, way = key_of(seed, "training"), way_for(experiment.rule, carry.position, problem)
+    batches = problem.batches
+
+    def way_at(t):
+        by_step = dataclasses.replace(problem, batches=batches.at(t, key))
+        return way_for(experiment.rule, carry.position, by_step)
 
     def step(t, carry):
+        now = way if batches.at(t, key) is batches else way_at(t)
         # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
-        position = way.step(carry.position, t, jax.random.fold_in(key, t))
+        position = now.step(carry.position, t, jax.random.fold_in(key, t))
         # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
         leaves = jax.tree.leaves(way.moving(position))
         finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -39,6 +40,9 @@ def canonical(value: Any, where: str = "experiment") -> Any:
         value = np.ascontiguousarray(value)
         digest = hashlib.sha256(value).hexdigest()
         return {"array": digest, "shape": list(value.shape), "dtype": str(value.dtype)}
+    if isinstance(value, eqx.Module) and not isinstance(value, Callable):
+        held = {f.name: canonical(getattr(value, f.name), where) for f in dataclasses.fields(value)}
+        return {"module": _code_of(type(value), where), "held": held}
     if isinstance(value, functools.partial):
         return [canonical(value.func, where), canonical(value.args, where),
                 canonical(value.keywords, where)]  # fmt: skip

@@ -58,13 +58,24 @@ def labels(values: Sequence[Any]) -> list[Any]:
     kinds = [type(value).__name__ for value in values]
     if len(set(kinds)) == len(kinds):
         return kinds
-    return [_signature(value, [v for v in values if type(v) is type(value)]) for value in values]
+    names = [_signature(value, [v for v in values if type(v) is type(value)]) for value in values]
+    if len(set(names)) < len(names):
+        raise BadInput(
+            f"two values have the same name, {names[0]}: give them labels, "
+            "{'first': ..., 'second': ...}."
+        )
+    return names
+
+
+def _shown(value: Any) -> str:
+    """A value's text; a function by its name, since its text differs from process to process."""
+    return getattr(value, "__name__", None) or repr(value)
 
 
 def _signature(value: Any, peers: Sequence[Any]) -> str:
     """A part's kind with the fields in which it differs from other parts of this kind."""
     differing = [
-        f"{field.name}={getattr(value, field.name)!r}"
+        f"{field.name}={_shown(getattr(value, field.name))}"
         for field in dataclasses.fields(value)
         if len({repr(getattr(peer, field.name)) for peer in peers}) > 1
     ]

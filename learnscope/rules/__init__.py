@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from learnscope.rules.averaged import Averaged
 from learnscope.rules.contrastive import Contrastive
 from learnscope.rules.full_penalty import FullPenalty
 from learnscope.rules.gradient_descent import GradientDescent
@@ -21,7 +22,8 @@ from learnscope.rules.two_step import FrozenFeatures, TwoStep
 
 __all__ = [
     "LOSSES", "TARGETS", "AbstractGradientRule", "AbstractPairRule", "AbstractPenalty",
-    "AbstractRule", "AbstractSiamese", "Contrastive", "Fomaml", "FrozenFeatures", "FullPenalty",
+    "AbstractRule", "AbstractSiamese", "Averaged", "Contrastive", "Fomaml", "FrozenFeatures",
+    "FullPenalty",
     "GradientDescent", "Head", "Imaml", "Linearised", "Maml", "MetaProx", "NonContrastive",
     "PerExamplePenalty", "Pooled", "RandomFeatures", "Reptile", "Siamese", "State", "TwoStep",
     "correct", "off_diagonal", "parts_of", "penalised_gradient", "split_field", "trained_part",

@@ -69,6 +69,10 @@ class AbstractRule(AbstractPart):
     def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
         """One step."""
 
+    def evaluated(self, state: State) -> State:
+        """The state that probes read; a rule that averages weights shows the average here."""
+        return state
+
     @property
     @abstractmethod
     def basis_dependence(self) -> str | None:
