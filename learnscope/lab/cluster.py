@@ -1,5 +1,6 @@
 """Where blocks are computed: a thread of this process, or workers of a Dask cluster."""
 
+import ast
 import contextlib
 import logging
 import os
@@ -9,10 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.store import identity
+from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 _RECOUNT = 5.0  # seconds between counts of the workers
@@ -58,7 +61,7 @@ class DaskWorkers:
         return max(1, self._count)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        return self._executor.submit(_checked, _software(), function, *arguments)
+        return self._executor.submit(_checked, _software(), pack((function, arguments)))
 
 
 Workers = ThisProcess | DaskWorkers
@@ -106,6 +109,7 @@ def local(count: int) -> Iterator[Any]:
     """A client of local processes (spawned: JAX does not survive a fork), each with cores of its
     own."""
     distributed = _distributed()
+    _check_guard()
 
     class Pinned(distributed.WorkerPlugin):
         def setup(self, worker):
@@ -129,6 +133,27 @@ def local(count: int) -> Iterator[Any]:
         except BaseException:
             _kill(cluster)  # nothing is lost: only this process writes
             raise
+
+
+def _check_guard() -> None:
+    """Refuse a script that would start worker processes from its top level: each of them imports
+    the script first, and would start processes of its own."""
+    script = sys.modules.get("__main__")
+    path = getattr(script, "__file__", None)
+    if path is None or not Path(path).is_file():  # a notebook, or `python -c`
+        return
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_globals is vars(script) and frame.f_code.co_name == "<module>":
+            line = frame.f_lineno
+            for node in ast.parse(Path(path).read_bytes()).body:
+                guarded = isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
+                if node.lineno <= line <= (node.end_lineno or node.lineno) and not guarded:
+                    raise BadInput(
+                        f"line {line} of {Path(path).name} starts worker processes, which import "
+                        'this file first: put it below `if __name__ == "__main__":`.'
+                    )
+        frame = frame.f_back
 
 
 def _kill(cluster: Any) -> None:
@@ -174,9 +199,10 @@ def _distributed() -> Any:
     return distributed
 
 
-def _checked(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
+def _checked(expected: dict[str, str], packed: Packed) -> Any:
     """Call a function where the software is the same: workers may have come since the start."""
     _check_software(expected, "who asked")
+    function, arguments = unpack(packed)
     return function(*arguments)
 
 

@@ -32,20 +32,26 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("learnscope", "jax")}
 
 
-def code_digest(modules: Iterable[str]) -> str:
-    """Of modules and what they reach, as far as it is learnscope's or the user's own."""
+def reached_by(modules: Iterable[str]) -> set[str]:
+    """Modules and what they reach, as far as it is learnscope's or the user's own."""
     reached: set[str] = set()
     todo = list(modules)
     while todo:
         name = todo.pop()
-        if name not in reached and name not in _WORDS and _file(name) is not None:
+        if name not in reached and name not in _WORDS and own_file(name) is not None:
             reached.add(name)
             todo += _reaches(name)
+    return reached
+
+
+def code_digest(modules: Iterable[str]) -> str:
+    """Of modules and what they reach, as far as it is learnscope's or the user's own."""
+    reached = reached_by(modules)
     text = "".join(f"{name}:{_digest(name)}" for name in sorted(reached))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _file(name: str) -> Path | None:
+def own_file(name: str) -> Path | None:
     """A module's source file, unless it is installed software other than learnscope."""
     module = sys.modules.get(name)
     try:
@@ -76,7 +82,7 @@ def _digest(name: str) -> str:
 
 def _version(name: str) -> tuple[Path, int]:
     """A module's file, and when it was written: a user's own may be imported anew."""
-    path = _file(name)
+    path = own_file(name)
     assert path is not None
     return path, path.stat().st_mtime_ns
 
@@ -124,7 +130,7 @@ def _homes(node: ast.Import | ast.ImportFrom, name: str) -> Iterator[str]:
 
 
 def _is_package(name: str) -> bool:
-    path = _file(name)
+    path = own_file(name)
     return path is not None and path.name == "__init__.py"
 
 
@@ -138,4 +144,4 @@ def _home(module: str, name: str) -> str:
                 if (alias.asname or alias.name) == name:
                     return _home(node.module, alias.name)
     inner = f"{module}.{name}"
-    return inner if _file(inner) is not None else module
+    return inner if own_file(inner) is not None else module
