@@ -20,6 +20,10 @@ Store = Annotated[str, Option(help="Results folder or URL; 'none' keeps nothing.
 DataFolder = Annotated[
     str | None, Option(metavar="DIR", help="Folder of image data sets (LEARNSCOPE_DATA).")
 ]
+Parts = Annotated[
+    list[str] | None,
+    Option(metavar="FILE.py", help="Run a file with parts of your own; may be repeated."),
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +37,10 @@ class Computing:
     cluster: Annotated[str | None, Option(metavar="ADDRESS", help="A Dask cluster to use.")] = None
     quiet: Quiet = False
     yes: Annotated[bool, Option("--yes", help="Compute even if it takes more than a day.")] = False
+    parts: Parts = None
+
+    def __post_init__(self) -> None:
+        use_parts(self.parts)
 
     def ask(self, plans: list[Any]) -> None:
         """Say what long sweeps will take; beyond a day, only with --yes."""
@@ -65,6 +73,7 @@ class Experimenting(Computing):
     data: DataFolder = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         use_data(self.data)
 
 
@@ -101,3 +110,12 @@ def use_data(folder: str | None) -> None:
         if not Path(folder).is_dir():
             raise BadInput(f"--data {folder} is not allowed: there is no such folder.")
         os.environ["LEARNSCOPE_DATA"] = str(Path(folder).resolve())
+
+
+def use_parts(files: list[str] | None) -> None:
+    """Run files with parts of the user's own, and say so first: they may do anything."""
+    for file in files or ():
+        from learnscope.part.own import load_file
+
+        typer.echo(f"running {file}, for its parts", err=True)
+        load_file(file)

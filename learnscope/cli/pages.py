@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import RESULTS, Out, Quiet, Store, saying
+from learnscope.cli.options import RESULTS, Out, Parts, Quiet, Store, saying, use_parts
 
 app = typer.Typer()
 
@@ -46,11 +46,13 @@ def explore(
     no_browser: Annotated[bool, Option("--no-browser", help="Only say the address.")] = False,
     store: Store = RESULTS,
     out: Out = "learnscope-out",
+    parts: Parts = None,
 ) -> None:
     """Open the explorer: move a slider and watch, look into stored sweeps, go through the ledger.
 
     It is a web page of this machine, which no other can reach unless --host lets it.
     """
+    use_parts(parts)
     from learnscope.errors import BadInput
 
     try:

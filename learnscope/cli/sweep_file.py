@@ -9,6 +9,7 @@ from typing import Any
 
 import xarray as xr
 
+from learnscope.cli.options import use_parts
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan
 from learnscope.lab.boundary import boundary, first_plan
@@ -25,7 +26,8 @@ _SETTINGS = ("seeds", "coordinates", "precision")
 class SweepFile:
     """An experiment and its sweep, as in a TOML file: the experiment's tables, `seeds`,
     `coordinates`, `precision`, a table `over` of dotted fields and lists, tables `[[zipped]]` of
-    fields that change together, and a table `boundary` for `learnscope boundary`.
+    fields that change together, a table `boundary` for `learnscope boundary`, and `parts`, a list
+    of Python files with parts of one's own, beside the file.
 
     >>> text = '''
     ... steps = 5
@@ -52,15 +54,21 @@ class SweepFile:
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise BadInput(f"{path} cannot be read: {reason}.") from None
-        return cls.parse(text, str(path))
+        return cls.parse(text, str(path), Path(path).parent)
 
     @classmethod
-    def parse(cls, text: str, name: str = "the text") -> "SweepFile":
-        """From TOML text."""
+    def parse(cls, text: str, name: str = "the text", folder: Path | None = None) -> "SweepFile":
+        """From TOML text; `parts` are files in `folder` (none: they are refused)."""
         try:
             tables = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise BadInput(f"{name} is not valid TOML: {error}.") from None
+        files = tables.pop("parts", [])
+        if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+            raise BadInput(f"{name}: parts must be a list of Python files, such as ['rules.py'].")
+        if files and folder is None:
+            raise BadInput(f"{name} has parts = {files}: only a file of one's own runs code.")
+        use_parts([str((folder or Path()) / file) for file in files])
         settings = {key: tables.pop(key) for key in _SETTINGS if key in tables}
         over, together = tables.pop("over", {}), tables.pop("zipped", [])
         asked = _asked(tables.pop("boundary", None))

@@ -3,9 +3,17 @@
 from typing import Annotated
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
-from learnscope.cli.options import Changes, Computing, Experimenting, FileName, with_options
+from learnscope.cli.options import (
+    Changes,
+    Computing,
+    Experimenting,
+    FileName,
+    Parts,
+    use_parts,
+    with_options,
+)
 
 app = typer.Typer()
 Coordinates = Annotated[str | None, Option(help="auto, ambient, rotate or compressed.")]
@@ -75,8 +83,9 @@ def _described(file, changes, coordinates, options):
 
 
 @app.command()
-def conditions(file: FileName, changes: Changes = None) -> None:
+def conditions(file: FileName, changes: Changes = None, parts: Parts = None) -> None:
     """Show which conditions of the theorem hold for a file's experiment, and what it predicts."""
+    use_parts(parts)
     from learnscope import theory
     from learnscope.cli.sweep_file import SweepFile, parse_changes
     from learnscope.errors import BadInput
@@ -117,3 +126,25 @@ def grid(
     # A part must not take the place of the whole.
     for line in write_grid(output, found, "grid-part" if rule or data else "grid"):
         options.say(line)
+
+
+@app.command()
+def check(
+    file: Annotated[str, Argument(metavar="FILE", help="FILE.py with parts, or FILE.toml.")],
+    parts: Parts = None,
+) -> None:
+    """Try your own parts, or an experiment: what holds, and what does not and why.
+
+    Exit code 2 if something does not hold.
+    """
+    from learnscope.cli.sweep_file import SweepFile
+    from learnscope.tools.check import check, parts_in
+
+    use_parts(parts)
+    if file.endswith(".py"):
+        use_parts([file])
+        tables = [check(part) for part in parts_in(file)]
+    else:
+        tables = [check(SweepFile.read(file).experiment)]
+    typer.echo("\n\n".join(map(str, tables)))
+    raise typer.Exit(0 if all(tables) else 2)

@@ -153,10 +153,12 @@ def _below(base: type) -> dict[str, type]:
 
 @functools.cache
 def _import_shipped() -> None:
-    """Import all that learnscope ships: packages above this one, and the papers' own parts."""
+    """Import all that learnscope ships (packages above this one, and the papers' own parts), and
+    the parts of other installed packages."""
     for name in ("images", "probes"):  # these reach data, nets and rules
         import_module(f"learnscope.{name}")
     list(import_module("learnscope.papers").modules("parts"))
+    import_module("learnscope.part.own").import_installed()
 
 
 def example_of(kind: type[AbstractPart], given: Mapping[str, Any] | None = None) -> Any:

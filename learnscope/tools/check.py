@@ -18,7 +18,8 @@ from learnscope.lab.one_run import draw
 from learnscope.lab.run import run
 from learnscope.lab.worker import why_of
 from learnscope.nets import PatchCNN
-from learnscope.part import AbstractPart, example_of, field_kind
+from learnscope.part import AbstractPart, example_of, field_kind, kinds
+from learnscope.part.own import load_file
 from learnscope.probes import Loss
 from learnscope.rules import GradientDescent
 
@@ -93,6 +94,21 @@ def check(part: Any) -> Checks:
         if name == "fits" and tried[-1].held is False:
             break  # nothing else can be tried
     return Checks(title, tuple(tried))
+
+
+def parts_in(file: str) -> list[Any]:
+    """The classes of parts that a Python file defines, and its experiments."""
+    module = load_file(file)
+    own = [
+        kind
+        for base in dict.fromkeys(Experiment.slots.values())
+        for kind in kinds(base).values()
+        if kind.__module__ == module.__name__
+    ]
+    own += [value for value in vars(module).values() if isinstance(value, Experiment)]
+    if not own:
+        raise BadInput(f"{file} has no data model, net, rule, probe or experiment.")
+    return own
 
 
 def _outcome(result: Any) -> tuple[bool | None, str]:
