@@ -1,6 +1,6 @@
 """What the studies' figures share: a style, and curves with bands over seeds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +9,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from learnscope import evidence
 
 # Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
 # distinction.
@@ -32,6 +34,11 @@ def style() -> Iterator[None]:
     }
     with mpl.rc_context(settings):
         yield
+
+
+def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:
+    """A figure of a study, drawn in this style."""
+    return evidence.Figure(title, needs, style()(draw))
 
 
 def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:

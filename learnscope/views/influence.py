@@ -82,8 +82,7 @@ def correlation_map(correlation: xr.DataArray) -> Figure:
         _map(panels[1], ratio.values, correlation["class"].values)
         panels[1].set_title(r"noise correlation ratio $\Gamma_{k,j}$")
         for panel in panels:
-            panel.set_xlabel("class j")
-            panel.set_ylabel("class k")
+            panel.set(xlabel="class j", ylabel="class k")
     return figure
 
 
@@ -143,8 +142,7 @@ def _sheet(
             panel.imshow(np.clip(picture, 0, 1), extent=extent, **look)
             at = ((column + 0.5) / columns, bottom + 0.02 / len(chosen))
             panel.text(*at, _number(float(scores[i])), **words)
-    panel.set_xlim(0, 1)
-    panel.set_ylim(1, 0)
+    panel.set(xlim=(0, 1), ylim=(1, 0))
     panel.set_xticks([])
     panel.grid(False)
     panel.tick_params(length=0)

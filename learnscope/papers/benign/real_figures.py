@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, experiment_of, half_width
-from learnscope.figures import COLOURS, STYLES, draw_heat_map, style
+from learnscope.figures import COLOURS, STYLES, draw_heat_map, styled
 from learnscope.papers.benign.real import ORDERS, TOGETHER, WHOLE
 
 _WORDS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "digits": "digits"}
@@ -41,20 +41,19 @@ def _show(axes: Axes, pictures: xr.DataArray, title: str) -> None:
 
 def figure1(mapped: xr.Dataset, scores: xr.Dataset) -> Drawing:
     """Left the images of the highest scores, right the map."""
-    with style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
-        _show(left, scores.picture.sel(end="high"), f"{_titled(scores)}: highest influence scores")
-        place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
-        shades = plt.get_cmap("tab10")
-        for k in np.unique(label):
-            # The number itself marks the place, which needs no legend and no colour vision.
-            for x, y in place[label == k]:
-                right.text(x, y, str(k), color=shades(int(k)), fontsize=5, ha="center", va="center")
-        right.set_xlim(*_limits(place[:, 0]))
-        right.set_ylim(*_limits(place[:, 1]))
-        right.set(xlabel="first coordinate of the map", ylabel="second coordinate of the map")
-        right.set_title(f"t-SNE of {len(label)} images (numbers: classes)")
-        figure.suptitle("Figure 1: atypical images, and the shapes of classes")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
+    _show(left, scores.picture.sel(end="high"), f"{_titled(scores)}: highest influence scores")
+    place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
+    shades = plt.get_cmap("tab10")
+    for k in np.unique(label):
+        # The number itself marks the place, which needs no legend and no colour vision.
+        for x, y in place[label == k]:
+            right.text(x, y, str(k), color=shades(int(k)), fontsize=5, ha="center", va="center")
+    right.set_xlim(*_limits(place[:, 0]))
+    right.set_ylim(*_limits(place[:, 1]))
+    right.set(xlabel="first coordinate of the map", ylabel="second coordinate of the map")
+    right.set_title(f"t-SNE of {len(label)} images (numbers: classes)")
+    figure.suptitle("Figure 1: atypical images, and the shapes of classes")
     return figure
 
 
@@ -64,30 +63,28 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def figure5(*sets: xr.Dataset) -> Drawing:
-    with style():
-        figure, grid = plt.subplots(2, 2, figsize=(8.4, 9.6))
-        for row, data in zip(grid, sets, strict=True):
-            for axes, end in zip(row, ("high", "low"), strict=True):
-                words = "highest" if end == "high" else "lowest"
-                _show(axes, data.picture.sel(end=end), f"{_titled(data)}: {words} scores")
-        counted = " and ".join(f"{data.attrs['images']}" for data in sets)
-        figure.suptitle(f"Figure 5: images at both ends of the influence scores, of {counted}")
+    figure, grid = plt.subplots(2, 2, figsize=(8.4, 9.6))
+    for row, data in zip(grid, sets, strict=True):
+        for axes, end in zip(row, ("high", "low"), strict=True):
+            words = "highest" if end == "high" else "lowest"
+            _show(axes, data.picture.sel(end=end), f"{_titled(data)}: {words} scores")
+    counted = " and ".join(f"{data.attrs['images']}" for data in sets)
+    figure.suptitle(f"Figure 5: images at both ends of the influence scores, of {counted}")
     return figure
 
 
 def figure6(data: xr.Dataset) -> Drawing:
-    with style():
-        figure, grid = plt.subplots(1, 2, figsize=(9.4, 4.2))
-        panels = {"correlation": "‖AᵢᵀAⱼ‖² = tr(ΣᵢΣⱼ), pixels 0 to 1", "ratio": "Γ between classes"}
-        for axes, (name, title) in zip(grid, panels.items(), strict=True):
-            table = data[name].mean("seed")
-            mesh = draw_heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
-            figure.colorbar(mesh, ax=axes, label="Γ" if name == "ratio" else "tr(ΣᵢΣⱼ), pixel⁴")
-            axes.set_xticks(range(10))
-            axes.set_yticks(range(10))
-            axes.set(xlabel="class j", ylabel="class i", title=title)
-        figure.suptitle(f"Figure 6: noise of the classes of {_titled(data)}, mean of "
-                        f"{data.sizes['seed']} draws")  # fmt: skip
+    figure, grid = plt.subplots(1, 2, figsize=(9.4, 4.2))
+    panels = {"correlation": "‖AᵢᵀAⱼ‖² = tr(ΣᵢΣⱼ), pixels 0 to 1", "ratio": "Γ between classes"}
+    for axes, (name, title) in zip(grid, panels.items(), strict=True):
+        table = data[name].mean("seed")
+        mesh = draw_heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
+        figure.colorbar(mesh, ax=axes, label="Γ" if name == "ratio" else "tr(ΣᵢΣⱼ), pixel⁴")
+        axes.set_xticks(range(10))
+        axes.set_yticks(range(10))
+        axes.set(xlabel="class j", ylabel="class i", title=title)
+    figure.suptitle(f"Figure 6: noise of the classes of {_titled(data)}, mean of "
+                    f"{data.sizes['seed']} draws")  # fmt: skip
     return figure
 
 
@@ -111,32 +108,31 @@ def _net_of(data: xr.Dataset) -> str:
 
 def figure7(*sets: xr.Dataset) -> Drawing:
     titles = [_net_of(data) for data in sets]
-    with style():
-        figure, grid = plt.subplots(1, 2, figsize=(9.4, 3.9))
-        for axes, title, data in zip(grid, titles, sets, strict=True):
-            for index, by in enumerate(ORDERS):
-                one = remaining(data, by)
-                spread = [half_width(one.sel(removed=share).values) for share in one.removed]
-                words = "at random" if by == "random" else f"{by} scores removed"
-                axes.errorbar(100 * one.removed, one.mean("seed"), spread, color=COLOURS[index],
-                              linestyle=STYLES[index], marker="o", markersize=3, capsize=2,
-                              label=words)  # fmt: skip
-            for index, by in enumerate(("high", "low")):
-                if f"{by}, {TOGETHER}" not in data.by:
-                    continue
-                one = remaining(data, f"{by}, {TOGETHER}").isel(removed=slice(1, None))
-                axes.plot(100 * one.removed, one.mean("seed"), linestyle="", marker="x",
-                          color=COLOURS[index], label=f"{by}, {TOGETHER}")  # fmt: skip
-            axes.set(xlabel="training images removed (%)", ylabel="test accuracy", title=title)
-        grid[0].legend(fontsize=7)
-        seeds = sets[0].sizes["seed"]
-        figure.suptitle(f"Figure 7: accuracy after removal, mean and 95 % of {seeds} seeds")
+    figure, grid = plt.subplots(1, 2, figsize=(9.4, 3.9))
+    for axes, title, data in zip(grid, titles, sets, strict=True):
+        for index, by in enumerate(ORDERS):
+            one = remaining(data, by)
+            spread = [half_width(one.sel(removed=share).values) for share in one.removed]
+            words = "at random" if by == "random" else f"{by} scores removed"
+            axes.errorbar(100 * one.removed, one.mean("seed"), spread, color=COLOURS[index],
+                          linestyle=STYLES[index], marker="o", markersize=3, capsize=2,
+                          label=words)  # fmt: skip
+        for index, by in enumerate(("high", "low")):
+            if f"{by}, {TOGETHER}" not in data.by:
+                continue
+            one = remaining(data, f"{by}, {TOGETHER}").isel(removed=slice(1, None))
+            axes.plot(100 * one.removed, one.mean("seed"), linestyle="", marker="x",
+                      color=COLOURS[index], label=f"{by}, {TOGETHER}")  # fmt: skip
+        axes.set(xlabel="training images removed (%)", ylabel="test accuracy", title=title)
+    grid[0].legend(fontsize=7)
+    seeds = sets[0].sizes["seed"]
+    figure.suptitle(f"Figure 7: accuracy after removal, mean and 95 % of {seeds} seeds")
     return figure
 
 
 REAL_FIGURES: dict[str, Figure] = {
-    "figure1": Figure("Atypical images and t-SNE", ("map", "scores_mnist"), figure1),
-    "figure5": Figure("Highest and lowest scores", ("scores_mnist", "scores_cifar"), figure5),
-    "figure6": Figure("Noise correlation of real classes", ("classes",), figure6),
-    "figure7": Figure("Accuracy after removal", ("pruned_mnist", "pruned_cifar"), figure7),
+    "figure1": styled("Atypical images and t-SNE", ("map", "scores_mnist"), figure1),
+    "figure5": styled("Highest and lowest scores", ("scores_mnist", "scores_cifar"), figure5),
+    "figure6": styled("Noise correlation of real classes", ("classes",), figure6),
+    "figure7": styled("Accuracy after removal", ("pruned_mnist", "pruned_cifar"), figure7),
 }

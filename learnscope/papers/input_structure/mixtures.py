@@ -29,7 +29,7 @@ def student(
         steps=steps,
         probes=(PartAccuracy(), TrainAccuracy(examples=2000)),
         record=Record(every=max(1, steps // 20)),
-    )  # fmt: skip
+    )
 
 
 def _shares(shares: tuple[float, ...]) -> tuple[Any, ...]:

@@ -195,10 +195,8 @@ def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
 
     return {
         "centroid": Sweep(arms(linear, (CentroidError(), TestLoss())), seeds, dim="rule"),
-        "centroid_family": Sweep(
-            arms(family, (TestLoss(), TestAccuracy())), seeds, dim="rule"
-        ),
-    }  # fmt: skip
+        "centroid_family": Sweep(arms(family, (TestLoss(), TestAccuracy())), seeds, dim="rule"),
+    }
 
 
 def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
