@@ -12,15 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from learnscope.errors import unknown
-from learnscope.evidence import (
-    SCALES,
-    Arm,
-    BoundarySweep,
-    Figure,
-    FunctionSweep,
-    Study,
-    Sweep,
-)
+from learnscope.evidence import SCALES, Arm, BoundarySweep, Figure, FunctionSweep, Study, Sweep
 
 
 def names() -> list[str]:

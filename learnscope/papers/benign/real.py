@@ -90,8 +90,7 @@ def real_sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     classes = {"smoke": 600, "laptop": 10_000, "paper": None}[scale]
     return {
         "map": FunctionSweep(
-            images.tsne_map,
-            {"name": grey, "train": mapped, "steps": steps, "seeds": seeds},
+            images.tsne_map, {"name": grey, "train": mapped, "steps": steps, "seeds": seeds}
         ),
         "scores_mnist": FunctionSweep(
             images.scored, {"name": grey, "train": scored, "seeds": seeds}

@@ -62,9 +62,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     signals = np.linspace(1, 10, cells)
     dims = np.linspace(100, 1090, cells).round()
     diagram = Arm(
-        "ReLU CNN",
-        experiment(),
-        (zipped({"data.signal": signals}), zipped({"data.dim": dims})),
+        "ReLU CNN", experiment(), (zipped({"data.signal": signals}), zipped({"data.dim": dims}))
     )
     far = experiment(dim=10**6, steps=steps)
     large = np.geomspace(SMALLEST, LARGEST, points).round()

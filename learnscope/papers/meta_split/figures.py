@@ -207,9 +207,7 @@ def width(data: xr.Dataset) -> Drawing:
     last = data.isel(step=-1)
     figure, grid = plt.subplots(1, 2, figsize=(8.2, 3.5), sharex=True)
     for axes, (name, text) in zip(
-        grid,
-        (("test_loss", "test loss (nat)"), ("test_accuracy", "test accuracy")),
-        strict=True,
+        grid, (("test_loss", "test loss (nat)"), ("test_accuracy", "test accuracy")), strict=True
     ):
         for index, split in enumerate(ex.SPLITS):
             interval(axes, data.width.values, last[name].sel(rule=split), index, split)

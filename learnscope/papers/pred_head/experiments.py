@@ -202,10 +202,7 @@ def _rates(smoke: bool, seeds: int) -> Sweep:
     """Random initialisation at several head rates, with and without stop-gradient."""
     rates = [0.05, 10.0] if smoke else [0.001, 0.01, 0.05, 0.3, 1.0, 10.0]
     axis = zipped({"rule.head_rate": rates}, name="ratio")
-    arms = (
-        Arm(HEAD, flow(), (axis,)),
-        Arm("no stop-gradient", flow(stop_gradient=False), (axis,)),
-    )
+    arms = (Arm(HEAD, flow(), (axis,)), Arm("no stop-gradient", flow(stop_gradient=False), (axis,)))
     return Sweep(arms, seeds, dim="ablation", precision="float64")
 
 

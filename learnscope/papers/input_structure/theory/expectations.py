@@ -56,9 +56,7 @@ def expectations(
 
 
 def _range(
-    law: ExactLaw,
-    turn: Float[np.ndarray, "neuron pattern"],
-    centre: Float[np.ndarray, " neuron"],
+    law: ExactLaw, turn: Float[np.ndarray, "neuron pattern"], centre: Float[np.ndarray, " neuron"]
 ) -> tuple[float, float]:
     r"""What no z passes, but with probability $10^{-17}$.
 

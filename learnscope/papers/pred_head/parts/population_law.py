@@ -60,9 +60,7 @@ def noise_covariance(gram: Float[Array, "neuron neuron"]) -> Float[Array, "neuro
 
 
 def cross_covariance(
-    law: Law,
-    overlaps: Float[Array, "neuron feature"],
-    target: Float[Array, "neuron feature"],
+    law: Law, overlaps: Float[Array, "neuron feature"], target: Float[Array, "neuron feature"]
 ) -> Float[Array, "neuron neuron"]:
     """A: of the neurons' outputs for one view and the target's for the other."""
     return (overlaps**3 * law.across[None]) @ (target**3).T

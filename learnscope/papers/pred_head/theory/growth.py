@@ -48,9 +48,7 @@ def growth_time(start: float, end: float, rate: float) -> float:
 
 
 def first_learned(
-    law: Law,
-    overlaps: Float[np.ndarray, "neuron feature"],
-    noise: Float[np.ndarray, " neuron"],
+    law: Law, overlaps: Float[np.ndarray, "neuron feature"], noise: Float[np.ndarray, " neuron"]
 ) -> Winner:
     """Who wins, and T1 by the tensor power method: when its overlap is half its filter's norm."""
     sizes = np.abs(np.asarray(overlaps, float))
