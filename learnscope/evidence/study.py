@@ -55,6 +55,19 @@ class Sweep:
     coordinates: str = "auto"
     precision: str = "float32"
 
+    @classmethod
+    def of(
+        cls,
+        experiments: Mapping[str, Experiment],
+        seeds: int | Sequence[int],
+        axes: tuple[Axis, ...] = (),
+        dim: str | None = "rule",
+        **settings: Any,
+    ) -> "Sweep":
+        """Experiments by label, all over the same axes."""
+        arms = tuple(Arm(label, each, axes) for label, each in experiments.items())
+        return cls(arms, seeds, dim, **settings)
+
     def run(self, **settings: Any) -> xr.Dataset:
         """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
 

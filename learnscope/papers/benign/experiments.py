@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import ClassNoise
-from learnscope.evidence import Arm, BoundarySweep, FunctionSweep, Sweep
+from learnscope.evidence import BoundarySweep, FunctionSweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign import theory
@@ -47,6 +47,7 @@ WEAK = 1e-6  # a feature strength of figure 4b: as good as none
 LEVEL = 0.6  # halfway between chance and 1
 MINORITY = 50
 EPSILON = 0.1  # a training loss that 1000 steps can reach
+LOSSES = {"plain": "logistic", "class-balanced": "balanced", "logit-adjusted": "adjusted"}
 STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the feature, in units of statement 2a's boundary
 _BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
 
@@ -97,21 +98,16 @@ def theorem(strength: float, steps: int) -> Experiment:
 
 
 def _theorem(seeds: int, steps: int) -> Sweep:
-    found = [theorem(strength, steps) for strength in STRENGTHS]
-    told = [setting.to_dict() for setting in found]
-    paths = ("data.signal", "net.scale", "rule.rate")
-    fields = {path: [_at(table, path) for table in told] for path in paths}
-    return Sweep((Arm("ReLU CNN", found[0], (zipped(fields),)),), seeds, dim="net")
-
-
-def _at(table: dict[str, Any], path: str) -> Any:
-    part, name = path.split(".")
-    return table[part][name]
+    settings = [theorem(strength, steps) for strength in STRENGTHS]
+    paths = (("data", "signal"), ("net", "scale"), ("rule", "rate"))
+    fields = {f"{part}.{name}": [setting.to_dict()[part][name] for setting in settings]
+              for part, name in paths}  # fmt: skip
+    return Sweep.of({"ReLU CNN": settings[0]}, seeds, (zipped(fields),), dim="net")
 
 
 def _readings(seeds: int, axes: tuple[Axis, ...], **settings: Any) -> Sweep:
-    arms = tuple(Arm(name, experiment(name, **settings), axes) for name in READINGS)
-    return Sweep(arms, seeds, dim="reading")
+    experiments = {name: experiment(name, **settings) for name in READINGS}
+    return Sweep.of(experiments, seeds, axes, dim="reading")
 
 
 def _pair(signals: Any, ratios: Any, name: str) -> Axis:
@@ -164,40 +160,27 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
         "figure4b": _readings(
             seeds, (_pair(WEAK, np.geomspace(1, 800, cells), "correlation"), sized), **_test(small)
         ),
-        "tail": Sweep(
-            tuple(
-                Arm(f"{share:g}", experiment(
-                    probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy(share=share)), signal=WEAK,
-                    **small), tail_axis)
-                for share in (0.2, 0.05)
-            ),
-            more,
-            dim="share",
+        "tail": Sweep.of(
+            {f"{share:g}": experiment(
+                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy(share=share)), signal=WEAK,
+                **small) for share in (0.2, 0.05)},
+            more, tail_axis, dim="share",
         ),
-        "majority": Sweep(
-            tuple(
-                Arm(label, experiment(
-                    probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy()), loss=loss, signal=WEAK,
-                    correlation=50.0, **_test(small)), (split,))
-                for label, loss in (("plain", "logistic"), ("class-balanced", "balanced"),
-                                    ("logit-adjusted", "adjusted"))
-            ),
-            more,
-            dim="loss",
+        "majority": Sweep.of(
+            {label: experiment(
+                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy()), loss=loss, signal=WEAK,
+                correlation=50.0, **_test(small)) for label, loss in LOSSES.items()},
+            more, (split,), dim="loss",
         ),
         "lemmas": _readings(max(2, more // 2), (), probes=lemma_probes, every=2, **lemma),
         "residuals": _readings(
             max(2, more // 2), (), probes=(Residual(), GradientBalance()), every=1, **lemma
         ),
-        "corners": Sweep(
-            tuple(
-                Arm(label, experiment(
-                    probes=(Loss(), *_BASIC, LongTailAccuracy()), signal=signal, correlation=ratio,
-                    **settled, **small))
-                for label, (signal, ratio) in CORNERS.items()
-            ),
-            more,
-            dim="corner",
+        "corners": Sweep.of(
+            {label: experiment(
+                probes=(Loss(), *_BASIC, LongTailAccuracy()), signal=signal, correlation=ratio,
+                **settled, **small) for label, (signal, ratio) in CORNERS.items()},
+            more, dim="corner",
         ),
         "theorem": _theorem(max(2, more // 2), 200 if scale == "smoke" else 20_000),
         "by_signal": BoundarySweep(

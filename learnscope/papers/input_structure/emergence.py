@@ -50,13 +50,10 @@ def resnet(scale: str, early: bool = False) -> Sweep:
         steps=real.EARLY if early else size.epochs * epoch, probes=probes,
         record=Record(every=1 if early else epoch),
     )  # fmt: skip
-    arms = []
+    arms = {}
     for filters in (size.filters, 256) if scale == "paper" else (size.filters,):
-        one = experiment.replace("net.filters", filters)
-        arms.append(Arm(f"ResNet({filters})", one))
-        arms.append(Arm(f"ResNet({filters}){real.SMALL}", one.replace("net.scale", 0.01)))
+        name, one = f"ResNet({filters})", experiment.replace("net.filters", filters)
+        arms |= {name: one, name + real.SMALL: one.replace("net.scale", 0.01)}
         if early:
-            arms.append(
-                Arm(f"ResNet({filters}){real.SLOW}", one.replace("rule.rate", real.SLOW_RATE))
-            )
-    return Sweep(tuple(arms), size.seeds, dim="net")
+            arms[name + real.SLOW] = one.replace("rule.rate", real.SLOW_RATE)
+    return Sweep.of(arms, size.seeds, dim="net")

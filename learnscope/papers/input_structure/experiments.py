@@ -190,11 +190,11 @@ def _maps(smoke: bool, seeds: int) -> Sweep:
         f"n = {SIZES[1]}": parity(smoke, train=SIZES[1], width=50),
     }
     probes = (WeightMap(), Alignment())
-    arms = [
-        Arm(name, setting.experiment(setting.rules()[NETWORK], probes, 1, 2))
+    experiments = {
+        name: setting.experiment(setting.rules()[NETWORK], probes, 1, 2)
         for name, setting in settings.items()
-    ]
-    return Sweep((*arms, Arm("codes", codes(smoke))), seeds, dim="data")
+    }
+    return Sweep.of(experiments | {"codes": codes(smoke)}, seeds, dim="data")
 
 
 def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
@@ -278,7 +278,7 @@ def _scale_artefact(smoke: bool, seeds: int) -> Sweep:
     powers = [0.0, 1.0] if smoke else [0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     axis = zipped({"rule.rescale": [most**p for p in powers]})
     base = setting.experiment(rule, (TestAccuracy(), Alignment()), setting.steps)
-    return Sweep((Arm(RESCALED, base, (axis,)),), seeds, dim="learner")
+    return Sweep.of({RESCALED: base}, seeds, (axis,), dim="learner")
 
 
 def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
@@ -286,13 +286,13 @@ def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
     also with a larger rate, at which rounding leaves what the paper reports."""
     dims = [60, 120] if smoke else [100, 500, 2000]
     setting = parity(smoke)
-    arms = []
+    experiments = {}
     for label, (update, faster) in UPDATES.items():
         rule = setting.rules()[ONE].replace("update", update)
         rule = rule.replace("first_rate", faster * setting.scales.first_rate)
-        base = setting.experiment(rule, (Alignment(),), 1, 1)
-        arms.append(Arm(label, base, (zipped({"data.dim": dims}),)))
-    return Sweep(tuple(arms), seeds, dim="update", coordinates="ambient")
+        experiments[label] = setting.experiment(rule, (Alignment(),), 1, 1)
+    axes = (zipped({"data.dim": dims}),)
+    return Sweep.of(experiments, seeds, axes, dim="update", coordinates="ambient")
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:
@@ -301,12 +301,16 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     seeds = {"smoke": 2, "laptop": 5, "paper": 20}[scale]
     base = parity(smoke)
     curves = (NETWORK, NTK, RANDOM)
-    rules = base.rules()
     grid = (TrainAccuracy(examples=TEST), TestAccuracy(), Clusters(), PatternComponents(), Loss())
     ratios = {f" | {r:g}": parity(smoke, negative=r) for r in RATIOS}
     sized = {f" | {n:g}": parity(smoke, train=n, width=300 if n > 10_000 else 50) for n in SIZES}
     gaussian = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}
     by_dim = (zipped({"data.dim": list(DIMS)}),)
+
+    def network(seeds: int, *settings: Any) -> Sweep:
+        return Sweep.of({NETWORK: base.experiment(base.rules()[NETWORK], *settings)}, seeds,
+                        dim="learner")  # fmt: skip
+
     return {
         "table1": table({"": base}, seeds, METHODS),
         "table2": table({"": interval(smoke)}, seeds, curves),
@@ -314,20 +318,11 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "table4": table(ratios, seeds, curves),
         "table5": table(sized, seeds, curves),
         "maps": _maps(smoke, 1 if scale == "laptop" else seeds),
-        "steps": Sweep(
-            (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="learner"
-        ),
-        "agreement": Sweep(
-            (Arm(NETWORK, base.experiment(rules[NETWORK], (WeightGradients(),), 1, 30)),),
-            1, dim="learner",
-        ),
-        "kernels": Sweep(
-            (Arm(NETWORK, base.experiment(
-                rules[NETWORK], (KernelFit(), BestReadout(examples=2 * TEST)), base.steps)),),
-            seeds, dim="learner",
-        ),
-        "gaussian": Sweep(
-            tuple(Arm(name, mixture(*given, smoke)) for name, given in gaussian.items()),
+        "steps": network(seeds, grid, 1, 5),
+        "agreement": network(1, (WeightGradients(),), 1, 30),
+        "kernels": network(seeds, (KernelFit(), BestReadout(examples=2 * TEST)), base.steps),
+        "gaussian": Sweep.of(
+            {name: mixture(*given, smoke) for name, given in gaussian.items()},
             2 if smoke else 3, dim="experiment",
         ),
         "theorem1": _theorem1(smoke, min(seeds, 3)),

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.evidence import Arm, BoundarySweep, Sweep
+from learnscope.evidence import BoundarySweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.probes import Loss, TestAccuracy
@@ -61,35 +61,21 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     }[scale]
     signals = np.linspace(1, 10, cells)
     dims = np.linspace(100, 1090, cells).round()
-    diagram = Arm(
-        "ReLU CNN", experiment(), (zipped({"data.signal": signals}), zipped({"data.dim": dims}))
-    )
+    plane = (zipped({"data.signal": signals}), zipped({"data.dim": dims}))
     far = experiment(dim=10**6, steps=steps)
     large = np.geomspace(SMALLEST, LARGEST, points).round()
+    small = {"data.dim": np.geomspace(100, 1090, points).round().tolist()}
     line_seeds = {"smoke": 4, "laptop": 20, "paper": 100}[scale]
+    line = (LEVEL, "test_accuracy", line_seeds)
     sides = zipped({"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]})
     long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small, at no side's boundary
     for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
         long = long.replace(path, values[0])
     return {
-        "diagram": Sweep((diagram,), seeds, dim="net"),
-        "boundary": BoundarySweep(
-            experiment(),
-            {"data.signal": (0.3, 30.0)},
-            {"data.dim": np.geomspace(100, 1090, points).round().tolist()},
-            LEVEL,
-            "test_accuracy",
-            line_seeds,
-        ),
-        "theorem": BoundarySweep(
-            far,
-            {"data.signal": (1.0, 1000.0)},
-            theorem_dims(large),
-            LEVEL,
-            "test_accuracy",
-            line_seeds,
-        ),
-        "sides": Sweep((Arm("ReLU CNN", long, (sides,)),), line_seeds, dim="net"),
+        "diagram": Sweep.of({"ReLU CNN": experiment()}, seeds, plane, dim="net"),
+        "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
+        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, theorem_dims(large), *line),
+        "sides": Sweep.of({"ReLU CNN": long}, line_seeds, (sides,), dim="net"),
     }
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import TaskFamily
-from learnscope.evidence import Arm, BoundarySweep, Sweep
+from learnscope.evidence import BoundarySweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import Linear, PatchCNN
 from learnscope.papers.meta_split.parts.centroid import CentroidError
@@ -164,7 +164,7 @@ def budgeted() -> dict[str, tuple[AbstractRule, int]]:
 
 
 def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
-    arms = []
+    experiments = {}
     for name, (rule, passes) in budgeted().items():
         steps = max(1, budget // passes)
         split = name.split(", ")[1]
@@ -172,8 +172,8 @@ def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
             TestLoss(), TestAccuracy(), FeatureLearning(),
             AdaptedTest(inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=split),
         )  # fmt: skip
-        arms.append(Arm(name, theorem(rule, probes, steps, steps, start=False, **data)))
-    return Sweep(tuple(arms), seeds)
+        experiments[name] = theorem(rule, probes, steps, steps, start=False, **data)
+    return Sweep.of(experiments, seeds)
 
 
 def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
@@ -185,17 +185,14 @@ def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
         task_signal=0.3, noise=noise_of(NOISE_SQUARED), test_tasks=200,
     )  # fmt: skip
 
-    def arms(data: Any, probes: tuple[AbstractProbe, ...]) -> tuple[Arm, ...]:
-        return tuple(
-            Arm(split, Experiment(
-                data=data, net=Linear(), rule=LinearCentroid(weight=1.0, split=split), steps=1,
-                probes=probes, record=Record(every=1, start=False)), weights)
-            for split in SPLITS
-        )  # fmt: skip
+    def both(data: Any, probes: tuple[AbstractProbe, ...]) -> Sweep:
+        base = Experiment(data, Linear(), LinearCentroid(weight=1.0), 1, probes,
+                          Record(every=1, start=False))  # fmt: skip
+        return Sweep.of({s: base.replace("rule.split", s) for s in SPLITS}, seeds, weights)
 
     return {
-        "centroid": Sweep(arms(linear, (CentroidError(), TestLoss())), seeds, dim="rule"),
-        "centroid_family": Sweep(arms(family, (TestLoss(), TestAccuracy())), seeds, dim="rule"),
+        "centroid": both(linear, (CentroidError(), TestLoss())),
+        "centroid_family": both(family, (TestLoss(), TestAccuracy())),
     }
 
 
@@ -220,7 +217,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
 
     def each(names: tuple[str, ...], made: Callable[[str], Experiment], seeds: int,
              axes: tuple[Axis, ...]) -> Sweep:  # fmt: skip
-        return Sweep(tuple(Arm(name, made(name), axes) for name in names), seeds)
+        return Sweep.of({name: made(name) for name in names}, seeds, axes)
 
     return {
         "separation": each(METHODS, lambda name: theorem(
@@ -237,22 +234,18 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
         "phase": each(METHODS, lambda name: theorem(
             method(name), quick, phase_steps, phase_steps, start=False, **small),
             2 if smoke else 3, plane),
-        "tables": Sweep(
-            tuple(
-                Arm(label, paper_setting(reading, setting, split, paper_steps, every, **tiny))
-                for reading in READINGS
-                for setting in (SETTINGS if reading != "other rates" else SETTINGS[:1])
-                for split, label in zip(SPLITS, labels(reading, setting), strict=True)
-            ),
+        "tables": Sweep.of(
+            {label: paper_setting(reading, setting, split, paper_steps, every, **tiny)
+             for reading in READINGS
+             for setting in (SETTINGS if reading != "other rates" else SETTINGS[:1])
+             for split, label in zip(SPLITS, labels(reading, setting), strict=True)},
             3 if scale == "laptop" else few, dim="setting",
         ),
-        "adam": Sweep(
-            tuple(
-                Arm(label, paper_setting(
-                    "stated", setting, split, max(20, paper_steps // 4), every, "adam", **tiny))
-                for setting in ("5 steps", "1 step")
-                for split, label in zip(SPLITS, labels("Adam", setting), strict=True)
-            ),
+        "adam": Sweep.of(
+            {label: paper_setting(
+                "stated", setting, split, max(20, paper_steps // 4), every, "adam", **tiny)
+             for setting in ("5 steps", "1 step")
+             for split, label in zip(SPLITS, labels("Adam", setting), strict=True)},
             2 if smoke else 3, dim="setting",
         ),
         **_centroid(2 if smoke else 20, 3 if smoke else 13),

@@ -17,7 +17,7 @@ stated rates throughout.
 import dataclasses
 from typing import Any
 
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.images import ImageTasks
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractNet, Conv4, Conv6, FullyConnected, ResNet
@@ -128,16 +128,12 @@ def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """One sweep per data set; its arms are settings with either split, and Reptile."""
     seeds = {"smoke": 2, "laptop": 3, "paper": 5}[scale]
-    found = {}
+    sweeps = {}
     for sweep, name in SETS.items():
         given = protocol(name, scale)
-        arms = [Arm(label(BASE, split), experiment(BASE, split, given)) for split in SPLITS]
-        arms.append(Arm(REPTILE, experiment(BASE, None, given)))
-        arms += [
-            Arm(label(setting, split), experiment(setting, split, given))
-            for setting in given.settings
-            if setting != BASE
-            for split in SPLITS
-        ]
-        found[sweep] = Sweep(tuple(arms), seeds, dim="setting")
-    return found
+        arms = {label(BASE, split): experiment(BASE, split, given) for split in SPLITS}
+        arms[REPTILE] = experiment(BASE, None, given)
+        others = [setting for setting in given.settings if setting != BASE]
+        arms |= {label(s, split): experiment(s, split, given) for s in others for split in SPLITS}
+        sweeps[sweep] = Sweep.of(arms, seeds, dim="setting")
+    return sweeps

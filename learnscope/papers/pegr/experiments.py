@@ -96,23 +96,20 @@ def _reading(second_layer: str, seeds: int, steps: int, closing: int) -> Sweep:
         "standard": GradientDescent(rate=RATE),
         "PEGR with λ": PerExamplePenalty(**penalty, half=False),
     }
-    arms = (Arm(label, section_4_1(rule, second_layer, steps), (noise_axis(),))
-            for label, rule in rules.items())  # fmt: skip
-    return Sweep(tuple(arms), seeds)
+    experiments = {name: section_4_1(rule, second_layer, steps) for name, rule in rules.items()}
+    return Sweep.of(experiments, seeds, (noise_axis(),))
 
 
 def _working(seeds: int, steps: int, closing: int) -> Sweep:
     weights = [pegr.suggested_weight(noise, DIM, WIDTH) for noise in NOISES]
     penalty = {"rate": RATE, "weight": WEIGHT, "until": closing}
     weighted = noise_axis(**{"rule.weight": weights})
-    arms = {
-        "PEGR": (PerExamplePenalty(**penalty), weighted),
-        "FGR": (FullPenalty(**penalty), weighted),
-        "standard": (GradientDescent(rate=RATE), noise_axis()),
-    }
-    made = (Arm(label, section_4_1(rule, "mean", steps), (axis,))
-            for label, (rule, axis) in arms.items())  # fmt: skip
-    return Sweep(tuple(made), seeds)
+    arms = (
+        Arm("PEGR", section_4_1(PerExamplePenalty(**penalty), "mean", steps), (weighted,)),
+        Arm("FGR", section_4_1(FullPenalty(**penalty), "mean", steps), (weighted,)),
+        Arm("standard", section_4_1(GradientDescent(rate=RATE), "mean", steps), (noise_axis(),)),
+    )
+    return Sweep(arms, seeds)
 
 
 def _theorem(seeds: int, steps: int) -> Sweep:
@@ -120,12 +117,12 @@ def _theorem(seeds: int, steps: int) -> Sweep:
         until = theorem_closing_time(share)
         return PerExamplePenalty(rate=THEOREM_RATE, weight=1 / THEOREM["level"], until=until)
 
-    rules = {
-        "PEGR, closed at T1": penalty(1.0),
-        "PEGR, closed at 2 T1": penalty(0.5),
-        "standard": GradientDescent(rate=THEOREM_RATE),
+    experiments = {
+        "PEGR, closed at T1": theorem(penalty(1.0), steps),
+        "PEGR, closed at 2 T1": theorem(penalty(0.5), steps),
+        "standard": theorem(GradientDescent(rate=THEOREM_RATE), steps),
     }
-    return Sweep(tuple(Arm(label, theorem(rule, steps)) for label, rule in rules.items()), seeds)
+    return Sweep.of(experiments, seeds)
 
 
 def _closing(seeds: int, steps: int) -> Sweep:
@@ -149,7 +146,7 @@ def _phase(points: int, seeds: int) -> Sweep:
         PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING), "sum", STEPS, records=1
     ).replace("probes", (Loss(), TestAccuracy()))
     axes = (zipped({"rule.weight": weights}), zipped({"data.noise": noises}))
-    return Sweep((Arm("PEGR", experiment, axes),), seeds)
+    return Sweep.of({"PEGR": experiment}, seeds, axes)
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:

@@ -99,9 +99,8 @@ def _rules(size: Size) -> dict[str, AbstractRule]:
 
 
 def _literal(pixels: str, size: Size) -> Sweep:
-    axis = zipped({"data.noise": NOISES})
-    arms = (Arm(label, experiment(r, pixels, size), (axis,)) for label, r in _rules(size).items())
-    return Sweep(tuple(arms), size.seeds)
+    experiments = {label: experiment(rule, pixels, size) for label, rule in _rules(size).items()}
+    return Sweep.of(experiments, size.seeds, (zipped({"data.noise": NOISES}),))
 
 
 def _working(size: Size, noises: list[float], rules: tuple[str, ...]) -> Sweep:
@@ -109,14 +108,9 @@ def _working(size: Size, noises: list[float], rules: tuple[str, ...]) -> Sweep:
         weights = {"rule.weight": [working_weight(noise) for noise in noises]}
         return zipped({"data.noise": noises} | ({} if label == "standard" else weights))
 
-    return Sweep(
-        tuple(
-            Arm(label, experiment(rule, "unit", size), (axis(label),))
-            for label, rule in _rules(size).items()
-            if label in rules
-        ),
-        size.seeds,
-    )
+    made = {label: rule for label, rule in _rules(size).items() if label in rules}
+    arms = (Arm(label, experiment(r, "unit", size), (axis(label),)) for label, r in made.items())
+    return Sweep(tuple(arms), size.seeds)
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:

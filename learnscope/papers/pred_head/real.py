@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.images import Augment, Images
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractImageNet, Conv4, FullyConnected, Projection, ResNet
@@ -89,10 +89,10 @@ def rule(head: str = "identity", **changes: Any) -> NonContrastive:
     return NonContrastive(head=head, **settings)
 
 
-def _arm(
-    label: str, of: Setting, probes: tuple[AbstractProbe, ...], record: Record, **changes: Any
-) -> Arm:
-    return Arm(label, Experiment(of.data, of.net, rule(**changes), of.steps, probes, record))
+def _experiment(
+    of: Setting, probes: tuple[AbstractProbe, ...], record: Record, **changes: Any
+) -> Experiment:
+    return Experiment(of.data, of.net, rule(**changes), of.steps, probes, record)
 
 
 def _images(of: Setting, seeds: int) -> Sweep:
@@ -100,21 +100,23 @@ def _images(of: Setting, seeds: int) -> Sweep:
     probes = (PairLoss(), NeuronCorrelation(), FeatureCorrelation(), HeadOffDiagonal(),
               PreferredImages(neurons=12, steps=30))  # fmt: skip
     record = Record(every=of.steps // of.records)
-    arms = (_arm(name, of, probes, record, head=HEADS[name]) for name in (HEAD, BARE))
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    arms = {name: _experiment(of, probes, record, head=HEADS[name]) for name in (HEAD, BARE)}
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def _heads(of: Setting, ways: Mapping[str, Iterable[str]], seeds: int) -> Sweep:
     """Figure 2: heads, normalisations and targets."""
     probes = (LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
     record = Record(every=of.steps, start=False)
-    arms = (
-        _arm(f"{name}, {way}", of, probes, record, head=head, hidden=of.net.width, **WAYS[way])
+    arms = {
+        f"{name}, {way}": _experiment(
+            of, probes, record, head=HEADS[name], hidden=of.net.width, **WAYS[way]
+        )
         for way, names in ways.items()
-        for name, head in HEADS.items()
+        for name in HEADS
         if name in names
-    )
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    }
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def _fading(smoke: bool, seeds: int) -> Sweep:
@@ -127,22 +129,20 @@ def _fading(smoke: bool, seeds: int) -> Sweep:
         CONSTANT: {}, COSINE: {"options": {"cosine_steps": float(of.steps)}},
         DECAY: {"optimiser": "adamw", "options": {"weight_decay": WEIGHT_DECAY}}, PLAIN: {},
     }  # fmt: skip
-    arms = (
-        _arm(name, plain if name == PLAIN else of, probes, record, **changes)
+    arms = {
+        name: _experiment(plain if name == PLAIN else of, probes, record, **changes)
         for name, changes in options.items()
         if name in (CONSTANT, PLAIN) or not smoke
-    )
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    }
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """The sweeps on images."""
     smoke, seeds = scale == "smoke", 2 if scale == "smoke" else 3
     if scale == "laptop":
-        along, compared = (
-            cifar(Conv4(width=8), 800),
-            cifar(FullyConnected(width=256, activation="relu"), 300),
-        )
+        along = cifar(Conv4(width=8), 800)
+        compared = cifar(FullyConnected(width=256, activation="relu"), 300)
     else:
         along = compared = digits(True, 40) if smoke else published()
     # An arm is a program that takes as long to compile as to run: a laptop has those that matter.
