@@ -11,7 +11,7 @@ from learnscope.papers.input_structure.theory.characteristic import (
     subset_means,
     subset_slopes,
 )
-from learnscope.papers.input_structure.theory.law import ExactLaw, Values
+from learnscope.papers.input_structure.theory.law import Components, ExactLaw, PerNeuron, Values
 from learnscope.papers.input_structure.theory.points import Points, points
 from learnscope.papers.input_structure.theory.quadrature import nodes
 
@@ -22,14 +22,14 @@ class Expectations(NamedTuple):
     r"""$E[v \tilde\sigma(z)]$, $E[v \tilde\sigma'(z)]$ and $E[v \phi_j \tilde\sigma'(z)]$ of every
     neuron, $z = \langle \phi, q \rangle + b$, where $v$ is a function of the count."""
 
-    value: Float[np.ndarray, " neuron"]
-    slope: Float[np.ndarray, " neuron"]
-    patterns: Float[np.ndarray, "neuron pattern"]
+    value: PerNeuron
+    slope: PerNeuron
+    patterns: Components
 
 
 def expectations(
-    law: ExactLaw, components: Float[np.ndarray, "neuron pattern"],
-    bias: Float[np.ndarray, " neuron"], noise: float, values: Values, refine: int = 1,
+    law: ExactLaw, components: Components,
+    bias: PerNeuron, noise: float, values: Values, refine: int = 1,
 ) -> Expectations:  # fmt: skip
     r"""By the quadrature of `quadrature`; `refine` times as many nodes are for checking it.
 
@@ -55,9 +55,7 @@ def expectations(
     return found
 
 
-def _range(
-    law: ExactLaw, turn: Float[np.ndarray, "neuron pattern"], centre: Float[np.ndarray, " neuron"]
-) -> tuple[float, float]:
+def _range(law: ExactLaw, turn: Components, centre: PerNeuron) -> tuple[float, float]:
     r"""What no z passes, but with probability $10^{-17}$.
 
     Relevant patterns are taken at their worst, background ones as far as they can go or as
@@ -73,11 +71,7 @@ def _range(
 
 
 def _sums(
-    law: ExactLaw,
-    turn: Float[np.ndarray, "neuron pattern"],
-    centre: Float[np.ndarray, " neuron"],
-    values: Values,
-    some: Points,
+    law: ExactLaw, turn: Components, centre: PerNeuron, values: Values, some: Points
 ) -> Expectations:
     """What some points add to the expectations of their neurons."""
     k, mean, weighted = law.relevant, law.mean, law.chances * values

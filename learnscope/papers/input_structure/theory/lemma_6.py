@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from learnscope.papers.input_structure.theory.expectations import expectations
-from learnscope.papers.input_structure.theory.law import orthonormal_law
+from learnscope.papers.input_structure.theory.law import Components, PerNeuron, orthonormal_law
 from learnscope.papers.input_structure.theory.population import checked
 
 
@@ -31,8 +31,8 @@ class Lemma6:
 
     relevant: Float[np.ndarray, "neuron k"]
     background: Float[np.ndarray, "neuron rest"]
-    beta: Float[np.ndarray, " neuron"]
-    centre: Float[np.ndarray, " neuron"]
+    beta: PerNeuron
+    centre: PerNeuron
     error: float
     spread: Float[np.ndarray, " rest"]
     relevant_bound: float
@@ -47,7 +47,7 @@ class Lemma6:
 
 
 def lemma_6(
-    model: Any, components: Float[np.ndarray, "neuron D"], bias: Float[np.ndarray, " neuron"],
+    model: Any, components: Components, bias: PerNeuron,
     noise: float, width: int | None = None, delta: float = 0.1,
 ) -> Lemma6:  # fmt: skip
     r"""All of it exactly, for given neurons ($T_j$ without class weights).
