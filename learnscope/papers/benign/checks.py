@@ -63,8 +63,7 @@ def without_feature(data: xr.Dataset, reading: str) -> Finding:
     values = data.test_accuracy.sel(reading=reading).isel(step=-1, signal=0)
     low, high = values.isel(correlation=0), values.isel(correlation=-1)
     told = f"at ‖u‖ = 0.001: {mean(low)} at Γ = 1, {mean(high)} at Γ = 1400"
-    good = float(high.mean()) >= NEAR_ONE
-    return judged(told, good, _why(data, reading, f"below {NEAR_ONE}"))
+    return judged(told, float(high.mean()) >= NEAR_ONE, _why(data, reading, f"below {NEAR_ONE}"))
 
 
 def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
@@ -201,12 +200,11 @@ def spectrum(data: xr.Dataset, reading: str) -> Finding:
     root, steps, n = math.sqrt(WIDTH), int(data.step[-1]), CLASSES * PER_CLASS
     rank = (values > 1e-5 * values.isel(rank=0)).sum("rank").min()
     top = float(values.max()) / (root * math.log(steps))
-    told = (
-        f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
-        f"the bound on the smallest is empty, since n = {n} > m"
-    )
     return judged(
-        told, int(rank) >= 0.9 * WIDTH and top <= 10, "rank below 0.9 m, or above 10 √m log T"
+        f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
+        f"the bound on the smallest is empty, since n = {n} > m",
+        int(rank) >= 0.9 * WIDTH and top <= 10,
+        "rank below 0.9 m, or above 10 √m log T",
     )
 
 

@@ -31,8 +31,7 @@ def orders(data: xr.Dataset) -> Finding:
         f"{name} (by more than {_SLACK}) in {int(hits.sum())} of {hits.size} neighbours"
         for name, hits in against.items()
     )
-    good = all(float(hits.mean()) < 0.01 for hits in against.values())
-    return judged(told, good, "not in order")
+    return judged(told, all(float(hits.mean()) < 0.01 for hits in against.values()), "not in order")
 
 
 def transition(data: xr.Dataset) -> Finding:
@@ -40,8 +39,7 @@ def transition(data: xr.Dataset) -> Finding:
     table = error(data)
     low, high = float(table.min()), float(table.max())
     good = low < FLIP + 0.02 and high > 0.35
-    told = f"mean test error from {low:.3f} to {high:.3f}"
-    return judged(told, good, "one phase only")
+    return judged(f"mean test error from {low:.3f} to {high:.3f}", good, "one phase only")
 
 
 def exponent(found: xr.Dataset, why: str) -> Finding:
@@ -71,8 +69,7 @@ def _error_at(data: xr.Dataset, ratio: float) -> np.ndarray:
 def benign(data: xr.Dataset) -> Finding:
     values = _error_at(data, 1e2)
     good = bool(values.mean() <= FLIP + 0.01)
-    told = f"test error {mean(values)} at ratio 100"
-    return judged(told, good, "above the flips")
+    return judged(f"test error {mean(values)} at ratio 100", good, "above the flips")
 
 
 def harmful(data: xr.Dataset) -> Finding:

@@ -175,8 +175,7 @@ def slopes_fall(data: xr.Dataset) -> Finding:
         f"least sum {mean(least)}, 1/(T eta) = {1 / (RATE * int(one.step[-1])):.3g}; power of time "
         f"in the later half {mean(found)}"
     )
-    good = bool(found.mean() <= -0.8)
-    return judged(told, good, "it falls more slowly than 1/T")
+    return judged(told, bool(found.mean() <= -0.8), "it falls more slowly than 1/T")
 
 
 def wide_enough(data: xr.Dataset) -> Finding:

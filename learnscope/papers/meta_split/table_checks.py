@@ -32,8 +32,7 @@ def _told(data: xr.Dataset, reading: str, setting: str) -> str:
 
 def smaller_loss(data: xr.Dataset, reading: str, setting: str) -> Finding:
     same, apart = _losses(data, reading, setting)
-    good = below(apart, same)
-    return judged(_told(data, reading, setting), good, "the order is not the paper's")
+    return judged(_told(data, reading, setting), below(apart, same), "the order is not the paper's")
 
 
 def same_numbers(data: xr.Dataset, reading: str, setting: str) -> Finding:
@@ -44,8 +43,7 @@ def same_numbers(data: xr.Dataset, reading: str, setting: str) -> Finding:
         for values, split in zip(found, SPLITS, strict=True)
     ]
     told = f"{_told(data, reading, setting)}; over the paper's: {ratios[0]:.2f}, {ratios[1]:.2f}"
-    good = all(abs(ratio - 1) <= NEAR for ratio in ratios)
-    return judged(told, good, "off by more than 15 %")
+    return judged(told, all(abs(ratio - 1) <= NEAR for ratio in ratios), "off by more than 15 %")
 
 
 def activations_alike(data: xr.Dataset, reading: str) -> Finding:

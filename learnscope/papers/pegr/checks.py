@@ -30,8 +30,7 @@ def _judge(cells: dict[str, xr.DataArray], reason: str = "") -> Finding:
     shares = {name: float(hits.mean()) for name, hits in cells.items()}
     told = "; ".join(f"{name}: {share(hits)}" for name, hits in cells.items())
     failing = [name for name, value in shares.items() if value < MOST]
-    why = reason or f"not at {', '.join(failing)}"
-    return judged(told, not failing, why)
+    return judged(told, not failing, reason or f"not at {', '.join(failing)}")
 
 
 def _by_noise(hits: xr.DataArray) -> dict[str, xr.DataArray]:
@@ -173,8 +172,7 @@ def gamma_stays_small(data: xr.Dataset) -> Finding:
     open_ = _open_steps(data.sel(rule="PEGR, closed at T1"), ex.theorem_closing_time())
     largest = float(open_.gamma.max())
     bound = pegr.signal_bounds(*ex.THEOREM_SIZES[1:]).upper
-    told = f"largest gamma is {largest:.3f}, the bound {bound:.3f}"
-    return judged(told, largest <= bound, "")
+    return judged(f"largest gamma is {largest:.3f}, the bound {bound:.3f}", largest <= bound, "")
 
 
 def gamma_is_large_at(data: xr.Dataset, rule: str, share_of_class: float) -> Finding:

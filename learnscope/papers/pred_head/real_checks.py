@@ -104,8 +104,7 @@ def l2_gap(data: xr.Dataset) -> Finding:
     batch, l2 = (_accuracy(data, HEAD, way) for way in (BATCH, L2))
     gain = (batch - l2).values
     told = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
-    good = above(gain)
-    return judged(told, good, "the gap is not above 0 with 95 % confidence")
+    return judged(told, above(gain), "the gap is not above 0 with 95 % confidence")
 
 
 def _fallen(norm: xr.DataArray) -> xr.DataArray:
