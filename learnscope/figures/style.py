@@ -71,11 +71,13 @@ def band(
                       linewidth=0)  # fmt: skip
 
 
-def legend_below(figure: Figure, panels: Iterable[Axes], columns: int, **settings: Any) -> None:
-    """One legend for several panels, below them; each label once."""
-    found: dict[str, Any] = {}
+def legend_below(
+    place: Figure | Axes, panels: Iterable[Axes], columns: int, **settings: Any
+) -> None:
+    """One legend for several panels, below them (or in one of them); each label once."""
+    handles: dict[str, Any] = {}
     for axes in panels:
         for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(str(text), handle)
-    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns,
-                  **settings)  # fmt: skip
+            handles.setdefault(str(text), handle)
+    settings = {"loc": "outside lower center", "ncols": columns} | settings
+    place.legend(list(handles.values()), list(handles), **settings)

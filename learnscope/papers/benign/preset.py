@@ -13,7 +13,7 @@ _WIDTH = 20  # a fifth of the width, at the rate that goes with it: a second of 
 def presets() -> tuple[Preset, ...]:
     chosen = experiment(train_per_class=20, test=500, steps=100).replace("net.width", _WIDTH)
     penalty: dict[str, Any] = {"rate": RATE * _WIDTH, "weight": 0.001}
-    preset = Preset(
+    return (Preset(
         "benign",
         "Benign overfitting: noise of a class's own",
         chosen.replace("rule.rate", RATE * _WIDTH),
@@ -25,5 +25,4 @@ def presets() -> tuple[Preset, ...]:
             ),
             "active neurons": ("active_share", "active_share_least"),
         },
-    )  # fmt: skip
-    return (preset,)
+    ),)  # fmt: skip

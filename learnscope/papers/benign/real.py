@@ -8,6 +8,8 @@ all arms train for as many steps, whatever they have left, with Adam from He et 
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 from learnscope.evidence import Arm, FunctionSweep, Sweep
 from learnscope.images import Images, Pruned
@@ -88,19 +90,15 @@ def real_sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     mapped, steps = {"smoke": (150, 60), "laptop": (600, 400), "paper": (2000, 1000)}[scale]
     scored = {"smoke": 300, "laptop": 2000, "paper": 10_000}[scale]
     classes = {"smoke": 600, "laptop": 10_000, "paper": None}[scale]
+
+    def of(function: Callable[..., Any], name: str, train: int | None, **more: int):
+        return FunctionSweep(function, {"name": name, "train": train, "seeds": seeds} | more)
+
     return {
-        "map": FunctionSweep(
-            images.tsne_map, {"name": grey, "train": mapped, "steps": steps, "seeds": seeds}
-        ),
-        "scores_mnist": FunctionSweep(
-            images.scored, {"name": grey, "train": scored, "seeds": seeds}
-        ),
-        "scores_cifar": FunctionSweep(
-            images.scored, {"name": colour, "train": scored, "seeds": seeds}
-        ),
-        "classes": FunctionSweep(
-            images.class_noise, {"name": grey, "train": classes, "seeds": seeds}
-        ),
+        "map": of(images.tsne_map, grey, mapped, steps=steps),
+        "scores_mnist": of(images.scored, grey, scored),
+        "scores_cifar": of(images.scored, colour, scored),
+        "classes": of(images.class_noise, grey, classes),
         "pruned_mnist": _pruned(SIZES[scale]["mnist"]),
         "pruned_cifar": _pruned(SIZES[scale]["cifar"]),
     }

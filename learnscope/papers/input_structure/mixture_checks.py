@@ -4,6 +4,8 @@ A part is learnt *better* if it is so in every seed and by a mean difference who
 leaves out 0; *similar* means within 5 points. Accuracies are by the teacher's labels, at the end.
 """
 
+from functools import partial
+
 import numpy as np
 import xarray as xr
 
@@ -57,40 +59,26 @@ def all_shares(data: xr.Dataset) -> Finding:
     return judged("; ".join(told), good, "not at every α")
 
 
-def whole_below_original(mixed: xr.DataArray, original: xr.DataArray) -> Finding:
-    words, good = better(original, mixed)
-    told = f"mixture {mean(mixed)}, images alone {mean(original)}; {words}"
-    return judged(told, good, "the mixture is not learnt worse")
+def _whole(data: xr.Dataset, mixed: dict[str, object], alone: dict[str, object]) -> Finding:
+    """The whole mixture below images alone."""
+    mixture, images = _end(data, **mixed).mixture_accuracy, _end(data, **alone).real_accuracy
+    words, good = better(images, mixture)
+    measured = f"mixture {mean(mixture)}, images alone {mean(images)}; {words}"
+    return judged(measured, good, "the mixture is not learnt worse")
 
 
-def mnist_whole(data: xr.Dataset) -> Finding:
-    one = _end(data, other=GAUSSIAN)
-    return whole_below_original(
-        one.mixture_accuracy.sel(share=0.5), one.real_accuracy.sel(share=0.0)
-    )
+def _similar(data: xr.Dataset, mixed: dict[str, object], alone: dict[str, object]) -> Finding:
+    """The images' part as accurate as images alone."""
+    part, images = (_end(data, **arm).real_accuracy for arm in (mixed, alone))
+    apart = np.asarray(images - part, float)
+    measured = f"in the mixture {mean(part)}, alone {mean(images)}"
+    return judged(measured, abs(apart.mean()) <= SIMILAR, "more than 5 points apart")
 
 
-def colour_whole(data: xr.Dataset) -> Finding:
-    last = _end(data)
-    return whole_below_original(
-        last.mixture_accuracy.sel(other=GAUSSIAN), last.real_accuracy.sel(other="none")
-    )
-
-
-def _similar(mixed: xr.DataArray, original: xr.DataArray) -> Finding:
-    apart = np.asarray(original - mixed, float)
-    told = f"in the mixture {mean(mixed)}, alone {mean(original)}"
-    return judged(told, abs(apart.mean()) <= SIMILAR, "more than 5 points apart")
-
-
-def mnist_similar(data: xr.Dataset) -> Finding:
-    one = _end(data, other=GAUSSIAN).real_accuracy
-    return _similar(one.sel(share=0.5), one.sel(share=0.0))
-
-
-def colour_similar(data: xr.Dataset) -> Finding:
-    one = _end(data).real_accuracy
-    return _similar(one.sel(other=GAUSSIAN), one.sel(other="none"))
+_MNIST = {"mixed": {"other": GAUSSIAN, "share": 0.5}, "alone": {"other": GAUSSIAN, "share": 0.0}}
+_COLOUR = {"mixed": {"other": GAUSSIAN}, "alone": {"other": "none"}}
+mnist_whole, colour_whole = partial(_whole, **_MNIST), partial(_whole, **_COLOUR)
+mnist_similar, colour_similar = partial(_similar, **_MNIST), partial(_similar, **_COLOUR)
 
 
 def wider_apart(narrow: xr.Dataset, wide: xr.Dataset) -> Finding:

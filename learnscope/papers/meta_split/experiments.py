@@ -67,6 +67,15 @@ def method(name: str) -> AbstractRule:
     return Fomaml(rate=RATE, inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=name)
 
 
+def family(**changes: Any) -> TaskFamily:
+    """The data of the theorem regime."""
+    given: dict[str, Any] = {
+        "dim": DIM, "dictionary": DICTIONARY, "tasks": 16, "samples": 4, "validation": 2,
+        "signal": 1.0, "task_signal": 0.3, "noise": noise_of(NOISE_SQUARED), "test_tasks": 200,
+    }  # fmt: skip
+    return TaskFamily(**given | changes)
+
+
 def theorem(
     rule: AbstractRule,
     probes: tuple[AbstractProbe, ...],
@@ -76,12 +85,8 @@ def theorem(
     **data: Any,
 ) -> Experiment:
     """The theorem regime."""
-    given: dict[str, Any] = {
-        "dim": DIM, "dictionary": DICTIONARY, "tasks": 16, "samples": 4, "validation": 2,
-        "signal": 1.0, "task_signal": 0.3, "noise": noise_of(NOISE_SQUARED), "test_tasks": 200,
-    }  # fmt: skip
     return Experiment(
-        data=TaskFamily(**given | data),
+        data=family(**data),
         net=PatchCNN(width=10, activation="huberised", scale=DIM**-0.5, second_layer="sum"),
         rule=rule, steps=steps, probes=probes, record=Record(every=every, start=start),
     )  # fmt: skip
@@ -180,10 +185,6 @@ def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
     """Ridge inside, least squares outside: linear tasks, and this paper's data."""
     weights = (zipped({"rule.weight": np.geomspace(1e-2, 1e4, cells).tolist()}),)
     linear = LinearTasks(dim=60, tasks=120, samples=20, validation=10, spread=1.0, test_tasks=50)
-    family = TaskFamily(
-        dim=DIM, dictionary=DICTIONARY, tasks=16, samples=4, validation=2, signal=1.0,
-        task_signal=0.3, noise=noise_of(NOISE_SQUARED), test_tasks=200,
-    )  # fmt: skip
 
     def both(data: Any, probes: tuple[AbstractProbe, ...]) -> Sweep:
         base = Experiment(data, Linear(), LinearCentroid(weight=1.0), 1, probes,
@@ -192,7 +193,7 @@ def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
 
     return {
         "centroid": both(linear, (CentroidError(), TestLoss())),
-        "centroid_family": both(family, (TestLoss(), TestAccuracy())),
+        "centroid_family": both(family(), (TestLoss(), TestAccuracy())),
     }
 
 

@@ -263,12 +263,8 @@ def phase(data: xr.Dataset) -> Drawing:
         axes.set_yscale("log", base=2)
         axes.set_yticks(data.tasks.values, [str(k) for k in data.tasks.values])
     grid[1, 2].axis("off")
-    found: dict[str, object] = {}
-    for axes in grid.flat:
-        for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(text, handle)
-    grid[1, 2].legend(list(found.values()), list(found), loc="center",
-                      title="where feature and noise grow alike")  # fmt: skip
+    legend_below(grid[1, 2], grid.flat, 1, loc="center",
+                 title="where feature and noise grow alike")  # fmt: skip
     figure.suptitle(f"Theorem regime, T = {int(data.step[-1])}: mean of {data.sizes['seed']} "
                     "seeds, before adapting")  # fmt: skip
     return figure

@@ -16,8 +16,7 @@ import xarray as xr
 from learnscope.evidence import Finding, judged, mean, share
 from learnscope.papers.pred_head import experiments as ex
 from learnscope.papers.pred_head.figures import off_diagonal, together
-from learnscope.papers.pred_head.outcomes import ALL, UNSETTLED, outcome
-from learnscope.papers.pred_head.outcomes import STRONG as ALL_STRONG
+from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, UNSETTLED, outcome
 
 
 def counted(words: xr.DataArray) -> str:

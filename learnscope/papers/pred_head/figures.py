@@ -16,6 +16,7 @@ from learnscope.papers.pred_head import experiments as ex
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.outcomes import (
     ALL,
+    ALL_STRONG,
     OTHER,
     UNSETTLED,
     covered,
@@ -24,7 +25,6 @@ from learnscope.papers.pred_head.outcomes import (
     phase_ends,
     times,
 )
-from learnscope.papers.pred_head.outcomes import STRONG as ALL_STRONG
 
 _OUTCOMES = {ALL: COLOURS[2], ALL_STRONG: COLOURS[3], OTHER: COLOURS[1], UNSETTLED: "#BBBBBB"}
 _PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]

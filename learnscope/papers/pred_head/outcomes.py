@@ -10,8 +10,8 @@ from learnscope.evidence import experiment_of
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.experiments import HEAD, RATIO
 
-ALL, STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
-_WORDS = {"all": ALL, "strong": STRONG, "some": OTHER, "unsettled": UNSETTLED}
+ALL, ALL_STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
+_WORDS = {"all": ALL, "strong": ALL_STRONG, "some": OTHER, "unsettled": UNSETTLED}
 
 
 def outcome(shares: xr.DataArray) -> xr.DataArray:

@@ -9,8 +9,7 @@ from learnscope.evidence import Finding, judged, mean
 from learnscope.papers.pred_head import experiments as ex
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.checks import counted
-from learnscope.papers.pred_head.outcomes import ALL, law_of, outcome, phase_ends
-from learnscope.papers.pred_head.outcomes import STRONG as ALL_STRONG
+from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, law_of, outcome, phase_ends
 
 
 def phase_one(data: xr.Dataset) -> Finding:

@@ -1,6 +1,7 @@
 """How the claims about random initialisations are checked: Theorems 4.1 and 4.3, the rates."""
 
 import math
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -9,18 +10,27 @@ from learnscope.evidence import Finding, judged, mean
 from learnscope.papers.pred_head import experiments as ex
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.checks import counted
-from learnscope.papers.pred_head.outcomes import ALL, UNSETTLED, covered, outcome
-from learnscope.papers.pred_head.outcomes import STRONG as ALL_STRONG
+from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, UNSETTLED, covered, outcome
 
 LIKELY, LARGE, BIG = 0.95, 1000.0, 10.0
 
 
-def theorem_success(data: xr.Dataset) -> Finding:
-    words = outcome(data.population_share).sel(head_kind=ex.HEAD)
-    told = "; ".join(f"d = {d:g}: {counted(words.sel(dim=d))}" for d in data["dim"].values)
-    shares = (words == ALL).mean("seed")
-    large = shares.where(data["dim"] >= LARGE, drop=True)
-    return judged(told, bool((large >= LIKELY).all()), f"below {LIKELY} for some d ≥ {LARGE:g}")
+def _likely(data: xr.Dataset, kind: str, word: str, why: str) -> Finding:
+    """An outcome in nearly all initialisations, from d = 1000 on."""
+    words = outcome(data.population_share).sel(head_kind=kind)
+    measured = "; ".join(f"d = {d:g}: {counted(words.sel(dim=d))}" for d in data["dim"].values)
+    large = (words == word).mean("seed").where(data["dim"] >= LARGE, drop=True)
+    return judged(measured, bool((large >= LIKELY).all()), why)
+
+
+theorem_success = partial(
+    _likely, kind=ex.HEAD, word=ALL, why=f"below {LIKELY} for some d ≥ {LARGE:g}"
+)
+theorem_collapse = partial(
+    _likely, kind=ex.BARE, word=ALL_STRONG,
+    why=f"at α = ({ex.STRONG:g}, {ex.WEAK:g}) a neuron finds the strong feature with probability "
+    "(2/π) arctan((α₁/α₂)^1.5) in any dimension; the theorem lets α₁/α₂ grow with d",
+)  # fmt: skip
 
 
 def _settled(data: xr.Dataset, kind: str, word: str, d: float) -> xr.Dataset:
@@ -56,36 +66,23 @@ def theorem_loss(data: xr.Dataset, kind: str) -> Finding:
     return judged(told, float(abs(gap).max()) < 1e-3, "some settled run is 0.001 off OPT")
 
 
-def corollary_apart(data: xr.Dataset) -> Finding:
-    told, worst = [], 0.0
+def _corollary(data: xr.Dataset, together: bool) -> Finding:
+    """|Corr| (or 1 - |Corr|, if neurons are to be copies) of the order 1/√d."""
+    kind, word = (ex.BARE, ALL_STRONG) if together else (ex.HEAD, ALL)
+    name, scaled = ("1 - |Corr|", "(1 - |Corr|)√d") if together else ("|Corr|", "|Corr|√d")
+    measured, worst = [], 0.0
     for d in data["dim"].values:
-        runs = _settled(data, ex.HEAD, ALL, d)
-        found = abs(runs.population_correlation.isel(neuron=0, other_neuron=1)) * math.sqrt(d)
-        told.append(f"d = {d:g}: |Corr|√d at most {float(found.max()):.2g}")
-        worst = max(worst, float(found.max()) if d >= LARGE else 0.0)
-    return judged("; ".join(told), worst <= BIG, "|Corr| is not of the order 1/√d")
+        runs = _settled(data, kind, word, d)
+        size = abs(runs.population_correlation.isel(neuron=0, other_neuron=1))
+        largest = float(((1 - size if together else size) * math.sqrt(d)).max())
+        measured.append(f"d = {d:g}: {scaled} at most {largest:.2g}")
+        worst = max(worst, largest if d >= LARGE else 0.0)
+    which = "of runs with all strong: " if together else ""
+    return judged(which + "; ".join(measured), worst <= BIG, f"{name} is not of the order 1/√d")
 
 
-def theorem_collapse(data: xr.Dataset) -> Finding:
-    words = outcome(data.population_share).sel(head_kind=ex.BARE)
-    told = "; ".join(f"d = {d:g}: {counted(words.sel(dim=d))}" for d in data["dim"].values)
-    shares = (words == ALL_STRONG).mean("seed").where(data["dim"] >= LARGE, drop=True)
-    why = (
-        f"at α = ({ex.STRONG:g}, {ex.WEAK:g}) a neuron finds the strong feature with probability "
-        "(2/π) arctan((α₁/α₂)^1.5) in any dimension; the theorem lets α₁/α₂ grow with d"
-    )
-    return judged(told, bool((shares >= LIKELY).all()), why)
-
-
-def corollary_together(data: xr.Dataset) -> Finding:
-    told, worst = [], 0.0
-    for d in data["dim"].values:
-        runs = _settled(data, ex.BARE, ALL_STRONG, d)
-        found = (1 - abs(runs.population_correlation.isel(neuron=0, other_neuron=1))) * math.sqrt(d)
-        told.append(f"d = {d:g}: (1 - |Corr|)√d at most {float(found.max()):.2g}")
-        worst = max(worst, float(found.max()) if d >= LARGE else 0.0)
-    return judged("of runs with all strong: " + "; ".join(told), worst <= BIG,
-                  "1 - |Corr| is not of the order 1/√d")  # fmt: skip
+corollary_apart = partial(_corollary, together=False)
+corollary_together = partial(_corollary, together=True)
 
 
 def arctan(data: xr.Dataset) -> Finding:
