@@ -80,9 +80,8 @@ def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset)
     draw_line(below, by_signal.boundary.values[crossed], by_signal.correlation.values[crossed],
               f"accuracy {LEVEL:g}, found along ‖u‖", color="white", **points)  # fmt: skip
     crossed = by_correlation.status == CROSSED
-    draw_line(below, by_correlation.signal.values[crossed],
-              by_correlation.boundary.values[crossed], f"accuracy {LEVEL:g}, found along Γ",
-              color=COLOURS[1], **points)  # fmt: skip
+    draw_line(below, by_correlation.signal.values[crossed], by_correlation.boundary.values[crossed],
+              f"accuracy {LEVEL:g}, found along Γ", color=COLOURS[1], **points)  # fmt: skip
     below.legend(loc="upper right", frameon=True, framealpha=0.9)
     below.set_title("measured, gradient without its 1/m")
     above.set_xlabel("")

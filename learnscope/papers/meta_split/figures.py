@@ -263,8 +263,7 @@ def phase(data: xr.Dataset) -> Drawing:
         axes.set_yscale("log", base=2)
         axes.set_yticks(data.tasks.values, [str(k) for k in data.tasks.values])
     grid[1, 2].axis("off")
-    legend_below(grid[1, 2], grid.flat, 1, loc="center",
-                 title="where feature and noise grow alike")  # fmt: skip
+    legend_below(grid[1, 2], grid.flat, 1, loc="center", title="where feature and noise grow alike")
     figure.suptitle(f"Theorem regime, T = {int(data.step[-1])}: mean of {data.sizes['seed']} "
                     "seeds, before adapting")  # fmt: skip
     return figure

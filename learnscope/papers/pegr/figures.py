@@ -48,9 +48,8 @@ def _paper_figure(variable: str, label: str, log: bool, *readings: xr.Dataset) -
     handles, names = grid[0, 0].get_legend_handles_labels()
     closed = Line2D([], [], color="0.4", linewidth=0.8, linestyle=":")
     figure.legend(
-        [*handles, closed], [*names, "penalty switched off"], loc="outside lower center",
-        ncols=5,
-    )  # fmt: skip
+        [*handles, closed], [*names, "penalty switched off"], loc="outside lower center", ncols=5
+    )
     figure.suptitle(f"{label}: median and 10-90 % of {readings[0].sizes['seed']} seeds")
     return figure
 
