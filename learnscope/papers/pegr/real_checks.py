@@ -71,21 +71,17 @@ def _verdict(data: xr.Dataset, told: str, failing: list[str], names: list[str]) 
 
 def losses_decrease(data: xr.Dataset) -> Finding:
     """Both rules train at every noise level."""
-    cells = {
-        f"{rule} σp={float(noise):g}": _last(data, "loss", rule).sel(noise=noise) <= TRAINED
+    losses = {
+        f"{rule} σp={float(noise):g}": _last(data, "loss", rule).sel(noise=noise)
         for rule in ("PEGR", "standard")
         for noise in data.noise
     }
-    failing = [name for name, hits in cells.items() if float(hits.mean()) < MOST]
-    told = "; ".join(
-        f"{rule} σp={float(noise):g}: {_told(_last(data, 'loss', rule).sel(noise=noise))}"
-        for rule in ("PEGR", "standard")
-        for noise in data.noise
-    )
-    return _verdict(data, f"final loss {told}", failing, ["PEGR", "standard"])
+    failing = [name for name, loss in losses.items() if float((loss <= TRAINED).mean()) < MOST]
+    measured = "; ".join(f"{name}: {_mean(loss)}" for name, loss in losses.items())
+    return _verdict(data, f"final loss {measured}", failing, ["PEGR", "standard"])
 
 
-def _told(values: xr.DataArray) -> str:
+def _mean(values: xr.DataArray) -> str:
     return mean(values) if bool(np.isfinite(values).all()) else "diverged"
 
 
@@ -99,7 +95,7 @@ def accuracy_above(data: xr.Dataset, other: str = "standard") -> Finding:
         hits = (ours >= theirs) & (ours >= LEARNT)
         name = f"σp={noise:g}"
         told.append(
-            f"{name}: {_told(xr.DataArray(ours))} against {_told(xr.DataArray(theirs))}, "
+            f"{name}: {_mean(xr.DataArray(ours))} against {_mean(xr.DataArray(theirs))}, "
             f"{_difference(ours, theirs)}{share(hits)} of seeds"
         )
         if hits.mean() < MOST:
@@ -120,18 +116,17 @@ def noiseless_is_kept(data: xr.Dataset) -> Finding:
         _last(data, "test_accuracy", rule).sel(noise=0.0) for rule in ("PEGR", "standard")
     )
     good = bool((ours >= theirs - SLACK).mean() >= MOST) and bool((ours >= LEARNT).mean() >= MOST)
-    told = f"{_told(ours)} against {_told(theirs)}"
+    told = f"{_mean(ours)} against {_mean(theirs)}"
     return _verdict(data, told, [] if good else ["σp=0"], ["PEGR", "standard"])
 
 
 def accuracy_falls(data: xr.Dataset) -> Finding:
     """For both rules the accuracy at the loudest noise is below that without noise."""
-    told, good = [], True
+    measured, good = [], True
     for rule in ("PEGR", "standard"):
-        values = _last(data, "test_accuracy", rule)
+        values, level = _last(data, "test_accuracy", rule), float(data.noise[-1])
         quiet, loud = values.isel(noise=0), values.isel(noise=-1)
-        told.append(f"{rule} {_told(quiet)} without noise, {_told(loud)} at "
-                    f"σp={float(data.noise[-1]):g}")  # fmt: skip
+        measured.append(f"{rule} {_mean(quiet)} without noise, {_mean(loud)} at σp={level:g}")
         good &= bool((quiet > loud).mean() >= MOST)
-    text = f"{'; '.join(told)} ({setting(data)})"
+    text = f"{'; '.join(measured)} ({setting(data)})"
     return judged(text, good, f"it does not fall for both rules; {_why(data, [])}".rstrip("; "))

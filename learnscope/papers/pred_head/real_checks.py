@@ -47,7 +47,7 @@ def milder(data: xr.Dataset) -> Finding:
 
 
 def _accuracy(data: xr.Dataset, head: str, way: str) -> xr.DataArray:
-    return data.probe_accuracy.sel(method_name=f"{head}, {way}").isel(step=-1)
+    return _last(data, "probe_accuracy", f"{head}, {way}")
 
 
 def _ways(data: xr.Dataset) -> list[str]:
@@ -71,28 +71,23 @@ def comparable(data: xr.Dataset) -> Finding:
 
 def worse_without(data: xr.Dataset) -> Finding:
     """Paired differences of linear probes on features, with batch normalisation."""
-    told, good = [], True
-    for name in ("probe_accuracy", "output_probe_accuracy"):
-        with_head, without = (
-            data[name].sel(method_name=f"{head}, {_ways(data)[0]}").isel(step=-1)
-            for head in (HEAD, BARE)
-        )
-        gain = (with_head - without).values
-        of = "features" if name == "probe_accuracy" else "outputs"
-        told.append(f"on {of}: {mean(with_head)} with, {mean(without)} without, gain {mean(gain)}")
-        if of == "features":
-            good = above(gain)
-    return judged("; ".join(told), good, "the gain on features is not above 0 with 95 % confidence")
+    measured, gains = [], []
+    for name, of in (("probe_accuracy", "features"), ("output_probe_accuracy", "outputs")):
+        way = _ways(data)[0]
+        head, bare = (_last(data, name, f"{kind}, {way}") for kind in (HEAD, BARE))
+        gains.append((head - bare).values)
+        measured.append(f"on {of}: {mean(head)} with, {mean(bare)} without, gain {mean(gains[-1])}")
+    why = "the gain on features is not above 0 with 95 % confidence"
+    return judged("; ".join(measured), above(gains[0]), why)
 
 
 def ema(data: xr.Dataset) -> Finding:
     """A target that follows slowly does not keep outputs apart by itself."""
     if EMA not in _ways(data):
         return Finding("", "not run", "this scale has no arm with EMA")
-    arms = {h: data.correlation_size.sel(method_name=f"{h}, {EMA}").isel(step=-1)
-            for h in (BARE, HEAD)}  # fmt: skip
-    told = f"EMA: mean |correlation| without {mean(arms[BARE])}, with a head {mean(arms[HEAD])}"
-    good = bool((arms[BARE] > TOGETHER).all()) and bool((arms[HEAD] < arms[BARE]).all())
+    bare, head = (_last(data, "correlation_size", f"{kind}, {EMA}") for kind in (BARE, HEAD))
+    told = f"EMA: mean |correlation| without {mean(bare)}, with a head {mean(head)}"
+    good = bool((bare > TOGETHER).all()) and bool((head < bare).all())
     why = f"not all above {TOGETHER} without a head: few steps, for a target of momentum 0.99"
     return judged(told, good, why)
 
@@ -111,7 +106,7 @@ def _fallen(norm: xr.DataArray) -> xr.DataArray:
     return norm.isel(step=-1) < FALLEN * norm.max("step")
 
 
-def _told_fall(norm: xr.DataArray) -> str:
+def _fall(norm: xr.DataArray) -> str:
     top, end = norm.max("step"), norm.isel(step=-1)
     return f"highest {mean(top)}, at the end {mean(end)}, fallen in {share(_fallen(norm))}"
 
@@ -124,24 +119,22 @@ def rise_and_fall(data: xr.Dataset) -> Finding:
         "it has not fallen at the end of some run, but may still rise: on the digits the top comes "
         "after 1,500 steps (figure3_digits, figure3_decider)"
     )
-    return judged(_told_fall(norm), bool(_fallen(norm).all()), why)
+    return judged(_fall(norm), bool(_fallen(norm).all()), why)
 
 
 def decider(data: xr.Dataset) -> Finding:
     """Every run falls but those whose projection is not normalised, of which none does."""
-    told, good = [], True
+    measured, good = [], True
     for arm in data.method_name.values.tolist():
-        norm = data.head_norm.sel(method_name=arm)
-        size = data.correlation_size.sel(method_name=arm).isel(step=-1)
-        at = float(norm.idxmax("step").mean())
-        told.append(f"{arm}: {_told_fall(norm)}, top at step {at:.0f}, |correlation| {mean(size)}")
-        fallen = _fallen(norm)
+        norm, size = data.head_norm.sel(method_name=arm), _last(data, "correlation_size", arm)
+        at, fallen = float(norm.idxmax("step").mean()), _fallen(norm)
+        measured.append(f"{arm}: {_fall(norm)}, top at step {at:.0f}, |correlation| {mean(size)}")
         good = good and bool((~fallen).all() if arm == PLAIN else fallen.all())
     why = (
         "it matters but does not decide alone: some run falls without it, or does not with it; all "
         "that fall have trained long past the top"
     )
-    return judged("; ".join(told), good, why)
+    return judged("; ".join(measured), good, why)
 
 
 def asymmetric(data: xr.Dataset) -> Finding:
