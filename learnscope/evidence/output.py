@@ -22,7 +22,7 @@ class Output:
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        with _told(f"the output folder {self.folder} cannot be written"):
+        with _refused(f"the output folder {self.folder} cannot be written"):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
@@ -59,7 +59,7 @@ class Output:
 
     def _write(self, name: str, write: Callable[[Path], object]) -> Path:
         target = self.folder / name
-        with _told(f"{target} cannot be written"):
+        with _refused(f"{target} cannot be written"):
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, part = tempfile.mkstemp(
                 dir=target.parent, prefix=".part-", suffix=target.suffix
@@ -83,8 +83,8 @@ def _umask() -> int:
 
 
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
-    """An operating system's refusal as one sentence."""
+def _refused(what: str) -> Iterator[None]:
+    """Turn an operating system's error into a sentence."""
     try:
         yield
     except OSError as error:

@@ -110,9 +110,9 @@ def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
 def _picture(image: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """An image as it is drawn, with fewer pixels if it has very many."""
     channels_first = image.ndim == 3 and len(shape) == 3 and image.shape[2] != 3
-    found = (np.moveaxis(image, 0, -1) if channels_first else image).reshape(shape)
+    picture = (np.moveaxis(image, 0, -1) if channels_first else image).reshape(shape)
     step = max(1, math.ceil(max(shape[:2]) / _SHARPEST))
-    return found[::step, ::step]
+    return picture[::step, ::step]
 
 
 def _limits(images: np.ndarray, chosen: list[np.ndarray]) -> tuple[float, float]:

@@ -93,16 +93,16 @@ def remaining(data: xr.Dataset, by: str) -> xr.DataArray:
     last = data.test_accuracy.isel(step=-1)
     one = last.sel(by=by).dropna("removed", how="all")
     there = [data.removed.values.tolist().index(share) for share in one.removed.values]
-    found = last.sel(by=by).isel(removed=[0, *there]).copy()
-    found[{"removed": 0}] = last.sel(by=WHOLE, removed=0.0)
-    return found
+    accuracy = last.sel(by=by).isel(removed=[0, *there]).copy()
+    accuracy[{"removed": 0}] = last.sel(by=WHOLE, removed=0.0)
+    return accuracy
 
 
 def _net_of(data: xr.Dataset) -> str:
-    told = experiment_of(data, WHOLE).to_dict()
-    name = told["data"]["data"]["name"]
-    filters = told["net"].get("filters")
-    net = told["net"]["kind"] + (f"({filters})" if filters else "")
+    table = experiment_of(data, WHOLE).to_dict()
+    name = table["data"]["data"]["name"]
+    filters = table["net"].get("filters")
+    net = table["net"]["kind"] + (f"({filters})" if filters else "")
     return f"{net} on {_WORDS.get(name, name)}"
 
 

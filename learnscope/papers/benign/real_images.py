@@ -108,11 +108,11 @@ def class_noise(name: str, train: int | None, seeds: int) -> xr.Dataset:
     tables, ratios = [], []
     for seed in range(1 if train is None else seeds):
         images, labels = _drawn(name, train, seed)
-        found = noise_correlation(images / images.max(), labels)
-        tables.append(found.values)
-        ratios.append(noise_correlation_ratio(found).values)
+        correlation = noise_correlation(images / images.max(), labels)
+        tables.append(correlation.values)
+        ratios.append(noise_correlation_ratio(correlation).values)
     dims = ("seed", "class", "other")
-    coords = {dim: found[dim].values for dim in ("class", "other")}
+    coords = {dim: correlation[dim].values for dim in ("class", "other")}
     return xr.Dataset(
         {"correlation": (dims, np.array(tables)), "ratio": (dims, np.array(ratios))},
         coords,

@@ -38,8 +38,8 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     to it, and the rest are left out: what a hand would pick on a map.
 
     >>> import numpy as np
-    >>> found = clusters(np.kron(np.array([[1, -1.0], [-1, 1]]), np.ones((3, 3))), 2)
-    >>> found.label.tolist(), round(found.silhouette, 6), round(found.between, 6)
+    >>> two = clusters(np.kron(np.array([[1, -1.0], [-1, 1]]), np.ones((3, 3))), 2)
+    >>> two.label.tolist(), round(two.silhouette, 6), round(two.between, 6)
     ([0, 0, 0, 1, 1, 1], 2.0, -1.0)
     """
     points = embedded(cosines)
@@ -77,12 +77,12 @@ def silhouette(cosines: np.ndarray, label: np.ndarray) -> float:
     kept = label >= 0
     matrix, label = cosines[np.ix_(kept, kept)], label[kept]
     names = np.unique(label)
-    found = []
+    gains = []
     for i, own in enumerate(label):
         same = (label == own) & (np.arange(len(label)) != i)
         others = [matrix[i, label == name].mean() for name in names if name != own]
-        found.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
-    return float(np.mean(found))
+        gains.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
+    return float(np.mean(gains))
 
 
 def _starts(points: np.ndarray, cosines: np.ndarray, number: int, first: int) -> np.ndarray:

@@ -227,7 +227,7 @@ def _theorem1(smoke: bool, seeds: int) -> Sweep:
     arms = []
     for label in ("tuned rates", "rates of Theorem 26"):
         settings = [dataclasses.replace(parity(smoke), width=width) for width in widths]
-        found = []
+        rules = []
         for setting in settings:
             rule = setting.rules()[NETWORK]
             if label != "tuned rates":
@@ -236,10 +236,10 @@ def _theorem1(smoke: bool, seeds: int) -> Sweep:
                     first_rate=given.first_rate, second_rate=given.second_rate, rate=given.rate,
                     noise=given.noise,
                 )  # fmt: skip
-            found.append(rule)
-        axis = zipped({"net.width": widths, "rule": found}, name="width")
+            rules.append(rule)
+        axis = zipped({"net.width": widths, "rule": rules}, name="width")
         base = settings[-1]
-        arms.append(Arm(label, base.experiment(found[0], probes, base.steps // 20), (axis,)))
+        arms.append(Arm(label, base.experiment(rules[0], probes, base.steps // 20), (axis,)))
     return Sweep(tuple(arms), seeds, dim="rates")
 
 

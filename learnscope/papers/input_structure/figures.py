@@ -49,8 +49,8 @@ def maps(title: str, rows: dict[str, str]) -> Callable[[xr.Dataset], Drawing]:
                 one = data.sel(data=name).isel(seed=0, step=column)
                 _map(grid[row, column], one)
                 near = int((np.abs(one.truth_cosine) > NEAR).sum()) - 2
-                told = f"max cos {float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons"
-                grid[row, column].set_title(f"{words + ', ' if words else ''}{when}\n{told}")
+                text = f"max cos {float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons"
+                grid[row, column].set_title(f"{words + ', ' if words else ''}{when}\n{text}")
         legend_below(figure, [grid[0, 0]], 3)
         figure.suptitle(f"{title}: weights' directions, classical scaling, seed 0")
         return figure
@@ -158,10 +158,10 @@ def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
     middle.set(xscale="log", yscale="log", xlabel="|mean ⟨w, M_j⟩|, j relevant",
                ylabel="rms ⟨w, M_j⟩, j background")  # fmt: skip
     middle.legend()
-    found = chunk_alignment(agreement.weight_gradient.sel(learner=ex.NETWORK).isel(seed=0))
+    aligned = chunk_alignment(agreement.weight_gradient.sel(learner=ex.NETWORK).isel(seed=0))
     names = ["v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂, v₃"]
-    pairs = [found.pairs.sel(chunk=a, other_chunk=b) for a, b in ((1, 2), (1, 3), (2, 3))]
-    values = [*(found.to_mean.sel(chunk=c) for c in (1, 2, 3)), *pairs]
+    pairs = [aligned.pairs.sel(chunk=a, other_chunk=b) for a, b in ((1, 2), (1, 3), (2, 3))]
+    values = [*(aligned.to_mean.sel(chunk=c) for c in (1, 2, 3)), *pairs]
     right.boxplot([v.values[np.isfinite(v.values)] for v in values], tick_labels=names,
                   showfliers=False)  # fmt: skip
     right.tick_params(axis="x", labelrotation=35)

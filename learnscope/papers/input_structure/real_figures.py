@@ -73,10 +73,10 @@ def filter_maps(data: xr.Dataset) -> Drawing:
         ends = clusters(cosines(one.isel(step=-1), block), 2, CORE)
         matrix, axes = cosines(one.isel(step=step), block), grid[block, column]
         _map(axes, matrix, ends.label)
-        found = clusters(matrix, 2, CORE)
-        told = f"cores {found.inside:.2f}, centres {found.between:.2f}"
+        two = clusters(matrix, 2, CORE)
+        text = f"cores {two.inside:.2f}, centres {two.between:.2f}"
         epoch = range(data.sizes["step"])[step]
-        axes.set_title(f"{net}\nepoch {epoch}\n{told}" if block == 0 else told, fontsize=7.5)
+        axes.set_title(f"{net}\nepoch {epoch}\n{text}" if block == 0 else text, fontsize=7.5)
         if column == 0:
             axes.set_ylabel(f"residual block {block + 1}")
     figure.suptitle(
@@ -88,11 +88,11 @@ def filter_maps(data: xr.Dataset) -> Drawing:
 
 def early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
     """Table 7: the chosen filter in each seed, the median filter, and the paper's."""
-    found = table7(early, trained)
-    size = (3.4 * len(found) + 0.6, 3.8)
-    figure, grid = plt.subplots(1, len(found), figsize=size, sharey=True, squeeze=False)
+    tables = table7(early, trained)
+    size = (3.4 * len(tables) + 0.6, 3.8)
+    figure, grid = plt.subplots(1, len(tables), figsize=size, sharey=True, squeeze=False)
     x = np.arange(len(SIX))
-    for axes, (name, both) in zip(grid[0], found.items(), strict=True):
+    for axes, (name, both) in zip(grid[0], tables.items(), strict=True):
         for row, values in enumerate(both["chosen"]):
             words = "chosen filter, each seed" if row == 0 else None
             axes.plot(x, values, "o", color=COLOURS[0], markersize=4, label=words)

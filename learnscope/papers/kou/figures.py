@@ -40,8 +40,8 @@ def diagram(data: xr.Dataset, boundary: xr.Dataset) -> Drawing:
 def exponent(boundary: xr.Dataset, theorem: xr.Dataset) -> Drawing:
     figure, grid = plt.subplots(1, 2, figsize=(9.4, 4.2))
     titles = ("the paper's range (Condition 4.1 fails)", "where Condition 4.1 holds")
-    for axes, found, title in zip(grid, (boundary, theorem), titles, strict=True):
-        draw_boundary(axes, found)
+    for axes, data, title in zip(grid, (boundary, theorem), titles, strict=True):
+        draw_boundary(axes, data)
         axes.set(title=title, xlabel="dimension d", ylabel="signal |μ| at test accuracy 0.7")
         axes.legend(loc="upper left", fontsize=8)
     figure.suptitle("The boundary's exponent; theory: |μ| ~ d^(1/4)")

@@ -152,9 +152,9 @@ def budgeted() -> dict[str, tuple[AbstractRule, int]]:
     inner: dict[str, Any] = {"inner_rate": INNER_RATE, "inner_steps": INNER_STEPS}
     near: dict[str, Any] = {**inner, "weight": 0.1}
     j, solver = INNER_STEPS, 5
-    found: dict[str, tuple[AbstractRule, int]] = {}
+    rules: dict[str, tuple[AbstractRule, int]] = {}
     for split in SPLITS:
-        found |= {
+        rules |= {
             f"FOMAML, {split}": (Fomaml(rate=RATE, split=split, **inner), j + 1),
             f"MAML, {split}": (Maml(rate=RATE, split=split, **inner), 3 * j + 1),
             f"iMAML, {split}": (
@@ -165,7 +165,7 @@ def budgeted() -> dict[str, tuple[AbstractRule, int]]:
             f"MetaProx, {split}": (MetaProx(rate=RATE / INNER_RATE, split=split, **near), j),
             f"pooled, {split}": (Pooled(rate=RATE, split=split), 1),
         }  # fmt: skip
-    return found
+    return rules
 
 
 def _rules(seeds: int, budget: int, **data: Any) -> Sweep:

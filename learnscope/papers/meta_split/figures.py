@@ -84,9 +84,9 @@ def exponent(data: xr.Dataset) -> Drawing:
     left.yaxis.set_minor_formatter(StrMethodFormatter("{x:.1g}"))
     left.set(xlabel=TASKS, ylabel="-log test loss")
     left.legend()
-    found = np.array([loss_exponents(one.sel(step=t)) for t in times])
-    spread = 1.96 * found.std(1, ddof=1) / np.sqrt(found.shape[1])
-    right.errorbar(times, found.mean(1), spread, color=COLOURS[0], marker="o", markersize=3,
+    powers = np.array([loss_exponents(one.sel(step=t)) for t in times])
+    spread = 1.96 * powers.std(1, ddof=1) / np.sqrt(powers.shape[1])
+    right.errorbar(times, powers.mean(1), spread, color=COLOURS[0], marker="o", markersize=3,
                    capsize=2)  # fmt: skip
     right.set(xlabel="outer steps T", ylabel="c of exp(-b K^c), K ≥ 8", ylim=(0, None))
     figure.suptitle(f"Train-validation: mean and 95 % of {data.sizes['seed']} seeds")

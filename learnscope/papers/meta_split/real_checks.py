@@ -42,8 +42,8 @@ def absent(data: xr.Dataset, *arms: str) -> Finding | None:
     missing = [arm for arm in arms if arm not in data.setting.values]
     if not missing:
         return None
-    told = f"the scale that was run has no setting '{missing[0]}'"
-    return Finding("", "not run", f"{told}; learnscope verify meta_split --scale paper may have it")
+    text = f"the scale that was run has no setting '{missing[0]}'"
+    return Finding("", "not run", f"{text}; learnscope verify meta_split --scale paper may have it")
 
 
 def _pair(setting: str) -> list[str]:
@@ -67,21 +67,21 @@ def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
     by = gap(data, setting)
     start = accuracy(data, label(setting, SPLITS[1]), last=False)
     learnt = (accuracy(data, label(setting, SPLITS[1])) - start).mean("task").values
-    told = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
-    told += f"{float(start.mean()):.1f} %"
+    text = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
+    text += f"{float(start.mean()):.1f} %"
     why = f"not better by more than {margin:g} points" if margin else "not better"
     better = above(by) and bool(by.mean() > margin)
     why = "train-validation learnt nothing in so few steps" if better else why
-    return judged(told, better and above(learnt), f"{why}, over the seeds")
+    return judged(text, better and above(learnt), f"{why}, over the seeds")
 
 
 def numbers(data: xr.Dataset, name: str) -> Finding:
     """Both accuracies of the base setting within 5 points of those printed."""
     if (missing := absent(data, *_pair(BASE))) is not None:
         return missing
-    found = [float(accuracy(data, arm).mean()) for arm in _pair(BASE)]
+    ours = [float(accuracy(data, arm).mean()) for arm in _pair(BASE)]
     printed = [value for value, _ in REPORTED[column(name)][BASE]]
-    good = all(abs(a - b) <= ALIKE for a, b in zip(found, printed, strict=True))
+    good = all(abs(a - b) <= ALIKE for a, b in zip(ours, printed, strict=True))
     stands = "" if name in REPORTED else "; another data set than the paper's"
     return judged(_both(data, BASE), good, f"off by more than {ALIKE:g} points: {_SHORT}{stands}")
 
@@ -94,12 +94,12 @@ def alike(data: xr.Dataset, other: str) -> Finding:
         (accuracy(data, label(BASE, split)) - accuracy(data, label(other, split))).mean("task")
         for split in SPLITS
     ]
-    told = "; ".join(
+    text = "; ".join(
         f"{split}: huberised - {other} {_points(v.values)}"
         for split, v in zip(SPLITS, by, strict=True)
     )
     good = all(abs(float(v.mean())) <= ALIKE for v in by)
-    return judged(f"{told}; {other}: {_both(data, other)}", good, f"off by more than {ALIKE:g}")
+    return judged(f"{text}; {other}: {_both(data, other)}", good, f"off by more than {ALIKE:g}")
 
 
 def gap_grows(data: xr.Dataset, less: str) -> Finding:
@@ -107,9 +107,9 @@ def gap_grows(data: xr.Dataset, less: str) -> Finding:
     if (missing := absent(data, *_pair(BASE), *_pair(less))) is not None:
         return missing
     small, large = gap(data, less), gap(data, BASE)
-    told = f"gap {_points(large)} ({BASE}), {_points(small)} ({less}: {_both(data, less)})"
+    text = f"gap {_points(large)} ({BASE}), {_points(small)} ({less}: {_both(data, less)})"
     good = above(large - small) and bool(large.mean() > 0)
-    return judged(told, good, "the gap does not grow over the seeds, or is no gain")
+    return judged(text, good, "the gap does not grow over the seeds, or is no gain")
 
 
 def learns_nothing(data: xr.Dataset, setting: str, chance: float) -> Finding:
@@ -127,8 +127,8 @@ def loses(data: xr.Dataset) -> Finding:
         return missing
     base, other = (accuracy(data, label(s, SPLITS[1])).mean("task") for s in (BASE, OUTER))
     by = (base - other).values
-    told = f"{_both(data, OUTER)}; train-validation loses {_points(by)}"
-    return judged(told, above(by), "train-validation does not lose over the seeds")
+    text = f"{_both(data, OUTER)}; train-validation loses {_points(by)}"
+    return judged(text, above(by), "train-validation does not lose over the seeds")
 
 
 def beats_reptile(data: xr.Dataset) -> Finding:
@@ -137,8 +137,8 @@ def beats_reptile(data: xr.Dataset) -> Finding:
     if (missing := absent(data, apart, REPTILE)) is not None:
         return missing
     by = (accuracy(data, apart).mean("task") - accuracy(data, REPTILE).mean("task")).values
-    told = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
-    return judged(told, above(by), "not better over the seeds")
+    text = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
+    return judged(text, above(by), "not better over the seeds")
 
 
 def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) -> Finding:
@@ -146,11 +146,11 @@ def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) 
     arms = [label(setting, split) for split in splits for setting in settings]
     if (missing := absent(data, *arms)) is not None:
         return missing
-    good, told = True, []
+    good, parts = True, []
     for split in splits:
         chosen = [label(setting, split) for setting in settings]
         first, last = (accuracy(data, arm).mean("task").values for arm in (chosen[0], chosen[-1]))
         good &= above(last - first)
         each = (f"{s} {shown(data, arm)}" for s, arm in zip(settings, chosen, strict=True))
-        told.append(f"{split}: {', '.join(each)}; up by {_points(last - first)}")
-    return judged("; ".join(told), good, "no rise over the seeds")
+        parts.append(f"{split}: {', '.join(each)}; up by {_points(last - first)}")
+    return judged("; ".join(parts), good, "no rise over the seeds")

@@ -32,7 +32,7 @@ def _claim(
     """A claim about a data set; the settings' rows of the tables are what the paper reports."""
     sweep = next(key for key, value in real.SETS.items() if value == name)
     where = where or paper.TABLES[settings[0]]
-    reported = reported or paper.told(name, *settings)
+    reported = reported or paper.printed(name, *settings)
     text = f"{WORDS[name]}: {statement}"
     return Claim(f"{sweep}_{id}", text, where, reported, _SETTING[name], (sweep,), check)
 
@@ -62,7 +62,7 @@ def _shared(name: str) -> list[Claim]:
 
 def _tables(name: str) -> list[Claim]:
     """Tables 1 to 3."""
-    found = [
+    claims = [
         _better(name, "relu", "with ReLU, too", real.RELU),
         _claim(name, "activation", "huberised ReLU performs similarly to ReLU", real.BASE,
                real.RELU, where=paper.TABLES[real.RELU],
@@ -75,13 +75,13 @@ def _tables(name: str) -> list[Claim]:
                real.OUTER, real.BASE, check=partial(checks.gap_grows, less=real.OUTER)),
     ]  # fmt: skip
     if name == "rainbow":
-        found.append(_better(name, "one_step", "with 1 inner step", real.ONE))
-        found.append(_better(name, "outer", "with the larger rate outside", real.OUTER))
+        claims.append(_better(name, "one_step", "with 1 inner step", real.ONE))
+        claims.append(_better(name, "outer", "with the larger rate outside", real.OUTER))
     else:
         check = partial(checks.learns_nothing, setting=real.OUTER, chance=20.0)
         words = "nothing is learnt if the outer rate is the larger one"
-        found.append(_claim(name, "rates_chance", words, real.OUTER, check=check))
-    return found
+        claims.append(_claim(name, "rates_chance", words, real.OUTER, check=check))
+    return claims
 
 
 def _nets(name: str) -> list[Claim]:

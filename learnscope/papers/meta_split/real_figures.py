@@ -56,7 +56,7 @@ def _panel(axes: Axes, data: xr.Dataset, name: str, chance: float) -> None:
     axes.set_xlabel("accuracy on fresh tasks, after adapting (%)")
 
 
-def _told(data: xr.Dataset) -> str:
+def _size(data: xr.Dataset) -> str:
     tasks = accuracy(data, label(BASE, SPLITS[0])).sizes["task"]
     return f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
 
@@ -66,7 +66,7 @@ def _one_set(data: xr.Dataset, name: str, chance: float, title: str, height: flo
     figure, axes = plt.subplots(figsize=(7.4, height))
     _panel(axes, data, name, chance)
     legend_below(figure, [axes], 3)
-    figure.suptitle(f"{title}: {_told(data)}\n{_MARKS}")
+    figure.suptitle(f"{title}: {_size(data)}\n{_MARKS}")
     return figure
 
 
@@ -75,7 +75,7 @@ def real_few_shot(omniglot: xr.Dataset, cifar: xr.Dataset) -> Drawing:
     figure, grid = plt.subplots(1, 2, figsize=(11.0, 4.6))
     for axes, data, name in zip(grid, (omniglot, cifar), ("Omniglot", "CIFAR-FS"), strict=True):
         _panel(axes, data, name, 20.0)
-        axes.set_title(f"{name}: {_told(data)}")
+        axes.set_title(f"{name}: {_size(data)}")
     legend_below(figure, grid, 6)
     figure.suptitle(f"Tables 1 to 6, 5 ways and 1 shot (unless said otherwise); {_MARKS}")
     return figure

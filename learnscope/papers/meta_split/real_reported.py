@@ -35,15 +35,15 @@ def column(name: str) -> str:
     return name if name == "rainbow" else "mini-imagenet"
 
 
-def told(name: str, *settings: str) -> str:
+def printed(name: str, *settings: str) -> str:
     """Both accuracies of some settings, in words.
 
-    >>> told("rainbow", "1 step")
+    >>> printed("rainbow", "1 step")
     'train-train 79.76 ± 0.41 %, train-validation 85.83 ± 0.25 %'
     """
-    found = []
+    parts = []
     for setting in settings:
         (same, a), (apart, b) = REPORTED[column(name)][setting]
         words = f"train-train {same:.2f} ± {a:.2f} %, train-validation {apart:.2f} ± {b:.2f} %"
-        found.append(words if len(settings) == 1 else f"{setting}: {words}")
-    return "; ".join(found)
+        parts.append(words if len(settings) == 1 else f"{setting}: {words}")
+    return "; ".join(parts)

@@ -28,9 +28,9 @@ def _judge(cells: dict[str, xr.DataArray], reason: str = "") -> Finding:
     Where it differs, it says why: for the given reason, or in which cells.
     """
     shares = {name: float(hits.mean()) for name, hits in cells.items()}
-    told = "; ".join(f"{name}: {share(hits)}" for name, hits in cells.items())
+    text = "; ".join(f"{name}: {share(hits)}" for name, hits in cells.items())
     failing = [name for name, value in shares.items() if value < MOST]
-    return judged(told, not failing, reason or f"not at {', '.join(failing)}")
+    return judged(text, not failing, reason or f"not at {', '.join(failing)}")
 
 
 def _by_noise(hits: xr.DataArray) -> dict[str, xr.DataArray]:
@@ -55,8 +55,8 @@ def losses_converge(data: xr.Dataset) -> Finding:
     }
     finding = _judge(cells)
     worst = min(cells, key=lambda name: float(cells[name].mean()))
-    told = f"loss < {CONVERGED} in {share(done.values)} of all runs, least at {worst}: "
-    return Finding(told + share(cells[worst]), finding.verdict, finding.why)
+    text = f"loss < {CONVERGED} in {share(done.values)} of all runs, least at {worst}: "
+    return Finding(text + share(cells[worst]), finding.verdict, finding.why)
 
 
 def signal_is_learnt(data: xr.Dataset) -> Finding:
@@ -150,8 +150,8 @@ def lemma_5_5(literal: xr.Dataset, working: xr.Dataset, theorem: xr.Dataset) -> 
         largest[name] = float((data.gradient_norm / bound).max())
     bound = 72 * ex.THEOREM["level"] ** 2 * theorem.loss
     largest["d=10⁷"] = float((theorem.gradient_norm / bound).max())
-    told = ", ".join(f"{name} {value:.2g}" for name, value in largest.items())
-    words = f"largest ratio to the bound: {told}"
+    text = ", ".join(f"{name} {value:.2g}" for name, value in largest.items())
+    words = f"largest ratio to the bound: {text}"
     return judged(words, max(largest.values()) <= 1, "the bound is exceeded")
 
 
@@ -164,8 +164,8 @@ def derivatives_stay(data: xr.Dataset) -> Finding:
     open_ = _open_steps(data.sel(rule="PEGR, closed at T1"), ex.theorem_closing_time())
     away = float(np.abs(open_.loss - math.log(2)).max())
     bound = 1 / math.log(ex.THEOREM["train"]) ** 2
-    told = f"mean over examples only: |L - log 2| ≤ {away:.2g}, 1/log(n)² is {bound:.2g}"
-    return judged(told, away <= bound, "")
+    text = f"mean over examples only: |L - log 2| ≤ {away:.2g}, 1/log(n)² is {bound:.2g}"
+    return judged(text, away <= bound, "")
 
 
 def gamma_stays_small(data: xr.Dataset) -> Finding:
@@ -194,8 +194,8 @@ def rho_stays_small(data: xr.Dataset) -> Finding:
     bounds = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE)
     low, high = float(rho.min()), float(rho.max())
     holds = low >= bounds.lower and high <= 1e-3 * abs(bounds.lower)
-    told = f"rho between {low:.2g} and {high:.2g}, the bound {bounds.lower:.2g}"
-    return judged(told, holds, "a coefficient is outside")
+    text = f"rho between {low:.2g} and {high:.2g}, the bound {bounds.lower:.2g}"
+    return judged(text, holds, "a coefficient is outside")
 
 
 def rates_match(data: xr.Dataset) -> Finding:
@@ -220,14 +220,14 @@ def criterion(data: xr.Dataset) -> Finding:
     agree = measured == predicted.signal
     small = agree.where(~predicted.overshoots)
     fails, succeeds = ~measured & predicted.signal, measured & ~predicted.signal
-    told = (
+    text = (
         f"{100 * float(agree.mean()):.0f} % of {agree.size} cells agree; fails unpredicted in "
         f"{100 * float(fails.mean()):.0f} %, succeeds unpredicted in "
         f"{100 * float(succeeds.mean()):.0f} %; where a step does not overshoot "
         f"{100 * float(small.mean()):.0f} % of {int(small.notnull().sum())} agree"
     )
     why = "far above the boundary steps overshoot, which the linearisation ignores"
-    return judged(told, float(agree.mean()) >= MOST, why)
+    return judged(text, float(agree.mean()) >= MOST, why)
 
 
 def explained(
@@ -245,9 +245,9 @@ def explained(
     if not penalty:
         rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, 0.1, ex.RATE, 0.0, layer)
         growth = math.exp(ex.STEPS * math.log1p(rates.signal_growth))
-        told = f"signal grows by a factor of {growth:.2g} in {ex.STEPS} steps at most"
+        text = f"signal grows by a factor of {growth:.2g} in {ex.STEPS} steps at most"
     else:
         args = ex.DIM, ex.WIDTH, layer
         ratios = ", ".join(f"{pegr.suppression_ratio(ex.WEIGHT, x, *args):.2g}" for x in ex.NOISES)
-        told = f"{name} is {ratios}, and noise is suppressed above 1 only"
-    return Finding(finding.measured, finding.verdict, f"{finding.why}; {told}")
+        text = f"{name} is {ratios}, and noise is suppressed above 1 only"
+    return Finding(finding.measured, finding.verdict, f"{finding.why}; {text}")

@@ -20,8 +20,8 @@ def _figure_claims(reading: str) -> list[Claim]:
     closing = ex.WORKING_CLOSING if reading == "working" else ex.CLOSING
 
     def claim(id: str, statement: str, where: str, reported: str, check: Callable) -> Claim:
-        told = partial(checks.explained, check, reading, statement.startswith("PEGR"))
-        return Claim(f"{id}.{reading}", statement, where, reported, setting, need, told)
+        explained = partial(checks.explained, check, reading, statement.startswith("PEGR"))
+        return Claim(f"{id}.{reading}", statement, where, reported, setting, need, explained)
 
     return [
         claim("losses", "All training losses converge to 0.", "Figure 1",

@@ -55,18 +55,18 @@ def _why(data: xr.Dataset, failing: list[str]) -> str:
     return "; ".join(parts)
 
 
-def _verdict(data: xr.Dataset, told: str, failing: list[str], names: list[str]) -> Finding:
+def _verdict(data: xr.Dataset, text: str, failing: list[str], names: list[str]) -> Finding:
     """Reproduced if nothing fails; not run if all that fails was too short to tell."""
-    told = f"{told} ({setting(data)})"
+    text = f"{text} ({setting(data)})"
     if not failing:
-        return Finding(told, "reproduced")
+        return Finding(text, "reproduced")
     at = [float(name.rpartition("=")[2]) for name in failing]
     losses = data.loss.isel(step=-1).sel(noise=at, rule=names)
     guesses = bool((losses.sel(rule="standard").median("seed") > TRAINED).all())
     if guesses and bool(np.isfinite(losses).all()):
         why = f"too short to tell: standard training still guesses at {', '.join(failing)}"
-        return Finding(told, "not run", why)
-    return Finding(told, "differs", _why(data, failing))
+        return Finding(text, "not run", why)
+    return Finding(text, "differs", _why(data, failing))
 
 
 def losses_decrease(data: xr.Dataset) -> Finding:
@@ -87,20 +87,20 @@ def _mean(values: xr.DataArray) -> str:
 
 def accuracy_above(data: xr.Dataset, other: str = "standard") -> Finding:
     """PEGR's test accuracy against another rule's in noise, seed by seed."""
-    failing, told = [], []
+    failing, parts = [], []
     for noise in data.noise.values[data.noise.values > 0]:
         ours, theirs = (
             _last(data, "test_accuracy", rule).sel(noise=noise).values for rule in ("PEGR", other)
         )
         hits = (ours >= theirs) & (ours >= LEARNT)
         name = f"σp={noise:g}"
-        told.append(
+        parts.append(
             f"{name}: {_mean(xr.DataArray(ours))} against {_mean(xr.DataArray(theirs))}, "
             f"{_difference(ours, theirs)}{share(hits)} of seeds"
         )
         if hits.mean() < MOST:
             failing.append(name)
-    return _verdict(data, "; ".join(told), failing, ["PEGR", "standard"])
+    return _verdict(data, "; ".join(parts), failing, ["PEGR", "standard"])
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> str:
@@ -116,8 +116,8 @@ def noiseless_is_kept(data: xr.Dataset) -> Finding:
         _last(data, "test_accuracy", rule).sel(noise=0.0) for rule in ("PEGR", "standard")
     )
     good = bool((ours >= theirs - SLACK).mean() >= MOST) and bool((ours >= LEARNT).mean() >= MOST)
-    told = f"{_mean(ours)} against {_mean(theirs)}"
-    return _verdict(data, told, [] if good else ["σp=0"], ["PEGR", "standard"])
+    text = f"{_mean(ours)} against {_mean(theirs)}"
+    return _verdict(data, text, [] if good else ["σp=0"], ["PEGR", "standard"])
 
 
 def accuracy_falls(data: xr.Dataset) -> Finding:

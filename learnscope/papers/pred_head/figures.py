@@ -56,11 +56,11 @@ def figure7(training: xr.Dataset, trajectories: xr.Dataset) -> Drawing:
 def figure1(training: xr.Dataset, many: xr.Dataset) -> Drawing:
     """Histograms of correlations between neurons."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
-    for axes, found, title in (
+    for axes, pairs, title in (
         (left, _two(training), "2 neurons trained on batches"),
         (right, _sixteen(many), "16 neurons, 4 features, population"),
     ):
-        for index, (label, values) in enumerate(found.items()):
+        for index, (label, values) in enumerate(pairs.items()):
             weights = np.full(values.size, 1 / values.size)
             axes.hist(abs(values), bins=np.linspace(0, 1, 21), weights=weights, label=label,
                       color=COLOURS[index], alpha=0.6)  # fmt: skip
@@ -81,9 +81,9 @@ def _sixteen(many: xr.Dataset) -> dict[str, np.ndarray]:
 def off_diagonal(many: xr.Dataset, name: str) -> np.ndarray:
     """Correlations of all pairs of neurons of all runs of a setting."""
     matrix = many.population_correlation.sel(setting=name).isel(step=-1)
-    found = matrix.transpose("seed", "neuron", "other_neuron").values
-    width = int(np.isfinite(found[0, 0]).sum())
-    return found[:, *np.triu_indices(width, 1)].ravel()
+    values = matrix.transpose("seed", "neuron", "other_neuron").values
+    width = int(np.isfinite(values[0, 0]).sum())
+    return values[:, *np.triu_indices(width, 1)].ravel()
 
 
 def figure3(data: xr.Dataset) -> Drawing:
@@ -137,8 +137,8 @@ def ablations(training: xr.Dataset, rest: xr.Dataset) -> Drawing:
             part = float((words.sel(method_name=name) == word).mean())
             left.barh(row, part, left=start, color=colour, label=word if row == 0 else None)
             start += part
-        found = abs(data.correlation.sel(method_name=name)).isel(step=-1, neuron=0, other_neuron=1)
-        right.plot(found.values, np.full(found.size, row), "o", color=COLOURS[0], alpha=0.5,
+        size = abs(data.correlation.sel(method_name=name)).isel(step=-1, neuron=0, other_neuron=1)
+        right.plot(size.values, np.full(size.size, row), "o", color=COLOURS[0], alpha=0.5,
                    markersize=4)  # fmt: skip
     left.set_yticks(range(len(names)), names)
     left.invert_yaxis()
@@ -170,9 +170,9 @@ def dimensions(data: xr.Dataset) -> Drawing:
     for axes, kind in zip(grid, (ex.HEAD, ex.BARE), strict=True):
         for index, word in enumerate((ALL, ALL_STRONG, UNSETTLED)):
             hits = words.sel(head_kind=kind) == word
-            found = np.array([wilson(hits.sel(dim=d)) for d in data["dim"].values])
+            share = np.array([wilson(hits.sel(dim=d)) for d in data["dim"].values])
             axes.errorbar(
-                data["dim"], found[:, 0], (found[:, :1] - found[:, 1:]).T * [[1], [-1]],
+                data["dim"], share[:, 0], (share[:, :1] - share[:, 1:]).T * [[1], [-1]],
                 color=_OUTCOMES[word], linestyle=STYLES[index], marker="o", markersize=3,
                 capsize=2, label=word,
             )  # fmt: skip
@@ -188,8 +188,8 @@ def no_head(data: xr.Dataset) -> Drawing:
     words = outcome(data.population_share)
     figure, axes = plt.subplots(figsize=(4.6, 3.2))
     ratios = data.strength.values / ex.WEAK
-    found = np.array([wilson(words.sel(strength=s) == ALL_STRONG) for s in data.strength])
-    axes.errorbar(ratios, found[:, 0], (found[:, :1] - found[:, 1:]).T * [[1], [-1]], fmt="o",
+    share = np.array([wilson(words.sel(strength=s) == ALL_STRONG) for s in data.strength])
+    axes.errorbar(ratios, share[:, 0], (share[:, :1] - share[:, 1:]).T * [[1], [-1]], fmt="o",
                   color=COLOURS[0], capsize=2, markersize=4,
                   label=f"measured, {data.sizes['seed']} draws")  # fmt: skip
     fine = np.linspace(1, ratios.max(), 100)
@@ -250,9 +250,9 @@ def effects(data: xr.Dataset) -> Drawing:
         ("$-\\partial L/\\partial B_{21}$: the strong feature", of_weak, (1, 0)),
     )
     figure, grid = plt.subplots(1, 3, figsize=(11, 3.3))
-    for axes, (title, found, (j, k)) in zip(grid, panels, strict=True):
-        sign = np.sign(run["head" if found is of_head else "strength"].values[:, j, k])
-        for index, (name, values) in enumerate(found.items()):
+    for axes, (title, listed, (j, k)) in zip(grid, panels, strict=True):
+        sign = np.sign(run["head" if listed is of_head else "strength"].values[:, j, k])
+        for index, (name, values) in enumerate(listed.items()):
             axes.plot(t[1:], (np.asarray(values)[:, j, k] * sign)[1:], color=COLOURS[index],
                       linestyle=STYLES[index], label=name)  # fmt: skip
         _mark(axes, ends)
@@ -267,11 +267,11 @@ def effects(data: xr.Dataset) -> Drawing:
 
 def many(data: xr.Dataset) -> Drawing:
     """How many features are learnt, by neurons and features."""
-    found = covered(data.population_share)
+    learnt = covered(data.population_share)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.2))
     for index, kind in enumerate((ex.HEAD, ex.BARE)):
         for row, size in enumerate(ex.SIZES):
-            values = found.sel(setting=ex.size_name(kind, *size)) / size[1]
+            values = learnt.sel(setting=ex.size_name(kind, *size)) / size[1]
             left.bar(row + 0.4 * index, float(values.mean()), 0.38, color=COLOURS[index],
                      label=kind if row == 0 else None)  # fmt: skip
             rank = data.population_rank.sel(setting=ex.size_name(kind, *size)).isel(step=-1)

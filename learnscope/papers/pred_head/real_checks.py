@@ -24,13 +24,13 @@ def correlated(data: xr.Dataset, tried: str = "") -> Finding:
     """The direction that must hold: above 0.9 without, below 0.5 with a head, in every run."""
     bare, head = (_last(data, "correlation_size", arm) for arm in (BARE, HEAD))
     ranks = [_last(data, "effective_rank", arm) for arm in (BARE, HEAD)]
-    told = (
+    text = (
         f"mean |correlation| of two outputs: without {mean(bare)}, with a head {mean(head)}; "
         f"effective rank {mean(ranks[0])} and {mean(ranks[1])} of {data.sizes['neuron']}"
     )
     good = float(bare.min()) > TOGETHER and float(head.max()) < APART
     why = f"not all above {TOGETHER} without and below {APART} with a head"
-    return judged(told, good, f"{why}; {tried}" if tried else why)
+    return judged(text, good, f"{why}; {tried}" if tried else why)
 
 
 def milder(data: xr.Dataset) -> Finding:
@@ -38,12 +38,12 @@ def milder(data: xr.Dataset) -> Finding:
     outputs = _last(data, "correlation_size", BARE)
     features, with_head = (_last(data, "feature_correlation_size", a) for a in (BARE, HEAD))
     rank = _last(data, "feature_rank", BARE)
-    told = (
+    text = (
         f"without a head: outputs {mean(outputs)}, features {mean(features)} (effective rank "
         f"{mean(rank)}); features with a head {mean(with_head)}"
     )
     good = bool((features < outputs - 0.1).all() and (rank > 2).all())
-    return judged(told, good, "features correlate nearly as much as outputs")
+    return judged(text, good, "features correlate nearly as much as outputs")
 
 
 def _accuracy(data: xr.Dataset, head: str, way: str) -> xr.DataArray:
@@ -57,16 +57,16 @@ def _ways(data: xr.Dataset) -> list[str]:
 
 def comparable(data: xr.Dataset) -> Finding:
     """Linear probes on features: identity-initialised against linear and MLP heads."""
-    told, worst = [], 0.0
+    parts, worst = [], 0.0
     for way in _ways(data):
         if f"linear head, {way}" not in data.method_name.values:
             continue
-        found = {head: _accuracy(data, head, way) for head in HEADS if head != BARE}
-        told.append(f"{way}: " + ", ".join(f"{h} {mean(v)}" for h, v in found.items()))
-        best = max(float(v.mean()) for v in found.values())
-        worst = max(worst, best - float(found[HEAD].mean()))
+        means = {head: _accuracy(data, head, way) for head in HEADS if head != BARE}
+        parts.append(f"{way}: " + ", ".join(f"{h} {mean(v)}" for h, v in means.items()))
+        best = max(float(v.mean()) for v in means.values())
+        worst = max(worst, best - float(means[HEAD].mean()))
     why = f"the identity-initialised head is {100 * worst:.1f} points behind the best of some row"
-    return judged("; ".join(told), worst < COMPARABLE, why)
+    return judged("; ".join(parts), worst < COMPARABLE, why)
 
 
 def worse_without(data: xr.Dataset) -> Finding:
@@ -86,10 +86,10 @@ def ema(data: xr.Dataset) -> Finding:
     if EMA not in _ways(data):
         return Finding("", "not run", "this scale has no arm with EMA")
     bare, head = (_last(data, "correlation_size", f"{kind}, {EMA}") for kind in (BARE, HEAD))
-    told = f"EMA: mean |correlation| without {mean(bare)}, with a head {mean(head)}"
+    text = f"EMA: mean |correlation| without {mean(bare)}, with a head {mean(head)}"
     good = bool((bare > TOGETHER).all()) and bool((head < bare).all())
     why = f"not all above {TOGETHER} without a head: few steps, for a target of momentum 0.99"
-    return judged(told, good, why)
+    return judged(text, good, why)
 
 
 def l2_gap(data: xr.Dataset) -> Finding:
@@ -98,8 +98,8 @@ def l2_gap(data: xr.Dataset) -> Finding:
         return Finding("", "not run", "this scale has no arm with l2")
     batch, l2 = (_accuracy(data, HEAD, way) for way in (BATCH, L2))
     gain = (batch - l2).values
-    told = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
-    return judged(told, above(gain), "the gap is not above 0 with 95 % confidence")
+    text = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
+    return judged(text, above(gain), "the gap is not above 0 with 95 % confidence")
 
 
 def _fallen(norm: xr.DataArray) -> xr.DataArray:
@@ -143,8 +143,8 @@ def asymmetric(data: xr.Dataset) -> Finding:
     high = run.head_norm > 0.5 * run.head_norm.max("step")
     value = run.head_asymmetry.where(high).mean("step")
     end = run.head_asymmetry.isel(step=-1)
-    told = f"{mean(value)} on average, {mean(end)} at the end (a random matrix: {math.sqrt(2):.2f})"
-    return judged(told, float(value.min()) > 0.2, "nearly symmetric in some run")
+    text = f"{mean(value)} on average, {mean(end)} at the end (a random matrix: {math.sqrt(2):.2f})"
+    return judged(text, float(value.min()) > 0.2, "nearly symmetric in some run")
 
 
 def consistent(data: xr.Dataset) -> Finding:
@@ -152,15 +152,15 @@ def consistent(data: xr.Dataset) -> Finding:
     norm = data.head_norm.sel(method_name=HEAD).isel(step=slice(1, None))
     band = (norm.max("seed") - norm.min("seed")) / norm.mean("seed")
     top = norm.idxmax("step") / float(norm.step[-1])
-    told = (
+    text = (
         f"(largest - least)/mean over {norm.sizes['seed']} runs: at most {float(band.max()):.2f}; "
         f"highest at {mean(top)} of training"
     )
-    return judged(told, float(band.max()) < 0.25, "runs differ by more than a quarter")
+    return judged(text, float(band.max()) < 0.25, "runs differ by more than a quarter")
 
 
 def varied(data: xr.Dataset) -> Finding:
     """Preferred images of different outputs are more alike without a head, in every run."""
     head, bare = (_last(data, "preferred_alike", arm) for arm in (HEAD, BARE))
-    told = f"mean |cosine| of two preferred images: with a head {mean(head)}, without {mean(bare)}"
-    return judged(told, bool((head < bare).all()), "not more varied with a head in every run")
+    text = f"mean |cosine| of two preferred images: with a head {mean(head)}, without {mean(bare)}"
+    return judged(text, bool((head < bare).all()), "not more varied with a head in every run")

@@ -36,9 +36,9 @@ def figure1(images: xr.Dataset, digits: xr.Dataset) -> Drawing:
         for axes, (name, size, title) in zip(row, panels, strict=True):
             for index, arm in enumerate((HEAD, BARE)):
                 last = data.sel(method_name=arm).isel(step=-1)
-                told = f"{arm}: mean |·| {float(last[size].mean()):.2f}"
+                text = f"{arm}: mean |·| {float(last[size].mean()):.2f}"
                 axes.stairs(last[name].mean("seed").values, edges, fill=True, alpha=0.55,
-                            color=COLOURS[index], label=told)  # fmt: skip
+                            color=COLOURS[index], label=text)  # fmt: skip
             axes.set(title=f"{title}\n{_described(data, HEAD)}", xlim=(-1, 1),
                      xlabel="correlation of two neurons", ylabel="share of pairs")  # fmt: skip
             axes.title.set_fontsize(8)
@@ -69,8 +69,8 @@ def figure2(data: xr.Dataset) -> Drawing:
         axes.set_xticks(np.arange(len(ways)) + 0.3, [w.replace(", ", ",\n") for w in ways])
         axes.set(ylabel=title, ylim=(0, 1.05 if name == "correlation_size" else None))
     legend_below(figure, grid[:1], 4, fontsize=7.5)
-    told = _described(data, f"{HEAD}, {ways[0]}")
-    figure.suptitle(f"{told}; 95 % intervals over runs; no bar: not run", fontsize=8)
+    text = _described(data, f"{HEAD}, {ways[0]}")
+    figure.suptitle(f"{text}; 95 % intervals over runs; no bar: not run", fontsize=8)
     return figure
 
 
@@ -118,8 +118,8 @@ def fading(data: xr.Dataset) -> Drawing:
             band(axes, data.step.values, data[name].sel(method_name=arm), index, arm)
         axes.set(xlabel="step", ylabel=label, ylim=(0, None))
     legend_below(figure, grid[:1], 4, fontsize=7.5)
-    told = _described(data, arms[0])
-    figure.suptitle(f"{told}: mean of runs; bands: least to largest", fontsize=8)
+    text = _described(data, arms[0])
+    figure.suptitle(f"{text}: mean of runs; bands: least to largest", fontsize=8)
     return figure
 
 

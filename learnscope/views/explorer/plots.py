@@ -41,12 +41,12 @@ def panels(data: xr.Dataset) -> list[Panel]:
         dims = [str(dim) for dim in values.dims]
         if "step" in dims and not any(d.endswith("bin") or d.startswith("other_") for d in dims):
             together.setdefault(_panel_of(str(name)) or str(name), []).append(values)
-    found = []
+    drawn = []
     for several in together.values():
         most = _MOST_COMPONENTS if len(several) == 1 else 1
         title = _panel_of(str(several[0].name)) or _text(several[0])
-        found.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
-    return found
+        drawn.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
+    return drawn
 
 
 def _panel_of(name: str) -> str | None:
@@ -85,8 +85,8 @@ def largest(array: np.ndarray) -> np.ndarray:
     array([-3., -2.])
     """
     sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    found = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
-    return found if (found[np.isfinite(found)] <= 0).all() else np.abs(found)
+    entries = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
+    return entries if (entries[np.isfinite(entries)] <= 0).all() else np.abs(entries)
 
 
 def curves(
@@ -106,10 +106,10 @@ def curves(
         number = "" if i == 0 else str(i + 1)
         lowest, highest = math.inf, -math.inf
         for k, line in enumerate(panel.lines):
-            found = quantiles(line.values)
-            if found is not None:
-                lowest, highest = min(lowest, found.min()), max(highest, found.max())
-            traces += band(line, found, steps, COLOURS[k % len(COLOURS)], number)
+            limits = quantiles(line.values)
+            if limits is not None:
+                lowest, highest = min(lowest, limits.min()), max(highest, limits.max())
+            traces += band(line, limits, steps, COLOURS[k % len(COLOURS)], number)
         log = lowest > 0 and highest > _WIDE * lowest
         layout[f"xaxis{number}"] = {"domain": place.across, "anchor": f"y{number}",
                                     "title": {"text": "step", "standoff": 4}}  # fmt: skip
@@ -148,17 +148,17 @@ def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
     above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
     total = sum(above) + (_PLOT + _BELOW) * len(rows)
     left = 0.1 if most == 1 else 0.04  # room for an axis's numbers, as a fraction
-    found, top = [], 0.0
+    places, top = [], 0.0
     for row, height in zip(rows, above, strict=True):
         plot = top + height
         for column in range(len(row)):
-            found.append(_Place(
+            places.append(_Place(
                 (column / columns + left, (column + 1) / columns - 0.015),
                 (1 - (plot + _PLOT) / total, 1 - plot / total),
                 top + _MARGIN / 2,
             ))  # fmt: skip
         top = plot + _PLOT + _BELOW
-    return found, total + _MARGIN
+    return places, total + _MARGIN
 
 
 def quantiles(values: np.ndarray) -> np.ndarray | None:
@@ -174,14 +174,14 @@ def quantiles(values: np.ndarray) -> np.ndarray | None:
 
 
 def band(
-    line: Curve, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
+    line: Curve, limits: np.ndarray | None, steps: np.ndarray, colour: str, number: str
 ) -> list[dict[str, Any]]:
     """The median and the band of a line in a numbered panel, from its quantiles."""
-    if found is None:
-        found = np.full((3, 0), np.nan)
+    if limits is None:
+        limits = np.full((3, 0), np.nan)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]
-    low, middle, high = found
+    at = steps[np.isfinite(line.values).any(0)][: limits.shape[1]]
+    low, middle, high = limits
     shared = {"xaxis": f"x{number}", "yaxis": f"y{number}", "type": "scatter", "mode": "lines"}
     band = shared | {
         "x": np.concatenate([at, at[::-1]]).tolist(), "fill": "toself",
@@ -205,16 +205,16 @@ def _marks(
     """In every panel, a line at the current step (moved by the page) and dashed ones at predicted
     times."""
     colour = "#cccccc" if dark else "#555555"
-    found = []
+    marks = []
     for i in range(count):
         number = "" if i == 0 else str(i + 1)
         axes = {"xref": f"x{number}", "yref": f"y{number} domain"}
         where = axes | {"type": "line", "y0": 0, "y1": 1}
         look, last = {"color": colour, "width": 1}, float(steps[-1])
-        found.append(where | {"x0": last, "x1": last, "name": "now", "line": look})
-        found += [where | {"x0": time, "x1": time, "line": look | {"dash": "dash"}}
+        marks.append(where | {"x0": last, "x1": last, "name": "now", "line": look})
+        marks += [where | {"x0": time, "x1": time, "line": look | {"dash": "dash"}}
                   for time in times.values()]  # fmt: skip
-    return found
+    return marks
 
 
 def base_layout(dark: bool) -> dict[str, Any]:

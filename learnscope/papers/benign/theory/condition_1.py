@@ -58,8 +58,8 @@ def conditions(
     >>> data = ls.data.ClassNoise(dim=1000, classes=5, train_per_class=100, test=10, signal=1)
     >>> net = ls.nets.PatchCNN(width=100, classes=5, activation="relu", initial="torch")
     >>> descent = ls.rules.GradientDescent(rate=0.05)
-    >>> found = conditions(ls.Experiment(data=data, net=net, rule=descent, steps=20))
-    >>> {each.name: round(each.margin, 4) for each in found if not each.holds}["noise trace"]
+    >>> checked = conditions(ls.Experiment(data=data, net=net, rule=descent, steps=20))
+    >>> {each.name: round(each.margin, 4) for each in checked if not each.holds}["noise trace"]
     0.0043
     """
     data, net = experiment.data, experiment.net

@@ -21,10 +21,10 @@ def exponents(experiment: Any) -> xr.Dataset:
     >>> data = ls.data.ClassNoise(dim=103, classes=3, train_per_class=(4, 2, 2), test=1, signal=1)
     >>> net = ls.nets.PatchCNN(width=9, classes=3, activation="relu")
     >>> descent = ls.rules.GradientDescent(rate=0.1)
-    >>> found = exponents(ls.Experiment(data=data, net=net, rule=descent, steps=9))
-    >>> found.ratio.values.tolist()
+    >>> terms = exponents(ls.Experiment(data=data, net=net, rule=descent, steps=9))
+    >>> terms.ratio.values.tolist()
     [[nan, 2.0, 2.0], [0.5, nan, 1.0], [0.5, 1.0, nan]]
-    >>> found.worst_snr.values.round(2).tolist()
+    >>> terms.worst_snr.values.round(2).tolist()
     [1.28, 0.16, 0.16]
     """
     data = experiment.data

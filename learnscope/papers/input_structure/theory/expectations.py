@@ -43,16 +43,16 @@ def expectations(
     turn = components / law.scale
     centre = bias - turn @ law.mean
     rule = nodes(*_range(law, turn, centre), noise, refine)
-    found = Expectations(
+    totals = Expectations(
         np.full(len(bias), rule.cut / 2 * (law.counts @ values)),
         np.zeros(len(bias)),
         np.zeros(turn.shape),
     )
     for some in points(law, turn, rule):
         part = _sums(law, turn, centre - rule.cut / 2, values, some)
-        for total, more in zip(found, part, strict=True):
+        for total, more in zip(totals, part, strict=True):
             total[some.neuron[some.first]] += more
-    return found
+    return totals
 
 
 def _range(law: ExactLaw, turn: Components, centre: PerNeuron) -> tuple[float, float]:
@@ -105,9 +105,9 @@ def _background(
     Pattern j's own factor is $E[(\tilde\phi_j - \mu_j) c_j^{\tilde\phi_j}] = (p_j - \mu_j) +
     p_j (1 - \mu_j) u_j$; the others' come from the left and from the right.
     """
-    found, right = np.empty((len(some.first), len(chance))), rest * some.slope
+    sums, right = np.empty((len(some.first), len(chance))), rest * some.slope
     for j in range(len(chance) - 1, -1, -1):
         own = (chance[j] - mean[j]) + chance[j] * (1 - mean[j]) * u[j]
-        found[:, j] = some.add_up(np.real(own * prefix[j] * right))
+        sums[:, j] = some.add_up(np.real(own * prefix[j] * right))
         right = right * (1 + chance[j] * u[j])
-    return found
+    return sums

@@ -63,14 +63,14 @@ def lemma_6(
     >>> import numpy as np
     >>> from learnscope.data import Patterns
     >>> model = Patterns(dim=500, patterns=100, relevant=5, train=1, test=1)
-    >>> found = lemma_6(model, np.zeros((1, 100)), np.full(1, 0.5), noise=0.01)
-    >>> float(found.beta[0]), float(found.centre[0])
+    >>> terms = lemma_6(model, np.zeros((1, 100)), np.full(1, 0.5), noise=0.01)
+    >>> float(terms.beta[0]), float(terms.centre[0])
     (1.0, 0.05)
     """
     law = orthonormal_law(model)
     q, b, _ = checked(law, components, bias, noise)
     k, count = law.relevant, law.patterns * (len(b) if width is None else width)
-    found = expectations(law, q, b, noise, law.signs).patterns
+    terms = expectations(law, q, b, noise, law.signs).patterns
     without = q.copy()
     without[:, :k] = 0
     beta = expectations(law, without, b, noise, np.ones_like(law.signs)).slope
@@ -79,7 +79,7 @@ def lemma_6(
     log = math.log(count / delta)
     error = (k * math.sqrt(log) + log**1.5) / math.sqrt(variances.sum())
     return Lemma6(
-        relevant=found[:, :k], background=found[:, k:], beta=beta,
+        relevant=terms[:, :k], background=terms[:, k:], beta=beta,
         centre=beta * law.correlation / law.scale, error=error,
         spread=np.sqrt(variances) / law.scale, relevant_bound=error / law.scale,
         background_bound=variances * error / law.scale,

@@ -53,8 +53,8 @@ def population_gradient(
     >>> from learnscope.data import Patterns
     >>> model = Patterns(dim=500, patterns=100, relevant=5, train=1, test=1)
     >>> bias, second = np.full(1, 0.5), np.ones(1)
-    >>> found = population_gradient(model, np.zeros((1, 100)), bias, second, noise=0.01)
-    >>> float(found.filters[0, 0])  # -gamma / sigma~
+    >>> gradient = population_gradient(model, np.zeros((1, 100)), bias, second, noise=0.01)
+    >>> float(gradient.filters[0, 0])  # -gamma / sigma~
     -0.05
     """
     law = orthonormal_law(model)
@@ -75,12 +75,12 @@ def two_steps(
     """
     law = orthonormal_law(model)
     q, b, a = checked(law, components, bias, noise, second)
-    found = []
+    steps = []
     for rate, kept in ((first_rate, 1.0), (second_rate, 0.0)):
         by: Any = _gradient(law, q, b, a, noise, weighted)
         q, b, a = -rate * by.filters, b - rate * by.bias, kept * a - rate * by.second
-        found.append(Weights(q, b, a))
-    return found
+        steps.append(Weights(q, b, a))
+    return steps
 
 
 def output_bound(
@@ -121,5 +121,5 @@ def checked(
 def _gradient(
     law: ExactLaw, q: np.ndarray, b: np.ndarray, a: np.ndarray, noise: float, weighted: bool
 ) -> Weights:
-    found = expectations(law, q, b, noise, law.signs * law.class_weights(weighted))
-    return Weights(-a[:, None] * found.patterns, -a * found.slope, -found.value)
+    means = expectations(law, q, b, noise, law.signs * law.class_weights(weighted))
+    return Weights(-a[:, None] * means.patterns, -a * means.slope, -means.value)

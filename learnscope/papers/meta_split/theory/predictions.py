@@ -17,7 +17,7 @@ def predict(experiment: Any) -> Prediction:
     $\\|\\nu\\|^2 / 2$, whatever Theorem 4.4's remark says of J = 0.
     """
     of = {name: rates(experiment, split, steps) for name, (split, steps) in _METHODS.items()}
-    learns = {name: found.advantage > 1 for name, found in of.items()}
+    learns = {name: each.advantage > 1 for name, each in of.items()}
     own = rates(experiment)
     start = float(experiment.net.scale) * float(experiment.data.signal)
     growth = float(experiment.rule.rate) * own.feature
@@ -38,8 +38,8 @@ def predict(experiment: Any) -> Prediction:
         "held_factor": own.held_factor, "feature_time": time, "ordering": " > ".join(order),
         "theorem": "train-validation small; train-train and vanilla constant",
     }  # fmt: skip
-    for name, found in of.items():
-        values[f"advantage {name}"] = found.advantage
+    for name, each in of.items():
+        values[f"advantage {name}"] = each.advantage
         values[f"learns {name}"] = learns[name]
         meanings[f"advantage {name}"] = "growth of feature / growth of outer noise; 1 is the edge"
         meanings[f"learns {name}"] = "whether the feature outgrows the noise"

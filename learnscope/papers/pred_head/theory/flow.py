@@ -73,21 +73,21 @@ def flow(
         runs = len(start.gram)
         given = jnp.broadcast_to(jnp.asarray(ratio, float), (runs,))
         settings = head, normalise, stop_gradient, method, most, min(chunk, runs)
-        found = _flows(
+        solved = _flows(
             law, start, given, jnp.asarray(times, float), jnp.asarray(tolerance, float), settings
         )
         first = [np.asarray(x)[:, None] for x in start]
         overlaps, gram, matrix = (
             np.concatenate([before, np.asarray(after)], axis=1)
-            for before, after in zip(first, found[:3], strict=True)
+            for before, after in zip(first, solved[:3], strict=True)
         )
     return xr.Dataset(
         {
             "overlaps": (("run", "time", "neuron", "feature"), overlaps),
             "gram": (("run", "time", "neuron", "other"), gram),
             "prediction_head": (("run", "time", "neuron", "other"), matrix),
-            "reached": ("run", np.asarray(found[3])),
-            "tried": ("run", np.asarray(found[4])),
+            "reached": ("run", np.asarray(solved[3])),
+            "tried": ("run", np.asarray(solved[4])),
         },
         {"time": np.concatenate([[0.0], np.asarray(times, float)])},
     )

@@ -78,8 +78,8 @@ def phase_times(
     third = _next(caught, second)
     peak = None if second is None else int(np.nanargmax(substitute))
     fourth = None if triggers == "paper" else _next(gone, peak)
-    found = (first, second, third, fourth)
-    return PhaseTimes(*(np.nan if at is None else float(times[at]) for at in found))
+    ends = (first, second, third, fourth)
+    return PhaseTimes(*(np.nan if at is None else float(times[at]) for at in ends))
 
 
 def phase_labels(times: Float[np.ndarray, " time"], ends: PhaseTimes) -> Int[np.ndarray, " time"]:

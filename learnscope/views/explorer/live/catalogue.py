@@ -45,15 +45,15 @@ def settable(kind: type[AbstractPart]) -> dict[str, Allowed]:
 def offered(start: str, slot: str) -> dict[str, Any]:
     """A part of every kind that a page can make, by name: those of the presets (`start` first),
     whose numbers suit, then examples of all others."""
-    found = _by_kind(part for each in (preset(start), *presets().values())
+    parts = _by_kind(part for each in (preset(start), *presets().values())
                      for part in _listed(each, slot))  # fmt: skip
-    given = {name: value for part in reversed(found.values()) for name, value in vars(part).items()}
+    given = {name: value for part in reversed(parts.values()) for name, value in vars(part).items()}
     for name, kind in sorted(kinds(Experiment.slots[slot]).items()):
         free = slot == "data" and len(settable(kind)) < len(dataclasses.fields(kind))
-        example = None if free or name in found else _example(kind, given)
+        example = None if free or name in parts else _example(kind, given)
         if example is not None:
-            found[name] = example
-    return found
+            parts[name] = example
+    return parts
 
 
 def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:
@@ -65,10 +65,10 @@ def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:
 
 def _by_kind(parts: Iterable[AbstractPart]) -> dict[str, AbstractPart]:
     """The first part of each kind."""
-    found: dict[str, AbstractPart] = {}
+    first: dict[str, AbstractPart] = {}
     for part in parts:
-        found.setdefault(type(part).__name__, part)
-    return found
+        first.setdefault(type(part).__name__, part)
+    return first
 
 
 def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart | None:

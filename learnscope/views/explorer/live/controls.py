@@ -88,13 +88,13 @@ def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
     fields that stay at their default, are rare: the page folds them away."""
     spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
     assert spec is not None
-    found: dict[str, Any] = {
+    control: dict[str, Any] = {
         "path": path, "name": name, "value": words(value), "first": words(first)
     }  # fmt: skip
     if spec.kind in ("choice", "flag"):
         options = list(spec.names) if spec.kind == "choice" else ["true", "false"]
-        return found | {"options": options, "rare": True}
+        return control | {"options": options, "rare": True}
     at = slider(part, name, first, value)
     default = type(part).__dataclass_fields__[name].default
     rare = at is None or first == value == default
-    return found | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}
+    return control | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}

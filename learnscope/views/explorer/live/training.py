@@ -69,17 +69,17 @@ class Trainer:
             try:
                 check_affordable(experiment, seeds)
                 with self._program(experiment, seeds):
-                    found = run(experiment, seeds=seeds, progress=False).load()
+                    data = run(experiment, seeds=seeds, progress=False).load()
             except BadInput:
                 raise
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise BadInput(misfit_words(experiment, error)) from error
             with self._lock:
-                self._kept[key] = found
+                self._kept[key] = data
                 total = sum(data.nbytes for data in self._kept.values())
                 while len(self._kept) > 1 and total > _KEPT_BYTES:
                     total -= self._kept.popitem(last=False)[1].nbytes
-            return found
+            return data
 
     @contextlib.contextmanager
     def _alone(self, key: tuple) -> Iterator[None]:

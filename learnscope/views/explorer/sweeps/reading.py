@@ -120,19 +120,19 @@ class Opened:
         `step`; and the names of those that are too large for a page."""
         there = self.finished.isel(dict(at))
         mask = there.values.ravel()
-        found: dict[str, Any] = {}
+        variables: dict[str, Any] = {}
         too_large = []
         for name in self.variables:
             if "step" not in self.data[name].dims:
                 continue
-            if self._held(name, at) + sum(a.nbytes for _, a, _ in found.values()) > _MOST_HELD:
+            if self._held(name, at) + sum(a.nbytes for _, a, _ in variables.values()) > _MOST_HELD:
                 too_large.append(name)
                 continue
             values = self.read(name, at).transpose(*there.dims, "step", ...)
             array = values.values.reshape(-1, *values.shape[there.ndim :])[mask]
             dims = ("seed", *values.dims[there.ndim :])
-            found[name] = (dims, array, values.attrs)
-        return xr.Dataset(found, coords={"step": self.data.step.values}), too_large
+            variables[name] = (dims, array, values.attrs)
+        return xr.Dataset(variables, coords={"step": self.data.step.values}), too_large
 
     def experiment(self, at: Mapping[str, int]) -> Experiment:
         """The experiment at some positions of axes; an error if it holds code."""
