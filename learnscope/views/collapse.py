@@ -21,7 +21,7 @@ _LOWEST = 1e-12  # fraction of the variance that is drawn
 
 
 def collapse_figure(report: CollapseReport, name: str = "representations") -> Figure:
-    """Three panels; the title says the verdict."""
+    """Three panels; the title states the verdict."""
     with style():
         figure, panels = plt.subplots(1, 3, figsize=(11.5, 3.7), width_ratios=(1, 1, 1.05))
         _correlations(panels[0], report)
@@ -34,7 +34,7 @@ def collapse_figure(report: CollapseReport, name: str = "representations") -> Fi
 
 
 def write_report(output: Output, report: CollapseReport, source: str) -> list[Path]:
-    """The figure, and all numbers as JSON; the matrix of correlations only of a moderate size."""
+    """The figure, and all numbers as JSON; without the correlation matrix if it is large."""
     # A file may be called anything, whatever its bytes are.
     name = Path(source).name.encode("utf-8", "backslashreplace").decode()
     contents = {"source": name} | report.to_dict(report.units <= _MOST_WRITTEN)
@@ -45,8 +45,8 @@ def write_report(output: Output, report: CollapseReport, source: str) -> list[Pa
 
 
 def order_of_units(report: CollapseReport) -> np.ndarray:
-    """An order in which copies stand together: from the unit that correlates most with all others,
-    along the strongest correlation to the next; dead units come last."""
+    """An order with copies side by side: start at the unit that correlates most with all others,
+    follow the strongest correlation, dead units last."""
     strength = np.abs(report.correlation)
     np.fill_diagonal(strength, 0)
     left = np.ones(report.units, bool)

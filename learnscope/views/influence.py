@@ -22,9 +22,8 @@ _SHARPEST = 128  # pixels of a side on a contact sheet
 
 
 def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
-    """The images of highest and of lowest influence in every class, each with its score. Rows that
-    are no images (as many numbers as no square has, say) become a box plot of the scores of every
-    class instead; of many classes the first are shown."""
+    """The images of highest and lowest influence in every class (of many classes, the first), with
+    scores. Rows that are no images become a box plot of scores by class."""
     names, of = np.unique(data.labels, return_inverse=True)
     defined = [k for k in range(len(names)) if np.isfinite(scores[of == k]).all()]
     kept = defined[:_MOST_CLASSES]
@@ -61,7 +60,7 @@ def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
 
 
 def has_correlation_map(data: Labelled) -> bool:
-    """Whether some class has a covariance, and they are not too many to draw."""
+    """Whether some class has a covariance, and the classes are few enough to draw."""
     _, counts = np.unique(data.labels, return_counts=True)
     return counts.max() > 1 and len(counts) <= MOST_CLASSES
 

@@ -28,7 +28,7 @@ def _training(data: xr.Dataset, reading: str) -> tuple[float, float]:
 
 
 def _trained(data: xr.Dataset, reading: str) -> str:
-    """What belongs to a finding about networks that have not fitted their data."""
+    """A remark for findings about networks that have not fitted their data."""
     low, high = _training(data, reading)
     return "" if low >= FITTED else f"; not fitted: training accuracy {low:.2f} to {high:.2f}"
 
@@ -45,7 +45,7 @@ def fitted(data: xr.Dataset, reading: str) -> Finding:
 
 
 def increases(data: xr.Dataset, reading: str, dim: str) -> Finding:
-    """Along one axis, over all values of the other."""
+    """Accuracy rises along one axis, over all values of the other."""
     table = accuracy(data, reading)
     gain = (table.isel({dim: -1}) - table.isel({dim: 0})).mean()
     steps = table.diff(dim)
@@ -67,7 +67,7 @@ def without_feature(data: xr.Dataset, reading: str) -> Finding:
 
 
 def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
-    """For ratios from 400 on, where the covariance decides, and sizes from 50 on."""
+    """Accuracy is constant in the size, for ratios from 400 and sizes from 50 on."""
     table = accuracy(data, reading)
     high = table.sel(correlation=table.correlation[table.correlation >= 400])
     enough = high.sel(size=high["size"][high["size"] >= 50])
@@ -115,7 +115,7 @@ def harmful(data: xr.Dataset) -> Finding:
 
 
 def theorem_2a(data: xr.Dataset) -> Finding:
-    """Of the order of the SNR term: near chance at 1, near 1 far above it."""
+    """Test accuracy goes from chance at an SNR term of 1 to 1 far above it."""
     last = data.test_accuracy.isel(net=0, step=-1)
     text = "test accuracy at SNR term " + "; ".join(
         f"{strength**4:g}: {mean(last.isel(signal=i))}" for i, strength in enumerate(STRENGTHS)
@@ -132,7 +132,7 @@ def _above(difference: xr.DataArray) -> bool:
 
 
 def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
-    """Over the whole axis, and by more than choosing a tail already gives (the control)."""
+    """Tail accuracy rises over the whole axis, and by more than the untrained control's."""
     one = data.isel(step=-1).sel(share=share_of_tail)
     tail, control = one.long_tail_accuracy.mean("class"), one.long_tail_untrained.mean("class")
     means = tail.mean("seed")
@@ -152,7 +152,7 @@ def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
 
 
 def selection_effect(data: xr.Dataset) -> Finding:
-    """With noise that all classes share: is the tail at chance, as all data is?"""
+    """With noise that all classes share, the tail is at chance, as all data is."""
     one = data.isel(step=-1, correlation=0)
     tails = one.long_tail_accuracy.mean("class")
     text = f"all data {mean(one.test_accuracy.isel(share=0))}; " + "; ".join(
@@ -183,8 +183,7 @@ def majority_hurts(data: xr.Dataset, loss: str) -> Finding:
 
 
 def majority_cause(data: xr.Dataset) -> Finding:
-    """Logit adjustment corrects the label prior alone, and leaves what memorised noise does;
-    class-balanced weights also weaken what is memorised of the majority."""
+    """Logit adjustment corrects the label prior only: a drop that remains is due to noise."""
     drops = {
         loss: _minority(data, loss, "long_tail_accuracy").isel(others=0)
         - _minority(data, loss, "long_tail_accuracy").isel(others=-1)
@@ -254,7 +253,7 @@ def balanced(data: xr.Dataset, reading: str) -> Finding:
 
 
 def boundary(by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Finding:
-    """Figure 2's edge: the more noise correlates within a class, the less feature it takes."""
+    """The edge of Figure 2: the larger the noise correlation, the less feature is needed."""
     crossed = by_signal.boundary.where(by_signal.status == CROSSED)
     text = ", ".join(
         f"Γ = {float(g):.3g}: ‖u‖ = {float(v):.3f}"

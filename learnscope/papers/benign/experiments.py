@@ -81,7 +81,7 @@ def experiment(
 
 
 def theorem(strength: float, steps: int) -> Experiment:
-    """Feature strength as a multiple of where the SNR term of statement 2a is 1."""
+    """The theorem's setting; `strength` is in units of the boundary of statement 2a."""
     setting = Experiment(
         data=ClassNoise(dim=10**8, classes=3, train_per_class=3, test=1000, signal=1.0),
         net=PatchCNN(width=WIDTH, activation="relu", scale=1.0, classes=3),
@@ -111,7 +111,7 @@ def _readings(seeds: int, axes: tuple[Axis, ...], **settings: Any) -> Sweep:
 
 
 def _pair(signals: Any, ratios: Any, name: str) -> Axis:
-    """An axis of strengths and ratios together: figures that vary only one share a program."""
+    """An axis of strengths and ratios: figures that vary only one share a program."""
     size = max(np.size(signals), np.size(ratios))
     fields = {"data.signal": np.broadcast_to(signals, size).tolist(),
               "data.correlation": np.broadcast_to(ratios, size).tolist()}  # fmt: skip
@@ -120,7 +120,7 @@ def _pair(signals: Any, ratios: Any, name: str) -> Axis:
 
 
 def majority_sizes(others: int) -> list[int]:
-    """Class 0 of one size, all others of another."""
+    """Class sizes: `MINORITY` for class 0, `others` for every other class."""
     return [MINORITY] + [others] * (CLASSES - 1)
 
 
@@ -205,5 +205,5 @@ CORNERS = {
 
 
 def _test(small: dict[str, Any]) -> dict[str, Any]:
-    """What a sweep over sizes takes of the smoke scale."""
+    """The smoke settings that a sweep over sizes can use."""
     return {name: value for name, value in small.items() if name == "test"}

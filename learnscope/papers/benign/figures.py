@@ -29,7 +29,7 @@ def accuracy(data: xr.Dataset, reading: str) -> xr.DataArray:
 
 
 def _maps(data: xr.Dataset, x: str, y: str, labels: tuple[str, str], title: str) -> Drawing:
-    """One heat map of test accuracy per reading, above the training accuracy."""
+    """Heat maps of test accuracy (above) and training accuracy, one column per reading."""
     figure, grid = plt.subplots(2, 2, figsize=(8.6, 6.6), sharex=True, sharey=True)
     for column, reading in enumerate(READINGS):
         for row, name in enumerate(("test_accuracy", "train_accuracy")):
@@ -55,7 +55,7 @@ _SHADES = ("#F4B183", "#D9D9D9", "#9DC3E6", "#2E75B6")
 
 
 def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Drawing:
-    """Theorem 1's regimes above, below them the measured accuracy and its boundary."""
+    """The regimes of Theorem 1 (above); the measured accuracy and its boundary (below)."""
     experiment = experiment_of(data, "no 1/m")
     table = accuracy(data, "no 1/m")
     codes = xr.zeros_like(table)
@@ -92,7 +92,7 @@ def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset)
 
 
 def tail(data: xr.Dataset) -> Drawing:
-    """Accuracy on all data, on the long tail, and on the untrained network's own."""
+    """Accuracy on all data, on the long tail, and on the long tail of the untrained network."""
     last = data.isel(step=-1)
     figure, axes = plt.subplots(figsize=(6.2, 4.2))
     x = data.correlation.values
@@ -169,7 +169,7 @@ def lemmas(data: xr.Dataset, residuals: xr.Dataset) -> Drawing:
 
 
 def own_to_other(data: xr.Dataset, name: str = "activation") -> xr.DataArray:
-    """Activation of a class's neurons by its own noise over the largest by another's: the least."""
+    """Activation by own noise over the largest by another class's: the least ratio."""
     table = data[name]
     same = xr.DataArray(np.eye(CLASSES, dtype=bool), dims=("neurons_of", "noise_of"))
     own = table.where(same).max("noise_of")

@@ -25,7 +25,7 @@ ORDERS = ("high", "low", "random")
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What figure 7 runs: images before any are removed, the net, and the shares removed."""
+    """The sizes of figure 7: images before any are removed, the net, and the shares removed."""
 
     name: str
     train: int | None
@@ -57,7 +57,7 @@ SIZES = {
 
 
 def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
-    """Training on what is left of the images."""
+    """Training on the images that remain."""
     images = {"train": size.train, "test": size.test, "batch": size.batch}
     data = Images(name=size.name, **images)
     return Experiment(
@@ -69,8 +69,7 @@ def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
 
 
 def _pruned(size: Size) -> Sweep:
-    """One arm per order, and one that removes nothing; ranking all classes together is tried
-    with the smaller net and one share."""
+    """One arm per order, and one that removes nothing; LeNet also ranks classes together."""
     shares, middle = list(size.shares), size.shares[len(size.shares) // 2]
     arms = [Arm(WHOLE, experiment(size, "random"), (zipped({"data.removed": [0.0]}),))]
     arms += [Arm(by, experiment(size, by), (zipped({"data.removed": shares}),)) for by in ORDERS]
@@ -83,7 +82,7 @@ def _pruned(size: Size) -> Sweep:
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
-    """What the figures on images need; smoke has the bundled digits in place of both sets."""
+    """The sweeps for the figures on images; smoke uses the bundled digits for both sets."""
     smoke = scale == "smoke"
     grey, colour = ("digits", "digits") if smoke else ("mnist", "cifar10")
     seeds = 2 if smoke else 3

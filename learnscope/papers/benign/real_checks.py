@@ -11,7 +11,7 @@ LARGE = 2.0  # the median ratio of two real classes, where noise of one shape ha
 
 
 def shapes_differ(data: xr.Dataset) -> Finding:
-    """Covariances of two classes are less alike than those of two halves of one, in both spaces."""
+    """Covariances of two classes are less alike than those of two halves of one class."""
     parts, good = [], True
     for space in data.space.values:
         one = data.likeness.sel(space=space)
@@ -25,8 +25,7 @@ def shapes_differ(data: xr.Dataset) -> Finding:
 
 
 def high_is_atypical(data: xr.Dataset) -> Finding:
-    """Harder to tell by their neighbours than the lowest, which are the least atypical if it is
-    the score that tells."""
+    """Images of high scores disagree with their neighbours more often than those of low scores."""
     high, low = (data.disagreement.sel(end=end).values for end in ("high", "low"))
     far, near = (data.distance.sel(end=end).values for end in ("high", "low"))
     text = (
@@ -40,7 +39,7 @@ def high_is_atypical(data: xr.Dataset) -> Finding:
 
 
 def ratios_are_large(data: xr.Dataset) -> Finding:
-    """All above 1, what noise of one shape and strength would have, and the median above 2."""
+    """All ratios are above 1 (noise of one shape and strength), and the median is above 2."""
     off = ~np.eye(data.sizes["class"], dtype=bool)
     values = data.ratio.values[:, off]
     low, middle = values.min(1), np.median(values, 1)
@@ -55,7 +54,7 @@ def ratios_are_large(data: xr.Dataset) -> Finding:
 
 
 def high_hurts_more(data: xr.Dataset, together: bool = False) -> Finding:
-    """Accuracy without low scores above that without high ones, at every share removed."""
+    """Accuracy is higher without low scores than without high ones, at every share removed."""
     last = data.test_accuracy.isel(step=-1)
     names = [f"{by}, {TOGETHER}" if together else by for by in ("high", "low")]
     shares = last.sel(by=names[0]).dropna("removed", how="all").removed.values

@@ -19,7 +19,7 @@ def _titled(data: xr.Dataset) -> str:
 
 
 def _sheet(pictures: xr.DataArray) -> np.ndarray:
-    """Images of every class (down) and rank (across) side by side, with a line between them."""
+    """Images side by side, with a line between them: one row per class, one column per rank."""
     values = pictures.values
     gap = [(0, 0), (0, 0), (1, 1), (1, 1)] + [(0, 0)] * (values.ndim - 4)
     framed = np.pad(values, gap, constant_values=values.max())
@@ -40,7 +40,7 @@ def _show(axes: Axes, pictures: xr.DataArray, title: str) -> None:
 
 
 def figure1(mapped: xr.Dataset, scores: xr.Dataset) -> Drawing:
-    """Left the images of the highest scores, right the map."""
+    """The images of the highest scores (left) and the map (right)."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
     _show(left, scores.picture.sel(end="high"), f"{_titled(scores)}: highest influence scores")
     place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
@@ -89,7 +89,7 @@ def figure6(data: xr.Dataset) -> Drawing:
 
 
 def remaining(data: xr.Dataset, by: str) -> xr.DataArray:
-    """Accuracy after removal in some order, over the shares that were run; 0 stands for all."""
+    """Accuracy after removal in one order, over the shares that were run; share 0 is all images."""
     last = data.test_accuracy.isel(step=-1)
     one = last.sel(by=by).dropna("removed", how="all")
     there = [data.removed.values.tolist().index(share) for share in one.removed.values]

@@ -20,7 +20,7 @@ SHARE = 0.5  # p_o
 
 
 def entry(data: xr.Dataset, row: reported.Row) -> Finding:
-    """A method in a table: training and test accuracy, cosine."""
+    """One method in one table: training and test accuracy, and cosine."""
     parts, apart = [], []
     for what, most in (("train", POINTS), ("test", POINTS), ("cosine", COSINE)):
         paper = getattr(row, what)
@@ -49,7 +49,7 @@ def _bounds(values: xr.DataArray) -> tuple[float, float]:
 
 
 def advantage(data: xr.Dataset) -> Finding:
-    """The network above both fixed-feature methods."""
+    """The network is above both fixed-feature methods."""
     values = {name: _last(data, name) for name in (ex.NETWORK, ex.NTK, ex.RANDOM)}
     text = "; ".join(f"{name} {mean(one)}" for name, one in values.items())
     high = float(values[ex.NETWORK].mean()) >= HIGH
@@ -58,7 +58,7 @@ def advantage(data: xr.Dataset) -> Finding:
 
 
 def majority(data: xr.Dataset, kernels: xr.Dataset) -> Finding:
-    """How near fixed features come to the majority rule on the relevant patterns."""
+    """Fixed features are no better than the majority rule on the relevant patterns."""
     model = experiment_of(data, ex.BASE).data
     yardstick = theory.majority_score(model)
     start = kernels.isel(step=0, learner=0)
@@ -73,7 +73,7 @@ def majority(data: xr.Dataset, kernels: xr.Dataset) -> Finding:
 
 
 def without_structure(data: xr.Dataset) -> Finding:
-    """Every method at chance."""
+    """Every method is at chance."""
     values = {name: _last(data, name + ex.FREE) for name in ex.METHODS}
     text = "; ".join(f"{name} {mean(one)}" for name, one in values.items())
     apart = max(abs(float(one.mean()) - 0.5) for one in values.values())
@@ -89,7 +89,7 @@ def aligned(data: xr.Dataset) -> Finding:
 
 
 def improvement_needed(data: xr.Dataset) -> Finding:
-    """Whether features of one step need improving."""
+    """Features of one step need improvement."""
     raw, scaled, two = (_last(data, name) for name in (ex.ONE, ex.RESCALED, ex.TWO))
     text = f"one step {mean(raw)}; the same directions rescaled {mean(scaled)}; two {mean(two)}"
     why = (
@@ -100,7 +100,7 @@ def improvement_needed(data: xr.Dataset) -> Finding:
 
 
 def interval_order(data: xr.Dataset) -> Finding:
-    """The network first, NTK later and as high, random features lower."""
+    """The network learns first, NTK later and as well, random features less."""
     values = {name: _last(data, name) for name in (ex.NETWORK, ex.NTK, ex.RANDOM)}
     text = "; ".join(f"{name} {mean(one)}" for name, one in values.items())
     near = abs(float(values[ex.NTK].mean()) - float(values[ex.NETWORK].mean())) <= POINTS / 100
@@ -122,7 +122,7 @@ def interval_free(data: xr.Dataset) -> Finding:
 
 
 def small_error(data: xr.Dataset) -> Finding:
-    """Error against m, with rates that work and with the theorem's."""
+    """Test error by width, with tuned rates and with the theorem's."""
     error = (1 - data.test_accuracy).isel(step=-1)
     parts = []
     for rates in data.rates.values:
@@ -141,7 +141,7 @@ def theorem_rates(data: xr.Dataset) -> Finding:
 
 
 def bound_respected(data: xr.Dataset) -> Finding:
-    """Theorem 2's bound for the norm that training found, in every setting."""
+    """Theorem 2's bound at the norm that training reached, in every setting."""
     below, parts, settings = 0, [], 0
     for k in data.relevant.values:
         one = data.sel(relevant=k).isel(step=-1)
@@ -160,7 +160,7 @@ def bound_respected(data: xr.Dataset) -> Finding:
 
 
 def exponential(data: xr.Dataset) -> Finding:
-    """The least hinge loss over N against p_o, and what least squares reaches."""
+    """The least hinge loss over N compared with p_o, and the accuracy of least squares."""
     parts, good = [], True
     for k in data.relevant.values:
         one = data.sel(relevant=k).isel(step=-1).mean("seed")
@@ -178,7 +178,7 @@ def exponential(data: xr.Dataset) -> Finding:
 
 
 def lemma_5() -> Finding:
-    """On all counts of relevant patterns and 20000 inputs."""
+    """The explicit network on 20000 inputs."""
     setting = ex.parity()
     model = setting.data.replace("train", 20_000).replace("test", 1).replace("batch", None)
     problem = jax.jit(model.sample)(jax.random.key(0))
@@ -194,7 +194,7 @@ def lemma_5() -> Finding:
 
 
 def lemma_6() -> Finding:
-    """The exact population gradient of the first step at drawn neurons."""
+    """The exact population gradient of the first step, at random neurons."""
     setting = ex.parity()
     k, patterns = setting.data.k, setting.data.patterns
     random = np.random.default_rng(0)

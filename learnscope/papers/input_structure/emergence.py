@@ -34,7 +34,7 @@ def weights(name: str, scale: str) -> Sweep:
 
 
 def resnet(scale: str, early: bool = False) -> Sweep:
-    """E.4.1: the filters of ResNet(m) on two classes of CIFAR-10; or its first steps alone."""
+    """E.4.1: filters of ResNet(m) on two classes of CIFAR-10; `early`: its first steps."""
     size = real.SIZES[scale]
     batch = 30 if scale == "smoke" else 50
     classes = real.PAIRS["cifar10"]

@@ -58,7 +58,7 @@ DIMS, RATIOS, SIZES = (100, 2000), (0.8, 0.9), (25_000, 10_000)
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a table is about: data, m, T, and the rates that the paper does not give."""
+    """The setting of a table: data, m, T, and the rates that the paper does not give."""
 
     data: Patterns
     width: int
@@ -145,8 +145,8 @@ def table(
     axes: tuple[Axis, ...] = (),
     left_out: tuple[str, ...] = (),
 ) -> Sweep:
-    """All methods, and those named in `free` without input structure as well, as one axis; for
-    several settings each of them. The key of a setting stands behind the method's name."""
+    """All methods as one axis, those in `free` also without input structure; the key of a setting
+    follows the method's name."""
     probes = (TrainAccuracy(examples=TEST), TestAccuracy(), BalancedAccuracy(), Alignment())
     base = next(iter(settings.values()))
     names, fields = [], {"rule": [], "data": [], "net": []}
@@ -166,7 +166,7 @@ def table(
 
 
 def codes(smoke: bool) -> Experiment:
-    """E.3.1: 50 codes a label. The theory has no scales for it: those of parity with k = 50."""
+    """E.3.1: 50 codes per label, with the scales of parity with k = 50 (the theory has none)."""
     k = 20 if smoke else 50
     data = Patterns(
         dim=DIM, patterns=2 * k if smoke else 250, relevant=k, train=2000 if smoke else TRAIN,
@@ -180,7 +180,7 @@ def codes(smoke: bool) -> Experiment:
 
 
 def _maps(smoke: bool, seeds: int) -> Sweep:
-    """The weights at first, after one step and after two."""
+    """The weights before training, after one step and after two."""
     settings = {
         "parity": parity(smoke),
         "interval": interval(smoke),
@@ -198,10 +198,9 @@ def _maps(smoke: bool, seeds: int) -> Sweep:
 
 
 def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
-    """E.3.2, Table 6, trained as is usual: momentum, small batches, logistic loss; 20 epochs.
+    """E.3.2, Table 6, with common training: momentum, small batches, logistic loss, 20 epochs.
 
-    From small weights: from those of PyTorch's size, 1 / sqrt(d), the network classifies as well
-    but not all centres get a neuron of their own.
+    Weights start small: with PyTorch's 1 / sqrt(d) some centres get no neuron of their own.
     """
     train, batch = (400, 50) if smoke else (10_000, 100)
     return Experiment(
@@ -221,7 +220,7 @@ def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
 
 
 def _theorem1(smoke: bool, seeds: int) -> Sweep:
-    """Error against m and T, with our rates and with the theorem's own."""
+    """Error by m and T, with tuned rates and with the theorem's."""
     widths = [5, 20] if smoke else [10, 30, 100, 300, 1000]
     probes = (TestAccuracy(), TestLoss(), Alignment())
     arms = []
@@ -244,7 +243,7 @@ def _theorem1(smoke: bool, seeds: int) -> Sweep:
 
 
 def _theorem2(smoke: bool, seeds: int) -> Sweep:
-    """Random features as their number N grows to 2^k and beyond, with D >= 16 k."""
+    """Random features, from fewer than 2^k to more, with D >= 16 k."""
     features = [8, 32] if smoke else [16, 64, 256, 1024, 4096]
     probes = (TestLoss(), TestAccuracy(), ReadoutNorm(), BestReadout(examples=2 * TEST))
     arms = []
@@ -283,7 +282,7 @@ def _scale_artefact(smoke: bool, seeds: int) -> Sweep:
 
 def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
     """The weights after one step in R^d, computed exactly and as the formula stands; the latter
-    also with a larger rate, at which rounding leaves what the paper reports."""
+    also at a larger rate, which gives the paper's cosines."""
     dims = [60, 120] if smoke else [100, 500, 2000]
     setting = parity(smoke)
     experiments = {}

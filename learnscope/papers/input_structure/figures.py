@@ -25,7 +25,7 @@ _SHOWN = (*_LEARNERS, *(name + ex.FREE for name in _LEARNERS))
 
 
 def _accuracies(panels: Sequence[tuple[xr.Dataset, str, str]], title: str) -> Drawing:
-    """Methods with and without structure against the step."""
+    """Test accuracy by step, with and without input structure."""
     size = (4.2 * len(panels) + 0.4, 4.4)
     figure, grid = plt.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False)
     for axes, (data, suffix, name) in zip(grid[0], panels, strict=True):
@@ -39,7 +39,7 @@ def _accuracies(panels: Sequence[tuple[xr.Dataset, str, str]], title: str) -> Dr
 
 
 def maps(title: str, rows: dict[str, str]) -> Callable[[xr.Dataset], Drawing]:
-    """One row per data set: the weights at first, after one step, after two."""
+    """The weights before training, after one step and after two, one row per data set."""
 
     def draw(data: xr.Dataset) -> Drawing:
         size = (8.4, 2.9 * len(rows) + 0.8)
@@ -100,7 +100,7 @@ def tables(*datasets: xr.Dataset) -> Drawing:
 
 
 def theorem1(data: xr.Dataset) -> Drawing:
-    """Error against the width and against the number of steps."""
+    """Test error by width and by step."""
     error = 1 - data.test_accuracy
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.8))
     for index, rates in enumerate(data.rates.values):
@@ -119,7 +119,7 @@ def theorem1(data: xr.Dataset) -> Drawing:
 
 
 def theorem2(data: xr.Dataset) -> Drawing:
-    """Random features against their number, with the bound and the best threshold."""
+    """Random features by their number, with the bound and the best threshold."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.9))
     for index, k in enumerate(data.relevant.values):
         one = data.sel(relevant=k).isel(step=-1)
@@ -145,7 +145,7 @@ def theorem2(data: xr.Dataset) -> Drawing:
 
 
 def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
-    """What the first steps find: relevant and background components, and whether they agree."""
+    """The first steps: relevant and background components, and the agreement of gradients."""
     one = data.sel(learner=ex.NETWORK)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.4, 3.5))
     share = one.relevant_share.transpose("seed", "step")
@@ -171,7 +171,7 @@ def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
 
 
 def gaussian(data: xr.Dataset) -> Drawing:
-    """Figure 16 in numbers: how close the nearest neuron comes to every centre."""
+    """Figure 16 in numbers: the cosine of every centre to its nearest neuron."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.7))
     for index, name in enumerate(data.experiment.values):
         model = experiment_of(data, str(name)).data
@@ -191,7 +191,7 @@ def gaussian(data: xr.Dataset) -> Drawing:
 
 
 def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
-    """One step fails by its scale, and its cosine falls with d by rounding."""
+    """One step fails because of its scale; its cosine falls with d because of rounding."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8))
     one = scale.sel(learner=ex.RESCALED).isel(step=-1)
     interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained on them")

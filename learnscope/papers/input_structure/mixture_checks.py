@@ -21,7 +21,7 @@ def _end(data: xr.Dataset, **where: object) -> xr.Dataset:
 
 
 def real_above_other(data: xr.Dataset, other: str = GAUSSIAN, at: float | None = None) -> Finding:
-    """The images' part above the other one at the end."""
+    """The images' part is above the other part at the end."""
     one = _end(data, other=other) if at is None else _end(data, other=other, share=at)
     words, good = better(one.real_accuracy, one.other_accuracy)
     text = (
@@ -33,7 +33,7 @@ def real_above_other(data: xr.Dataset, other: str = GAUSSIAN, at: float | None =
 
 
 def faster(data: xr.Dataset) -> Finding:
-    """When each part has gained nine tenths of what it gains in all."""
+    """The images' part reaches nine tenths of its gain first."""
     one = data.sel(other=GAUSSIAN, share=0.5)
 
     def gained(values: xr.DataArray) -> xr.DataArray:
@@ -82,7 +82,7 @@ mnist_similar, colour_similar = partial(_similar, **_MNIST), partial(_similar, *
 
 
 def wider_apart(narrow: xr.Dataset, wide: xr.Dataset) -> Finding:
-    """Whether FC(50) separates the parts more than FC(9)."""
+    """FC(50) separates the parts more than FC(9)."""
     both = []
     for one in (_end(narrow, other=GAUSSIAN, share=0.5), _end(wide, other=GAUSSIAN)):
         both.append(one.real_accuracy - one.other_accuracy)
@@ -96,7 +96,7 @@ def wider_apart(narrow: xr.Dataset, wide: xr.Dataset) -> Finding:
 
 
 def images_help(data: xr.Dataset) -> Finding:
-    """Other images: their part between the Gaussian one and the original's."""
+    """Other images: their part lies between the Gaussian part and the original images."""
     last, parts, good = _end(data), [], True
     gaussian = last.sel(other=GAUSSIAN).other_accuracy
     parts.append(f"Gaussian part {mean(gaussian)}")
@@ -117,7 +117,7 @@ def images_help(data: xr.Dataset) -> Finding:
 
 
 def balanced(data: xr.Dataset) -> Finding:
-    """The commonest label on other inputs without and with the regulariser."""
+    """The share of the commonest label on other inputs, without and with the regulariser."""
     parts, good = [], True
     last = data.commonest_label.isel(step=-1)
     for name in data.other.values:
@@ -130,7 +130,7 @@ def balanced(data: xr.Dataset) -> Finding:
 
 
 def _losses(data: xr.Dataset, labels: str) -> xr.DataArray:
-    """Test loss at the end by width, on what the arm is about."""
+    """Final test loss by width, on the inputs of that arm."""
     last = data.isel(step=-1).sel(labels=labels)
     return last.test_loss if labels == "images" else last.other_loss
 
@@ -140,7 +140,7 @@ def _by_width(loss: xr.DataArray) -> str:
 
 
 def second_descent(data: xr.Dataset) -> Finding:
-    """A minimum, a peak after it, and a fall after that."""
+    """A minimum, then a peak, then a fall."""
     loss = _losses(data, "images")
     middle = loss.mean("seed").values
     if middle.size < 3:
@@ -167,7 +167,7 @@ def _minimum(data: xr.Dataset, labels: str) -> tuple[np.ndarray, str]:
 
 
 def teacher_size(data: xr.Dataset) -> Finding:
-    """Whether the curve's minimum is at the width of the grid that is nearest to the paper's."""
+    """The minimum is at the width of the grid nearest to the paper's."""
     best, text = _minimum(data, "images")
     widths = data.width.values
     nearest = widths[np.abs(widths - FOUND).argmin()]

@@ -20,7 +20,7 @@ def _curve(axes: Axes, values: xr.DataArray, index: int, label: str) -> None:
 def _parts(
     axes: Axes, one: xr.Dataset, alone: xr.DataArray | None, title: str, other: str = "other inputs"
 ) -> None:
-    """The images' part, the other one, both; and images alone."""
+    """The images' part, the other part, the mixture, and images alone."""
     _curve(axes, one.real_accuracy, 0, "images, in the mixture")
     _curve(axes, one.other_accuracy, 3, other)
     _curve(axes, one.mixture_accuracy, 2, "the mixture")

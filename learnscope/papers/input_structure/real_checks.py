@@ -20,14 +20,14 @@ CORE = 0.5  # of a cluster: what stands for picking by hand
 
 
 def better(one: xr.DataArray, other: xr.DataArray) -> tuple[str, bool]:
-    """The difference in words, and whether the first is above the second."""
+    """The difference in words, and whether `one` is above `other`."""
     apart = np.asarray(one - other, float).ravel()
     good = bool((apart > 0).all()) and above(apart)
     return f"difference {mean(apart)}, positive in {share(apart > 0)} seeds", good
 
 
 def cosines(data: xr.Dataset, layer: int = 0) -> np.ndarray:
-    """The cosines of a layer's filters (one run, one step) without what fills smaller layers up."""
+    """The cosines of a layer's filters in one run at one step, without padding."""
     matrix = data.filter_cosine.isel(layer=layer).values
     there = np.diagonal(matrix) > 0.5
     return matrix[np.ix_(there, there)]
@@ -38,7 +38,7 @@ def by_seed(data: xr.Dataset, step: int) -> list[Clusters]:
 
 
 def weights_cluster(data: xr.Dataset) -> Finding:
-    """Clusters at the end, from each size of initial weights; judged at the smallest."""
+    """Clusters at the end, for each size of initial weights; the verdict is for the smallest."""
     parts, good = [], False
     control = by_seed(data.isel(images=0, start=0), 0)
     parts.append(
@@ -75,8 +75,7 @@ def cluster_number(data: xr.Dataset, number: int) -> Finding:
 
 
 def emerge_early(data: xr.Dataset) -> Finding:
-    """How much of the final silhouette is there after a twentieth of the steps, and whether more is
-    gained afterwards."""
+    """The part of the final silhouette that is reached after a twentieth of the steps."""
     one = data.isel(images=0).sel(start=real.NAMES[-1])
     start, early, end = ([c.silhouette for c in by_seed(one, step)] for step in (0, 1, -1))
     part = (np.array(early) - start) / (np.array(end) - start)
@@ -94,7 +93,7 @@ def _nets(data: xr.Dataset, small: bool) -> list[str]:
 
 
 def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
-    """Cores of two clusters in every block, at first and at the end."""
+    """Cores of two clusters in every block, at the start and at the end."""
     parts, good = [], True
     for name in _nets(data, small):
         words = []
@@ -120,7 +119,7 @@ def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
 
 
 def resnet_early(data: xr.Dataset) -> Finding:
-    """How far the cosines between filters move in the first half of the epochs and afterwards."""
+    """The change of cosines between filters in the first half of the epochs and afterwards."""
     parts, good = [], True
     middle = min(3, data.sizes["step"] - 2)
     for name in data.net.values:
@@ -137,8 +136,7 @@ def resnet_early(data: xr.Dataset) -> Finding:
 
 
 def gradients(data: xr.Dataset, rate: float = real.DEEP_RATE) -> xr.DataArray:
-    """Mini-batch gradients from the weights after every step of descent with momentum:
-    u = m u + g, w = w - rate u."""
+    """Gradients g from the weights of descent with momentum: u = m u + g, w = w - rate u."""
     moved = -data.filter_weight.diff("step") / rate
     before = moved.shift(step=1, fill_value=0.0)
     return (moved - real.DEEP_MOMENTUM * before).rename(weight="coordinate")
@@ -152,8 +150,8 @@ def chosen_filter(data: xr.Dataset, name: str, seed: int) -> int:
 
 
 def table7(early: xr.Dataset, trained: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
-    """For each net the six cosines of Table 7: of the chosen filter (one row per seed), and the
-    median over filters. At the slow rate the filter is that which is chosen at the usual one."""
+    """The six cosines of Table 7 by net: of the chosen filter (one row per seed; `SLOW` uses the
+    filter of the usual rate), and the median over filters."""
     tables: dict[str, dict[str, np.ndarray]] = {}
     for name in map(str, early.net.values):
         rows, medians = [], []
@@ -169,7 +167,7 @@ def table7(early: xr.Dataset, trained: xr.Dataset) -> dict[str, dict[str, np.nda
 
 
 def gradients_agree(early: xr.Dataset, trained: xr.Dataset, slow: bool) -> Finding:
-    """Pairs of chunks of the chosen filter's gradients, at the usual rate or the slow one."""
+    """Pairs of chunks of the chosen filter's gradients, at the usual or the slow rate."""
     parts, good = [], True
     for name, table in table7(early, trained).items():
         if name.endswith(real.SLOW) != slow:

@@ -22,7 +22,7 @@ SIX = ("v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂,
 
 
 def _map(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
-    """Directions on a plane, coloured by the cluster that they end in (grey: in no core)."""
+    """Directions on a plane, coloured by their final cluster (grey: outside every core)."""
     points = plane(matrix)
     colours = ["0.75" if k < 0 else COLOURS[k % len(COLOURS)] for k in label]
     axes.scatter(*points.T, c=colours, s=14, edgecolors="0.3", linewidths=0.3)
@@ -33,8 +33,7 @@ def _map(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
 
 
 def weight_maps(title: str) -> Callable[[xr.Dataset], Drawing]:
-    """One row per size of initial weights: at first, after a twentieth and a quarter of the steps,
-    at the end."""
+    """Four maps of the weights along training, one row per size of initial weights."""
 
     def draw(data: xr.Dataset) -> Drawing:
         last = data.sizes["step"] - 1
@@ -60,7 +59,7 @@ def weight_maps(title: str) -> Callable[[xr.Dataset], Drawing]:
 
 
 def filter_maps(data: xr.Dataset) -> Drawing:
-    """One row per residual block; columns: epochs 0, 3 and the last, of each net."""
+    """Maps at epochs 0, 3 and the last of each net; one row per residual block."""
     middle = min(3, data.sizes["step"] - 2)
     columns = [(str(net), step) for net in data.net.values for step in (0, middle, -1)]
     blocks = data.sizes["layer"]

@@ -24,7 +24,7 @@ MOMENTUM = 0.95
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What a scale takes: images, steps, widths."""
+    """The size of a scale: images, steps, widths."""
 
     seeds: int
     test: int | None

@@ -21,7 +21,7 @@ _SLACK = 0.02  # of a mean test error: twice its sampling error with 10 seeds of
 
 
 def orders(data: xr.Dataset) -> Finding:
-    """Neighbouring cells in which the error rises with the signal, or falls with the dimension."""
+    """The error falls with the signal and rises with the dimension, between neighbouring cells."""
     table = error(data)
     against = {
         "with the signal it rises": table.diff("signal") > _SLACK,
@@ -35,7 +35,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def transition(data: xr.Dataset) -> Finding:
-    """Both phases are in the picture: errors near the flips, and near chance."""
+    """Both phases occur: errors near the flips, and errors near chance."""
     table = error(data)
     low, high = float(table.min()), float(table.max())
     good = low < FLIP + 0.02 and high > 0.35

@@ -39,8 +39,8 @@ def applies(experiment: Any) -> bool:
 def conditions(experiment: Any, constant: float = 1.0, delta: float = 0.1) -> Conditions:
     """Condition 4.1, with T* read as the experiment's steps.
 
-    The last line is the theorem's T, up to logarithms, for a training loss of 0.1: it is part of
-    the statement rather than of the condition, and what a fixed number of steps most easily breaks.
+    The last line is the theorem's T for a training loss of 0.1, up to logarithms: part of the
+    statement rather than of the condition, and the first to fail in a short run.
     """
     data, net = experiment.data, experiment.net
     d, n, m = float(data.dim), data.train, net.width

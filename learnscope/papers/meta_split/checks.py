@@ -24,7 +24,7 @@ AS_BEFORE = 3.0  # times
 
 
 def below(one: xr.DataArray | np.ndarray, other: xr.DataArray | np.ndarray) -> bool:
-    """Whether paired values are smaller with 95 % confidence."""
+    """Whether paired values of `one` are smaller, with 95 % confidence."""
     return above(np.asarray(other, float).ravel() - np.asarray(one, float).ravel())
 
 
@@ -60,7 +60,7 @@ def test_loss_falls(data: xr.Dataset) -> Finding:
 
 
 def below_for_every_k(data: xr.Dataset, other: str, words: str, why: str) -> Finding:
-    """Train-validation below another method for every K; `words` has places for both losses."""
+    """Train-validation is below another method for every K; `words` has places for both losses."""
     last = data.test_loss.isel(step=-1)
     pairs = {int(k): [last.sel(rule=rule, tasks=k) for rule in (SPLITS[1], other)]
              for k in last.tasks.values}  # fmt: skip
@@ -91,7 +91,7 @@ def _local(values: xr.DataArray) -> str:
 
 
 def exponent(data: xr.Dataset) -> Finding:
-    """c of exp(-K^c) at several T: it must be positive, and settle."""
+    """The exponent c of exp(-K^c) at several T is positive, and settles."""
     one = data.test_loss.sel(rule="train-validation")
     times = [int(t) for t in one.step.values if t > 0]
     shown = sorted({times[len(times) // 4], times[len(times) // 2], times[-1]})
@@ -119,7 +119,7 @@ def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:
 
 
 def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
-    """Lemmas 6.1 and 6.2 before the first outer step, against the linearised factors."""
+    """Lemmas 6.1 and 6.2 before the first outer step, compared with the linearised factors."""
     at = _start(data, method, tiny)
     expected = theory.rates(experiment_of(data, method))
     feature, noise = at.feature_amplification, at.training_noise_amplification
@@ -142,7 +142,7 @@ def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
 
 
 def noise_at_threshold(data: xr.Dataset) -> Finding:
-    """Lemma 6.3: when the feature has grown, validation noise is still as at the start."""
+    """Lemma 6.3: when the feature has grown, validation noise is as at the start."""
     one = data.sel(rule="train-validation").isel(scale=-1)
     when = threshold_time(one.shared_feature, THRESHOLD)
     values = [
@@ -196,12 +196,12 @@ def wide_enough(data: xr.Dataset) -> Finding:
 
 
 def _end(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
-    """The one recorded value of a rule: rules at equal budgets end at different steps."""
+    """The only recorded value of a rule: rules at equal budgets end at different steps."""
     return data[name].sel(rule=rule).mean("step", skipna=True)
 
 
 def at_equal_budget(data: xr.Dataset, one: str, other: str) -> Finding:
-    """One rule's test loss below another's."""
+    """One rule's test loss is below another's."""
     pair = [_end(data, "test_loss", rule) for rule in (one, other)]
     adapted = [_end(data, "adapted_test_loss", rule) for rule in (one, other)]
     text = (
@@ -212,7 +212,7 @@ def at_equal_budget(data: xr.Dataset, one: str, other: str) -> Finding:
 
 
 def needs_split(data: xr.Dataset, rule: str) -> Finding:
-    """A rule's train-train version stays at a constant, its train-validation version does not."""
+    """A rule's train-train version stays at a constant; its train-validation version does not."""
     same, apart = (_end(data, "test_loss", f"{rule}, {split}") for split in SPLITS)
     text = f"{mean(same)} without, {mean(apart)} with a split"
     good = below(apart, same) and float(same.mean()) >= CONSTANT
@@ -220,13 +220,13 @@ def needs_split(data: xr.Dataset, rule: str) -> Finding:
 
 
 def _best(data: xr.Dataset, name: str, method: str) -> xr.DataArray:
-    """At the weight that is best on average."""
+    """The values at the weight that is best on average."""
     one = data[name].sel(rule=method).isel(step=-1)
     return one.isel(weight=int(one.mean("seed").argmin("weight")))
 
 
 def linear_reversal(data: xr.Dataset, name: str) -> Finding:
-    """Train-train below train-validation, each at its best ridge."""
+    """Train-train is below train-validation, each at its best ridge."""
     same, apart = (_best(data, name, split) for split in SPLITS)
     text = (
         f"train-train {mean(same)} (at weight {float(same.weight):.3g}), train-validation "
@@ -236,8 +236,7 @@ def linear_reversal(data: xr.Dataset, name: str) -> Finding:
 
 
 def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
-    """Per method, the share of cells where the linearised criterion says what was measured; and,
-    of all, whether the feature was learnt (accuracy above 3/4)."""
+    """The share of cells on the predicted side by method; and which cells learnt the feature."""
     learnt = data.test_accuracy.isel(step=-1).mean("seed") > (1 + CHANCE) / 2
     shares = {}
     for name in data.rule.values:
@@ -264,7 +263,7 @@ def criterion(data: xr.Dataset) -> Finding:
 
 
 def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
-    """Where vanilla training should fail by its rates and train-validation should not."""
+    """Cells where vanilla training should fail by its rates and train-validation should not."""
     last = data.test_loss.isel(step=-1)
     pairs = []
     for noise in data.noise.values:

@@ -61,7 +61,7 @@ def noise_of(squared: float, dictionary: int = DICTIONARY) -> float:
 
 
 def method(name: str) -> AbstractRule:
-    """The three methods of the theorems."""
+    """A method of the theorems."""
     if name == "vanilla":
         return Pooled(rate=RATE)
     return Fomaml(rate=RATE, inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=name)
@@ -93,7 +93,7 @@ def theorem(
 
 
 def watched(name: str) -> tuple[AbstractProbe, ...]:
-    """Losses before and after adapting, and what is learnt, as that method adapts."""
+    """Losses before and after adapting, as the method adapts, and what is learnt."""
     split = "train-train" if name == "vanilla" else name
     steps = 0 if name == "vanilla" else INNER_STEPS
     return (
@@ -147,8 +147,8 @@ def labels(reading: str, setting: str) -> list[str]:
 
 
 def budgeted() -> dict[str, tuple[AbstractRule, int]]:
-    """Every rule, and how many passes over a task's examples one of its outer steps takes: a
-    gradient is one, a second derivative along a direction two."""
+    """Every rule, with the passes over a task's examples per outer step: one for a gradient, two
+    for a second derivative along a direction."""
     inner: dict[str, Any] = {"inner_rate": INNER_RATE, "inner_steps": INNER_STEPS}
     near: dict[str, Any] = {**inner, "weight": 0.1}
     j, solver = INNER_STEPS, 5

@@ -39,7 +39,7 @@ def _logarithmic(axes: Axes, ticks: np.ndarray) -> None:
 
 
 def separation(data: xr.Dataset) -> Drawing:
-    """Losses and what is learnt, against the number of tasks."""
+    """Losses, and the features and noise learnt, by the number of tasks."""
     panels = {
         "test_loss": "test loss, before adapting (nat)",
         "adapted_test_loss": "test loss, after adapting (nat)",
@@ -71,7 +71,7 @@ def separation(data: xr.Dataset) -> Drawing:
 
 
 def exponent(data: xr.Dataset) -> Drawing:
-    """-log of the test loss against K at several T, and c against T."""
+    """-log of the test loss by K at several T, and c by T."""
     one = data.test_loss.sel(rule="train-validation")
     times = [int(t) for t in one.step.values if t > 0]
     shown = sorted({times[0], times[len(times) // 4], times[len(times) // 2], times[-1]})
@@ -113,7 +113,7 @@ def figure1(tables: xr.Dataset, adam: xr.Dataset) -> Drawing:
 
 
 def tables(data: xr.Dataset) -> Drawing:
-    """Measured losses of each reading beside those printed."""
+    """Measured losses in each reading beside the printed ones."""
     readings = [r for r in ex.READINGS if r != "other rates"]
     figure, grid = plt.subplots(1, 2, figsize=(9.6, 3.8), sharey=True)
     for column, split in enumerate(ex.SPLITS):
@@ -140,7 +140,7 @@ def tables(data: xr.Dataset) -> Drawing:
 
 
 def lemmas(data: xr.Dataset) -> Drawing:
-    """Amplification at the start against the linearised factors, and growth along the run."""
+    """Amplification at the start beside the linearised factors, and growth along the run."""
     names = ("feature_amplification", "training_noise_amplification",
              "validation_noise_amplification")  # fmt: skip
     words = ("feature", "training noise", "validation noise")
@@ -238,7 +238,7 @@ def centroid(linear: xr.Dataset, family: xr.Dataset) -> Drawing:
 
 
 def phase(data: xr.Dataset) -> Drawing:
-    """Who learns the shared feature, over noise and tasks; and what the split gains."""
+    """Which methods learn the shared feature, over noise and tasks, and the gain of the split."""
     squared = data.noise.values**2 * (ex.DIM - ex.DICTIONARY - 1)
     last = data.isel(step=-1).mean("seed").assign_coords(noise=squared)
     gain = last.test_loss.sel(rule="train-train") - last.test_loss.sel(rule="train-validation")

@@ -39,7 +39,7 @@ EPSILON = 0.5  # of Reptile
 
 @dataclasses.dataclass(frozen=True)
 class Protocol:
-    """What the settings of a data set have in common."""
+    """The protocol that all settings of a data set share."""
 
     data: dict[str, Any]
     inner_rate: float
@@ -58,7 +58,7 @@ def label(setting: str, split: str) -> str:
 
 
 def protocol(name: str, scale: str) -> Protocol:
-    """How a data set is learnt from at a scale."""
+    """The protocol of a data set at a scale."""
     rainbow = name == "rainbow"
     data: dict[str, Any] = {"name": name, "ways": 10 if rainbow else 5, "tasks": 40}
     rates = (0.1, 0.01) if rainbow else (0.3, 0.01)
@@ -103,7 +103,7 @@ def net_of(setting: str, given: Protocol) -> AbstractNet:
 
 
 def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
-    """FOMAML with a split, or (none) Reptile, in a setting."""
+    """FOMAML with a split, or Reptile (no split), in a setting."""
     inner, rate = given.inner_rate, given.rate
     if setting == STATED:
         inner, rate = 0.01, 0.001

@@ -19,7 +19,7 @@ _SHORT = "a short training of a narrow network on images of half the side"
 
 
 def accuracy(data: xr.Dataset, arm: str, last: bool = True) -> xr.DataArray:
-    """In percent: (seed, task), at the end (or before the first step)."""
+    """Accuracies in percent by seed and task, at the end (or before the first step)."""
     one = data.task_accuracy.sel(setting=arm).isel(step=-1 if last else 0)
     return 100 * one.dropna("task", how="all").transpose("seed", "task")
 
@@ -38,7 +38,7 @@ def gap(data: xr.Dataset, setting: str) -> np.ndarray:
 
 
 def absent(data: xr.Dataset, *arms: str) -> Finding | None:
-    """Word that the scale at hand has not all of these arms."""
+    """A finding "not run" if the dataset lacks one of these arms."""
     missing = [arm for arm in arms if arm not in data.setting.values]
     if not missing:
         return None
@@ -60,8 +60,7 @@ def _both(data: xr.Dataset, setting: str) -> str:
 
 
 def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
-    """Train-validation is better than train-train, by more than a margin, and better than the
-    initial network: else nothing was learnt that could be compared."""
+    """Train-validation beats train-train, by more than a margin, and the initial network."""
     if (missing := absent(data, *_pair(setting))) is not None:
         return missing
     by = gap(data, setting)
@@ -76,7 +75,7 @@ def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
 
 
 def numbers(data: xr.Dataset, name: str) -> Finding:
-    """Both accuracies of the base setting within 5 points of those printed."""
+    """Both accuracies of the base setting are within 5 points of the printed ones."""
     if (missing := absent(data, *_pair(BASE))) is not None:
         return missing
     ours = [float(accuracy(data, arm).mean()) for arm in _pair(BASE)]
@@ -87,7 +86,7 @@ def numbers(data: xr.Dataset, name: str) -> Finding:
 
 
 def alike(data: xr.Dataset, other: str) -> Finding:
-    """Two settings within 5 points, with either split."""
+    """Two settings are within 5 points, with either split."""
     if (missing := absent(data, *_pair(BASE), *_pair(other))) is not None:
         return missing
     by = [
@@ -113,7 +112,7 @@ def gap_grows(data: xr.Dataset, less: str) -> Finding:
 
 
 def learns_nothing(data: xr.Dataset, setting: str, chance: float) -> Finding:
-    """Both splits within 5 points of chance."""
+    """Both splits are within 5 points of chance."""
     if (missing := absent(data, *_pair(setting))) is not None:
         return missing
     means = [float(accuracy(data, arm).mean()) for arm in _pair(setting)]

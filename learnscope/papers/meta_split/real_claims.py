@@ -29,7 +29,7 @@ def _claim(
     name: str, id: str, statement: str, *settings: str, where: str = "", reported: str = "",
     check: Callable,
 ) -> Claim:  # fmt: skip
-    """A claim about a data set; the settings' rows of the tables are what the paper reports."""
+    """A claim about a data set; by default the paper reports the settings' rows of its tables."""
     sweep = next(key for key, value in real.SETS.items() if value == name)
     where = where or paper.TABLES[settings[0]]
     reported = reported or paper.printed(name, *settings)
@@ -45,7 +45,7 @@ def _better(name: str, id: str, words: str, setting: str, margin: float = 0.0) -
 
 
 def _shared(name: str) -> list[Claim]:
-    """What both columns of Tables 1 to 4 say."""
+    """The claims of both columns of Tables 1 to 4."""
     more, margin = (" by more than 5 points", checks.MARGIN) if name == "rainbow" else ("", 0.0)
     column = paper.column(name)
     both = paper.REPORTED[column][real.BASE][1], paper.REPTILES[column]

@@ -31,7 +31,7 @@ TABLES = {
 
 
 def column(name: str) -> str:
-    """The paper's column that a data set stands for."""
+    """The column of the paper that a data set stands for."""
     return name if name == "rainbow" else "mini-imagenet"
 
 

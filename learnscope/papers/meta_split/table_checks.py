@@ -70,7 +70,7 @@ def gap_grows(data: xr.Dataset, reading: str, less: str) -> Finding:
 
 
 def learns_feature(data: xr.Dataset, reading: str) -> Finding:
-    """What the losses mean: is the shared feature learnt, are fresh tasks classified?"""
+    """Train-validation learns the shared feature and classifies fresh tasks."""
     label = labels(reading, "5 steps")[1]
     one = data.sel(setting=label)
     right = one.test_accuracy.isel(step=-1)

@@ -23,10 +23,7 @@ EPSILON = 0.1
 
 
 def _judge(cells: dict[str, xr.DataArray], reason: str = "") -> Finding:
-    """The verdict over several cells: reproduced if most seeds hit in every cell.
-
-    Where it differs, it says why: for the given reason, or in which cells.
-    """
+    """Reproduced if most seeds hit in every cell; else for the given reason, or naming cells."""
     shares = {name: float(hits.mean()) for name, hits in cells.items()}
     text = "; ".join(f"{name}: {share(hits)}" for name, hits in cells.items())
     failing = [name for name, value in shares.items() if value < MOST]
@@ -42,7 +39,7 @@ def _last(data: xr.Dataset) -> xr.Dataset:
 
 
 def _loud(data: xr.Dataset) -> xr.Dataset:
-    """The noise levels at which the paper says that standard training fails."""
+    """The noise levels at which standard training fails, according to the paper."""
     return data.sel(noise=data.noise[data.noise >= 0.5])
 
 
@@ -60,21 +57,21 @@ def losses_converge(data: xr.Dataset) -> Finding:
 
 
 def signal_is_learnt(data: xr.Dataset) -> Finding:
-    """PEGR's signal is above twice that of both others, in the same seed."""
+    """PEGR's signal is above twice that of both other rules, in the same seed."""
     signal = _loud(_last(data)).signal_learning
     others = signal.sel(rule=["FGR", "standard"]).max("rule")
     return _judge(_by_noise(signal.sel(rule="PEGR") > 2 * others))
 
 
 def noise_is_suppressed(data: xr.Dataset, closing: int | None = None) -> Finding:
-    """PEGR's noise is below half of both others', in the same seed, at closing or at the end."""
+    """PEGR's noise is below half of the others', in the same seed, at closing or at the end."""
     noise = _loud(_last(data if closing is None else _open_steps(data, closing))).noise_memorisation
     others = noise.sel(rule=["FGR", "standard"]).min("rule")
     return _judge(_by_noise(noise.sel(rule="PEGR") < others / 2))
 
 
 def weak_noise_signal_grows(data: xr.Dataset, variable: str = "signal_learning") -> Finding:
-    """At sigma_p = 0.1, every rule's quantity ends above twice its start."""
+    """At sigma_p = 0.1, the variable ends above twice its start under every rule."""
     weak = data[variable].sel(noise=0.1, rule=["PEGR", "FGR", "standard"])
     grown = weak.isel(step=-1) > 2 * weak.isel(step=0)
     return _judge({str(rule): grown.sel(rule=rule) for rule in grown.rule.values})
@@ -85,7 +82,7 @@ def accuracy_near_one(data: xr.Dataset, rule: str = "PEGR") -> Finding:
 
 
 def others_fail(data: xr.Dataset) -> Finding:
-    """FGR and standard training: near 1 at sigma_p = 0.1, not from 0.5 on."""
+    """FGR and standard training are near 1 at sigma_p = 0.1, and not from 0.5 on."""
     accuracy = _last(data).test_accuracy.sel(rule=["FGR", "standard"])
     cells = {}
     for rule in accuracy.rule.values:
@@ -97,7 +94,7 @@ def others_fail(data: xr.Dataset) -> Finding:
 
 
 def _within_time(finding: Finding, data: xr.Dataset) -> Finding:
-    """A time limit that has not passed refutes nothing: what differs before it has not been run."""
+    """Not run, rather than refuted, before the theorem's time limit has passed."""
     allowed = pegr.convergence_time(
         *ex.THEOREM_SIZES, 1.0, ex.THEOREM_NOISE, ex.THEOREM_SCALE, ex.THEOREM_RATE, EPSILON
     )
@@ -124,14 +121,14 @@ def error_vanishes(data: xr.Dataset, rule: str) -> Finding:
 
 
 def error_is_large(data: xr.Dataset, rule: str) -> Finding:
-    """1/2.01 within the error bar of the test set: three standard deviations of 1000 coins."""
+    """Error at least 1/2.01, up to three standard deviations of 1000 test points."""
     error = 1 - _last(data).test_accuracy.sel(rule=rule)
     bound = 1 / 2.01 - 3 * math.sqrt(0.25 / 1000)
     return _judge({f"error {mean(error)}, ≥ 1/2.01 up to sampling": error >= bound})
 
 
 def theorem_signal_and_noise(data: xr.Dataset) -> Finding:
-    """As in the theorems' proofs: under PEGR signal wins while it acts, else noise does."""
+    """Signal wins under PEGR while the penalty acts; noise wins without it."""
     closed = ex.theorem_closing_time(share=0.5)
     while_open = data.sel(step=data.step[data.step <= closed][-1])
     learnt = while_open.sel(rule="PEGR, closed at 2 T1")
@@ -143,7 +140,7 @@ def theorem_signal_and_noise(data: xr.Dataset) -> Finding:
 
 
 def lemma_5_5(literal: xr.Dataset, working: xr.Dataset, theorem: xr.Dataset) -> Finding:
-    """The largest ||grad||^2 / (72 sigma_p^2 d L_S) along all trajectories with the paper's 1/m."""
+    """The largest ||grad||^2 / (72 sigma_p^2 d L_S) on all trajectories with the paper's 1/m."""
     largest = {}
     for name, data in (("literal", literal), ("working", working)):
         bound = 72 * data.noise**2 * ex.DIM * data.loss
@@ -160,7 +157,7 @@ def _open_steps(data: xr.Dataset, closing: int) -> xr.Dataset:
 
 
 def derivatives_stay(data: xr.Dataset) -> Finding:
-    """|l' + 1/2| <= 1/log(n)^2 up to T1, through the loss: l = log 2 bounds its mean derivative."""
+    """|l' + 1/2| <= 1/log(n)^2 up to T1, read off the mean loss, which stays near log 2."""
     open_ = _open_steps(data.sel(rule="PEGR, closed at T1"), ex.theorem_closing_time())
     away = float(np.abs(open_.loss - math.log(2)).max())
     bound = 1 / math.log(ex.THEOREM["train"]) ** 2
@@ -176,7 +173,7 @@ def gamma_stays_small(data: xr.Dataset) -> Finding:
 
 
 def gamma_is_large_at(data: xr.Dataset, rule: str, share_of_class: float) -> Finding:
-    """max_r gamma for each sign j at the closing time, against the lower bound of item 3."""
+    """max_r gamma of each sign j at the closing time, compared with the lower bound of item 3."""
     width = ex.THEOREM_SIZES[2]
     closing = ex.theorem_closing_time(share_of_class)
     at = _open_steps(data.sel(rule=rule), closing).gamma.isel(step=-1)
@@ -188,7 +185,7 @@ def gamma_is_large_at(data: xr.Dataset, rule: str, share_of_class: float) -> Fin
 
 
 def rho_stays_small(data: xr.Dataset) -> Finding:
-    """0 >= rho >= -8 sqrt(log(8mn/delta)) sigma_0 sigma_p sqrt(d) at T1; rounding is not a sign."""
+    """0 >= rho >= -8 sqrt(log(8mn/delta)) sigma_0 sigma_p sqrt(d) at T1, up to rounding."""
     open_ = _open_steps(data.sel(rule="PEGR, closed at T1"), ex.theorem_closing_time())
     rho = (open_.rho_bar + open_.rho_underbar).isel(step=-1)
     bounds = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE)
@@ -199,7 +196,7 @@ def rho_stays_small(data: xr.Dataset) -> Finding:
 
 
 def rates_match(data: xr.Dataset) -> Finding:
-    """Early growth of the signal a step, measured between steps 2000 and 12000, against theory."""
+    """Growth of the signal per step between steps 2000 and 12000, compared with theory."""
     arm = data.sel(rule="PEGR, closed at 2 T1").signal_learning
     early = arm.sel(step=arm.step[(arm.step >= 2000) & (arm.step <= 12000)])
     span = float(early.step[-1] - early.step[0])
@@ -214,7 +211,7 @@ def rates_match(data: xr.Dataset) -> Finding:
 
 
 def criterion(data: xr.Dataset) -> Finding:
-    """Cells of the diagram whose majority outcome is on the side that linearised rates predict."""
+    """Cells of the diagram whose majority outcome is on the predicted side."""
     measured = success(data).sel(rule="PEGR").mean("seed") > 0.5
     predicted = predicted_side(data)
     agree = measured == predicted.signal
@@ -233,11 +230,8 @@ def criterion(data: xr.Dataset) -> Finding:
 def explained(
     check: Callable[..., Finding], reading: str, penalty: bool, data: xr.Dataset
 ) -> Finding:
-    """A finding which, where it differs, recalls what the linearised rates of section 5.1 say.
-
-    For a claim on the `penalty`, its suppression of noise over the growth of noise; for one on all
-    rules, how far signal can grow.
-    """
+    """A finding that, where it differs, adds what the linearised rates of section 5.1 say: the
+    suppression of noise over its growth (`penalty`), or the possible growth of signal."""
     finding = check(data)
     if finding.verdict != "differs" or reading == "working":
         return finding

@@ -54,7 +54,7 @@ def _theorem(id: str, statement: str, where: str, reported: str, check: Callable
 
 
 def _switched_off(tag: str, rule: str, closed: str, share: float) -> list[Claim]:
-    """What Theorem 3.2 claims, with the penalty switched off at T1 as printed or at twice that."""
+    """Theorem 3.2, with the penalty switched off at T1 as printed or at twice that."""
     setting = f"{_REGIME}; {closed}"
     return [
         _theorem(f"theorem-3.2.1.{tag}", "Training loss and squared gradient fall below ε.",

@@ -83,7 +83,7 @@ def theorem_closing_time(share: float = 1.0) -> int:
 
 
 def noise_axis(**followers: list[float]) -> Axis:
-    """sigma_p, with sigma_0 as section 4.1 chooses it, and whatever else follows."""
+    """sigma_p with section 4.1's sigma_0, and other fields that follow."""
     scales = [SCALES_OF_WEIGHTS[noise] for noise in NOISES]
     return zipped({"data.noise": NOISES, "net.scale": scales, **followers})
 
@@ -139,7 +139,7 @@ def _closing(seeds: int, steps: int) -> Sweep:
 
 
 def _phase(points: int, seeds: int) -> Sweep:
-    """Success over (weight, noise) without the 1/m: is the boundary where the criterion says?"""
+    """Success over (weight, noise) without the 1/m, for comparison with the criterion."""
     weights = np.geomspace(1e-4, 1.0, points).tolist()
     noises = np.geomspace(0.1, 3.0, points).tolist()
     experiment = section_4_1(

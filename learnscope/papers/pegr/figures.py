@@ -26,7 +26,7 @@ _FLOOR, _FLOOR_NOTE = 1e-6, "below 10⁻⁶ drawn there"
 
 
 def _positive(values: xr.DataArray) -> xr.DataArray:
-    """Fit for a logarithmic axis: a network may have forgotten noise altogether."""
+    """Values for a logarithmic axis: a network may have forgotten noise altogether."""
     return values.clip(min=_FLOOR)
 
 
@@ -136,11 +136,8 @@ def success(data: xr.Dataset) -> xr.DataArray:
 
 
 def predicted_side(data: xr.Dataset) -> xr.Dataset:
-    """What the linearised rates of section 5.1 predict over the diagram's grid.
-
-    Whether signal outgrows noise, and whether a step throws noise to more than its negative, where
-    linearising means little.
-    """
+    """Whether signal outgrows noise by the linearised rates of section 5.1, and whether a step
+    turns noise to more than its negative (`overshoots`), where the linearisation is poor."""
 
     def side(weight: float, noise: float) -> tuple[bool, bool]:
         rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, noise, ex.RATE, weight, "sum")

@@ -39,7 +39,7 @@ SQUARED_NORM, PIXELS = 87.8, 784
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What a scale runs: images, steps (the penalty is on in the first half) and seeds."""
+    """The size of a scale: images, steps (the penalty is on in the first half) and seeds."""
 
     name: str
     train: int | None

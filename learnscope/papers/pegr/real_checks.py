@@ -25,12 +25,12 @@ def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
 
 
 def setting(data: xr.Dataset) -> str:
-    """How long it was run: what a claim about a smaller scale must say."""
+    """The length of the run, which a claim at a smaller scale must state."""
     return f"{int(data.step[-1])} steps, {data.sizes['seed']} seeds"
 
 
 def _why(data: xr.Dataset, failing: list[str]) -> str:
-    """What is known of the failures: divergence, or a penalty that holds learning back."""
+    """The known reasons of failures: divergence, or a penalty that holds learning back."""
     lost = {
         str(rule): int((~np.isfinite(_last(data, "loss", rule))).sum()) for rule in data.rule.values
     }
@@ -56,7 +56,7 @@ def _why(data: xr.Dataset, failing: list[str]) -> str:
 
 
 def _verdict(data: xr.Dataset, text: str, failing: list[str], names: list[str]) -> Finding:
-    """Reproduced if nothing fails; not run if all that fails was too short to tell."""
+    """Reproduced if nothing fails; not run if every failure was too short a run."""
     text = f"{text} ({setting(data)})"
     if not failing:
         return Finding(text, "reproduced")
@@ -86,7 +86,7 @@ def _mean(values: xr.DataArray) -> str:
 
 
 def accuracy_above(data: xr.Dataset, other: str = "standard") -> Finding:
-    """PEGR's test accuracy against another rule's in noise, seed by seed."""
+    """PEGR's test accuracy is at least another rule's in noise, seed by seed."""
     failing, parts = [], []
     for noise in data.noise.values[data.noise.values > 0]:
         ours, theirs = (

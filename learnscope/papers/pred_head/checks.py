@@ -20,7 +20,7 @@ from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, UNSETTLED, out
 
 
 def counted(words: xr.DataArray) -> str:
-    """How often each outcome was met."""
+    """The share of runs with each outcome."""
     return ", ".join(
         f"{word} {share(words == word)}"
         for word in (ALL, ALL_STRONG, "other", UNSETTLED)
@@ -38,7 +38,7 @@ def trained(data: xr.Dataset, name: str, expected: str) -> Finding:
 
 
 def unnormalised(data: xr.Dataset) -> Finding:
-    """Nothing keeps the outputs from shrinking: do they, instead of learning a feature?"""
+    """Without normalisation, outputs shrink instead of learning a feature."""
     runs = data.sel(method_name="no normalisation")
     words = outcome(data.share).sel(method_name="no normalisation")
     size = np.sqrt((runs.strength**2).sum("feature") + runs.noise_norm**2).mean("neuron")
@@ -71,7 +71,7 @@ def many_correlated(data: xr.Dataset) -> Finding:
 
 
 def rise_and_fall(data: xr.Dataset) -> Finding:
-    """The norm rises to ten times what it ends with, in every run."""
+    """The norm rises to ten times its final value, in every run."""
     parts, good = [], True
     for name in ex.VARIANTS:
         norm = data.head_norm.sel(variant=name)
@@ -83,7 +83,7 @@ def rise_and_fall(data: xr.Dataset) -> Finding:
 
 
 def asymmetric(data: xr.Dataset) -> Finding:
-    """While the norm is above half of its highest."""
+    """The asymmetry while the norm is above half of its highest value."""
     parts, least = [], math.inf
     for name in ex.VARIANTS:
         run = data.sel(variant=name)
@@ -96,7 +96,7 @@ def asymmetric(data: xr.Dataset) -> Finding:
 
 
 def consistent(data: xr.Dataset) -> Finding:
-    """Among runs of one setting the time of the highest norm lies before the last tenth."""
+    """The norm is highest before the last tenth of training, in every run."""
     peak = data.head_norm.idxmax("step") / float(data.step[-1])
     text = "; ".join(
         f"{v}: highest at {mean(peak.sel(variant=v))} of training" for v in ex.VARIANTS
@@ -105,7 +105,7 @@ def consistent(data: xr.Dataset) -> Finding:
 
 
 def comparable(training: xr.Dataset, rest: xr.Dataset) -> Finding:
-    """Identity-initialised against linear, MLP and EMA: share of runs with all features."""
+    """Runs with all features: identity-initialised, linear and MLP heads, and EMA."""
     words = outcome(together(training, rest).share)
     names = (ex.HEAD, "linear head", "MLP head", "EMA target")
     text = "; ".join(f"{name}: {counted(words.sel(method_name=name))}" for name in names)

@@ -81,7 +81,7 @@ def non_contrastive(name: str) -> NonContrastive:
 
 
 def _trainings(smoke: bool, seeds: int) -> dict[str, Sweep]:
-    """Figure 7 itself, and what changes if a part is left out or replaced."""
+    """Figure 7, and its ablations."""
     steps = 160 if smoke else 4000
     basic = (FeatureStrengths(), FeatureShares(), NeuronCorrelation())
     rest = {
@@ -136,14 +136,12 @@ def flow(
 
 
 def horizon(dim: float) -> float:
-    """T1 is of the order d^2 for a typical draw, and the slower neurons of atypical draws take up
-    to thousands of times longer."""
+    """Long enough for nearly all draws: T1 is of order d^2, but atypical draws are far slower."""
     return 1e4 * dim**2
 
 
 def _many(smoke: bool, seeds: int) -> Sweep:
-    """Beyond the paper: more neurons and features, by descent in 50 dimensions (a flow of 16
-    neurons has 560 unknowns)."""
+    """Beyond the paper: more neurons and features, by descent (a flow has too many unknowns)."""
     strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
     steps = 200 if smoke else 20_000
     experiments = {}

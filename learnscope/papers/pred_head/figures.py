@@ -121,13 +121,13 @@ def figure4(data: xr.Dataset) -> Drawing:
 
 
 def together(training: xr.Dataset, rest: xr.Dataset) -> xr.Dataset:
-    """All arms that were trained on batches, with what all of them record."""
+    """All arms that were trained on batches, with the variables that they share."""
     names = ["share", "correlation"]
     return xr.concat([training[names], rest[names]], "method_name")
 
 
 def ablations(training: xr.Dataset, rest: xr.Dataset) -> Drawing:
-    """Outcomes of every arm, and how its two neurons correlate."""
+    """The outcomes of every arm, and the correlation of its two neurons."""
     names, data = [*ex.ABLATIONS, ex.CONTRASTIVE], together(training, rest)
     words = outcome(data.share)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
@@ -266,7 +266,7 @@ def effects(data: xr.Dataset) -> Drawing:
 
 
 def many(data: xr.Dataset) -> Drawing:
-    """How many features are learnt, by neurons and features."""
+    """The features learnt, by neurons and features."""
     learnt = covered(data.population_share)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.2))
     for index, kind in enumerate((ex.HEAD, ex.BARE)):

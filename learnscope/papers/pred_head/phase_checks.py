@@ -39,7 +39,7 @@ def phase_one(data: xr.Dataset) -> Finding:
 
 
 def growth(data: xr.Dataset) -> Finding:
-    """The tensor power method's T1 against the flow's."""
+    """T1 by the tensor power method, compared with the flow's."""
     law, parts, ratios = law_of(data), [], []
     for d in data["dim"].values:
         runs = data.sel(dim=d, head_kind=ex.HEAD)
@@ -86,7 +86,7 @@ def phase_three(data: xr.Dataset) -> Finding:
 
 
 def acceleration(data: xr.Dataset) -> Finding:
-    """Without a head neuron 2 learns the strong feature first, or later, from the same start."""
+    """From the same start, all features are learnt with a head, the strong one without."""
     with_head = outcome(data.population_share).sel(head_kind=ex.HEAD)
     without = outcome(data.population_share).sel(head_kind=ex.BARE)
     text = f"same starts: with a head {counted(with_head)}; without {counted(without)}"
@@ -105,7 +105,7 @@ def head_returns(data: xr.Dataset) -> Finding:
 
 
 def head_bounded(data: xr.Dataset) -> Finding:
-    """|E21| against ||w_2(0)|| sqrt(eta_E / 3 eta)."""
+    """|E21| stays below ||w_2(0)|| sqrt(eta_E / 3 eta)."""
     parts, worst = [], 0.0
     for d in data["dim"].values:
         run = data.sel(dim=d, head_kind=ex.HEAD)
@@ -119,7 +119,7 @@ def head_bounded(data: xr.Dataset) -> Finding:
 
 
 def printed_triggers(data: xr.Dataset) -> Finding:
-    """Do the printed triggers fire in order, in every run?"""
+    """The printed triggers fire in order, in every run."""
     parts, good = [], True
     for d in data["dim"].values:
         ends = phase_ends(data, d).printed[:, :3]

@@ -49,7 +49,7 @@ WEIGHT_DECAY = 0.1  # of AdamW: times the rate, a step
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """Data and network of a scale, and how long it is trained."""
+    """Data, network and length of training at a scale."""
 
     data: Images
     net: Projection
@@ -78,7 +78,7 @@ def cifar(body: AbstractImageNet, steps: int) -> Setting:
 
 
 def published() -> Setting:
-    """What section 8 says, and 200 epochs."""
+    """The setting of section 8, for 200 epochs."""
     data = Images(name="cifar10", test=5000, batch=256, views=Augment())
     return Setting(data, _projected(ResNet(filters=64), 512, 64), 200 * 50_000 // 256, 50)
 
@@ -120,7 +120,7 @@ def _heads(of: Setting, ways: Mapping[str, Iterable[str]], seeds: int) -> Sweep:
 
 
 def _fading(smoke: bool, seeds: int) -> Sweep:
-    """What decides whether the head falls again, by training long."""
+    """Long training under variants that may decide whether the head falls again."""
     of = digits(smoke, 40 if smoke else 8000)
     plain = digits(smoke, of.steps, normalise="none")
     probes = (PairLoss(), NeuronCorrelation(), HeadOffDiagonal(), LinearProbe())

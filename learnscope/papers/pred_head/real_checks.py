@@ -21,7 +21,7 @@ def _last(data: xr.Dataset, name: str, arm: str) -> xr.DataArray:
 
 
 def correlated(data: xr.Dataset, tried: str = "") -> Finding:
-    """The direction that must hold: above 0.9 without, below 0.5 with a head, in every run."""
+    """|Correlation| is above 0.9 without and below 0.5 with a head, in every run."""
     bare, head = (_last(data, "correlation_size", arm) for arm in (BARE, HEAD))
     ranks = [_last(data, "effective_rank", arm) for arm in (BARE, HEAD)]
     text = (
@@ -51,12 +51,12 @@ def _accuracy(data: xr.Dataset, head: str, way: str) -> xr.DataArray:
 
 
 def _ways(data: xr.Dataset) -> list[str]:
-    """Which of Figure 2's normalisations and targets were run."""
+    """The normalisations and targets of Figure 2 that were run."""
     return [way for way in WAYS if f"{HEAD}, {way}" in data.method_name.values]
 
 
 def comparable(data: xr.Dataset) -> Finding:
-    """Linear probes on features: identity-initialised against linear and MLP heads."""
+    """Linear probes on features: identity-initialised, linear and MLP heads."""
     parts, worst = [], 0.0
     for way in _ways(data):
         if f"linear head, {way}" not in data.method_name.values:
@@ -112,7 +112,7 @@ def _fall(norm: xr.DataArray) -> str:
 
 
 def rise_and_fall(data: xr.Dataset) -> Finding:
-    """At a constant rate without weight decay, which is all that the paper names."""
+    """The norm falls at a constant rate without weight decay, which is all that the paper names."""
     arm = HEAD if HEAD in data.method_name.values else CONSTANT
     norm = data.head_norm.sel(method_name=arm)
     why = (
@@ -123,7 +123,7 @@ def rise_and_fall(data: xr.Dataset) -> Finding:
 
 
 def decider(data: xr.Dataset) -> Finding:
-    """Every run falls but those whose projection is not normalised, of which none does."""
+    """Every run falls except those without normalisation of the projection, of which none does."""
     measured, good = [], True
     for arm in data.method_name.values.tolist():
         norm, size = data.head_norm.sel(method_name=arm), _last(data, "correlation_size", arm)
@@ -138,7 +138,7 @@ def decider(data: xr.Dataset) -> Finding:
 
 
 def asymmetric(data: xr.Dataset) -> Finding:
-    """While the norm is above half of its highest."""
+    """The asymmetry while the norm is above half of its highest value."""
     run = data.sel(method_name=HEAD)
     high = run.head_norm > 0.5 * run.head_norm.max("step")
     value = run.head_asymmetry.where(high).mean("step")

@@ -15,7 +15,7 @@ from learnscope.papers.pred_head.real import HEADS, WAYS
 
 
 def _described(data: xr.Dataset, arm: str) -> str:
-    """What was trained, in a line."""
+    """The training in a line."""
     experiment = experiment_of(data, arm)
     images, net = experiment.data, experiment.net
     assert isinstance(images, Images) and isinstance(net, Projection)
@@ -105,7 +105,7 @@ def figure3(images: xr.Dataset, fading: xr.Dataset) -> Drawing:
 
 
 def fading(data: xr.Dataset) -> Drawing:
-    """What decides whether the head falls: the norm, and what it has done by then."""
+    """The norm along training, with the correlation and rank of the outputs."""
     arms = data.method_name.values.tolist()
     panels = (
         ("head_norm", "$\\|\\mathrm{offdiag}(E)\\|_F$"),

@@ -39,7 +39,7 @@ def _settled(data: xr.Dataset, kind: str, word: str, d: float) -> xr.Dataset:
 
 
 def theorem_weights(data: xr.Dataset, kind: str, word: str) -> Finding:
-    """Of runs that end as the theorem says: all of w_j but its feature is O(1/sqrt d)."""
+    """In runs that end as the theorem says, w_j minus its feature is O(1/sqrt d)."""
     parts, worst, least = [], 0.0, math.inf
     for d in data["dim"].values:
         runs = _settled(data, kind, word, d)
@@ -128,7 +128,7 @@ def stop_gradient(data: xr.Dataset) -> Finding:
 
 
 def head_rates(data: xr.Dataset) -> Finding:
-    """The paper asks for a head slower than the encoder, and conjectures equal rates suffice."""
+    """A slower head does better; the paper conjectures that equal rates suffice."""
     words = outcome(data.population_share).sel(ablation=ex.HEAD)
     text = "; ".join(f"η_E/η = {r:g}: {counted(words.sel(ratio=r))}" for r in data.ratio.values)
     shares = (words == ALL).mean("seed")
@@ -138,9 +138,9 @@ def head_rates(data: xr.Dataset) -> Finding:
 
 
 def success_region(data: xr.Dataset) -> Finding:
-    """Where a head is slower than the encoder, but not by much (the band is a choice): the mean
-    share is at least 0.95 for every strength, and none of its cells is below 0.9; a cell has 50
-    draws, of which fewer than 45 succeed once in 600 cells if the chance is 0.97."""
+    """For heads slower than the encoder, but not by much, the mean share is at least 0.95 at every
+    strength and no cell is below 0.9 (of 50 draws, fewer than 45 succeed once in 600 cells if the
+    chance is 0.97)."""
     shares = (outcome(data.population_share) == ALL).mean("seed")
     band, ratios = shares.sel(ratio=slice(0.02, 0.2)), data.strength.values / ex.WEAK
     text = (

@@ -34,8 +34,7 @@ class Panel:
 
 
 def panels(data: xr.Dataset) -> list[Panel]:
-    """The panels of a dataset of one setting, whose variables have dims `seed` and `step` and maybe
-    others. Histograms and matrices (dims `..._bin` and `other_...`) are no curves."""
+    """The panels of a dataset of one setting, without histograms and matrices."""
     together: dict[str, list[xr.DataArray]] = {}
     for name, values in data.data_vars.items():
         dims = [str(dim) for dim in values.dims]
@@ -92,9 +91,9 @@ def largest(array: np.ndarray) -> np.ndarray:
 def curves(
     data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The figure, with at most `most` panels side by side: medians over seeds, bands from 10 to
-    90 %, and predicted times. Then the panels' titles and legends, which the page lays over it
-    (Plotly's own take longer to draw than curves)."""
+    """The figure (medians over seeds, 10 to 90 % bands, predicted times) with at most `most` panels
+    side by side; then titles and legends for the page to overlay, which is faster than Plotly's
+    own."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
     traces: list[dict[str, Any]] = []
@@ -122,7 +121,7 @@ def curves(
 
 
 def _title(panel: Panel, place: "_Place") -> dict[str, Any]:
-    """A panel's title, and what each colour stands for."""
+    """A panel's title, and the name of each colour."""
     names = [line.name for line in panel.lines]
     keys = [] if names == [panel.title] else [
         {"name": name, "colour": COLOURS[k % len(COLOURS)]} for k, name in enumerate(names)
@@ -202,8 +201,7 @@ def _rounded(values: np.ndarray) -> list[float]:
 def _marks(
     times: dict[str, float], steps: np.ndarray, count: int, dark: bool
 ) -> list[dict[str, Any]]:
-    """In every panel, a line at the current step (moved by the page) and dashed ones at predicted
-    times."""
+    """In every panel, a line at the current step and dashed ones at predicted times."""
     colour = "#cccccc" if dark else "#555555"
     marks = []
     for i in range(count):

@@ -31,8 +31,8 @@ def create(
     out: str | os.PathLike[str] = "learnscope-out",
     hosts: tuple[str, ...] = LOOPBACK,
 ) -> Dash:
-    """The application, for `serve` or any WSGI server. It answers to the host names `hosts` only
-    ("*": all), so that no other web site can reach it through a name of its own."""
+    """The application, for `serve` or any WSGI server. It answers only to the host names `hosts`
+    ("*": all), so that no other web site can reach it under its own name."""
     site = Site(Trainer(), Folder(store), Path(out))
     app = Dash("learnscope", title="learnscope", update_title="", serve_locally=True,
                assets_folder=str(Path(__file__).parent / "assets"),

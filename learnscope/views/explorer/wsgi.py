@@ -64,8 +64,7 @@ class Server(TcpWSGIServer):
         (self.long if path.startswith(_LONG) else self.quick).add_task(task)
 
     def maintenance(self, now: float) -> None:
-        """Drop clients that take too long to send a request or to receive an answer. A request that
-        is being computed has no limit."""
+        """Drop clients that are too slow to send a request or to receive an answer."""
         limit = _HURRIED if self.in_connection_overflow else self.patience
         for channel in self.channels:
             if channel.requests or not channel.since:

@@ -109,7 +109,7 @@ def conditions(
 
 
 def _worst(left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """The sides of the tightest of many `left >= right`; the same where they differ by rounding."""
+    """The sides of the tightest of many `left >= right`; equal if they differ by rounding only."""
     left, right = np.broadcast_arrays(left, right)
     with np.errstate(divide="ignore", invalid="ignore"):
         at = np.unravel_index(np.argmin(left / right), left.shape)

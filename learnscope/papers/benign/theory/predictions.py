@@ -12,7 +12,7 @@ from learnscope.theory import Prediction
 
 
 def predict(experiment: Any, high: float = 10.0, low: float = 1.0, loss: float = 0.1) -> Prediction:
-    """The regime of every class and of the worst, the exponents, and where the boundaries lie."""
+    """The regime of every class and of the worst class, the exponents, and the boundaries."""
     data, net, terms = experiment.data, experiment.net, exponents(experiment)
     rate, scale = for_mean(experiment)
     snr, ratio = terms.worst_snr.values, terms.worst_ratio.values

@@ -41,7 +41,7 @@ def fixed_feature_conditions(relevant: int, patterns: int) -> Conditions:
 
 
 class QueryBound(NamedTuple):
-    """Error that needs queries (or their inverse tolerance): as many as that, at least."""
+    """The error, and the queries (or inverse tolerance) needed to go below it."""
 
     error: float
     queries: float

@@ -73,5 +73,5 @@ def conditions(
 
 
 def _tidy(value: float) -> float:
-    """Without what rounding leaves of an equality."""
+    """Round away the error of an equality."""
     return round(value, 12)

@@ -73,7 +73,7 @@ def _range(law: ExactLaw, turn: Components, centre: PerNeuron) -> tuple[float, f
 def _sums(
     law: ExactLaw, turn: Components, centre: PerNeuron, values: Values, some: Points
 ) -> Expectations:
-    """What some points add to the expectations of their neurons."""
+    """The contribution of some points to the expectations of their neurons."""
     k, mean, weighted = law.relevant, law.mean, law.chances * values
     u = rotations(turn[some.neuron].T * some.at)
     phase = np.exp(1j * centre[some.neuron] * some.at)

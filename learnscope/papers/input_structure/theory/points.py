@@ -16,7 +16,7 @@ _NOTHING = 1e-17  # of all that is left out of an expectation
 
 
 class Points(NamedTuple):
-    """Points of neurons in order: the neuron, the node and its weights."""
+    """Quadrature points, neuron by neuron: the neuron, the node and its weights."""
 
     neuron: Int[np.ndarray, " point"]
     at: Float[np.ndarray, " point"]
@@ -29,15 +29,15 @@ class Points(NamedTuple):
         return np.flatnonzero(np.diff(self.neuron, prepend=-1))
 
     def add_up(self, values: Float[np.ndarray, "*shape point"]) -> Float[np.ndarray, "*shape some"]:
-        """Sums over every such neuron's points."""
+        """Sums over the points of each of these neurons."""
         return np.add.reduceat(values, self.first, axis=-1)
 
 
 def points(
     law: ExactLaw, turn: Float[np.ndarray, "neuron pattern"], rule: Nodes
 ) -> Iterator[Points]:
-    r"""All points but those whose characteristic function is surely too small to matter: of a
-    hundred patterns its modulus is soon a product of a hundred factors below 1."""
+    """All points but those whose characteristic function is negligible: for a hundred patterns it
+    is a product of a hundred factors below 1."""
     k, groups = law.relevant, len(law.background)
     numbers = (groups + 2) * law.patterns + (k + 1) ** 2 + 4 * (k + 1)
     most = max(1, min(_POINTS, int(_BYTES / (16 * numbers))))

@@ -47,8 +47,7 @@ def predict(experiment: Any) -> Prediction:
 
 
 def boundary(experiment: Any, field: str) -> float | None:
-    """The noise or number of tasks at which feature and noise grow alike under the experiment's own
-    rule, everything else as it is."""
+    """The noise or number of tasks at which feature and noise grow alike under this rule."""
     data = experiment.data
     if field == "data.tasks":
         return data.tasks / rates(experiment).advantage

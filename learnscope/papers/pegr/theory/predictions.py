@@ -27,9 +27,9 @@ def applies(experiment: Any) -> bool:
 
 
 def conditions(experiment: Any, **constants: Any) -> Conditions:
-    """Condition 3.1, and below it what the proofs use without saying (docs/errata.md).
+    """Condition 3.1, then what the proofs also use (docs/errata.md).
 
-    Another second layer than 1/m is first brought to the paper's (`rescaled`). `constants` are
+    Another second layer than 1/m is first rescaled to the paper's (`rescaled`). `constants` are
     those of `condition_3_1`: alpha, constant, power, much.
     """
     data, rate, weight, scale = _paper_numbers(experiment)
@@ -41,7 +41,7 @@ def conditions(experiment: Any, **constants: Any) -> Conditions:
 
 
 def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Prediction:
-    """Times of the theorems, early rates, and the side on which the linearised dynamics fall."""
+    """Times of the theorems, early rates, and the winner of the linearised dynamics."""
     data, rate, weight, scale = _paper_numbers(experiment)
     dim, train, width = data["dim"], data["train"], data["width"]
     signal, noise = data["signal"], data["noise"]

@@ -34,7 +34,7 @@ def applies(experiment: Any) -> bool:
 
 
 def has_head(experiment: Any) -> bool:
-    """Whether it is about Theorem 4.1 (a trained head) or 4.3 (none)."""
+    """Whether Theorem 4.1 (a trained head) applies, or 4.3 (none)."""
     return experiment.rule.head != "none" and float(experiment.rule.head_rate) > 0
 
 
@@ -91,7 +91,7 @@ def conditions(
 
 
 def _time(experiment: Any) -> float:
-    """How long it trains, in units of 1/eta."""
+    """The length of training, in units of 1/eta."""
     rule = experiment.rule
     if isinstance(rule, PopulationFlow):
         full = experiment.steps >= rule.points

@@ -60,10 +60,10 @@ def flow(
     head: str = "identity", normalise: str = "batch", stop_gradient: bool = True,
     tolerance: float = 1e-6, method: str = "rosenbrock", most: int = 20000, chunk: int = 50,
 ) -> xr.Dataset:  # fmt: skip
-    """B, G and E at given times (increasing, above 0; time 0 is put before them) for every run.
+    """B, G and E of every run at given times (increasing, above 0), preceded by time 0.
 
-    `ratio` may differ between runs. `chunk` runs are integrated side by side, which are best of a
-    kind: the slowest one sets the pace.
+    `ratio` may differ between runs. `chunk` runs are integrated side by side, at the pace of the
+    slowest.
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}, but must be one of {', '.join(METHODS)}")

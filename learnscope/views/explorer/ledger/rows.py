@@ -17,8 +17,7 @@ ALL_VERDICTS = (*VERDICTS, NOT_HERE)
 
 
 def contents(folder: Path) -> tuple[Contents, str | None]:
-    """All claims, in the order of the studies, with the figures of the folder; and what is wrong
-    with the folder's ledger, if anything."""
+    """All claims, with the folder's figures; and a problem of the folder's ledger, if any."""
     trouble = None
     try:
         measured = {(row["study"], row["id"]): row for row in read_rows(folder)}

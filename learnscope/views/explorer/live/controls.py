@@ -16,8 +16,8 @@ _DECADES = 2  # that a slider reaches on both sides of where it starts
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The range of a slider. `scale` is linear, log, whole (log, then rounded) or stops (1, 2, 5,
-    10, ..., since each value of a count is compiled)."""
+    """The range of a slider. `scale`: linear, log, whole (log, rounded) or stops (1, 2, 5, 10, ...:
+    counts are compiled)."""
 
     scale: str
     low: float
@@ -84,8 +84,8 @@ def controls(state: State) -> dict[str, Any]:
 
 
 def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
-    """One field: its value, and where the page starts, which fixes the slider's range. Choices, and
-    fields that stay at their default, are rare: the page folds them away."""
+    """The control of a field: its value, and the page's first value, which fixes the range. Choices
+    and defaults are rare: the page folds them away."""
     spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
     assert spec is not None
     control: dict[str, Any] = {

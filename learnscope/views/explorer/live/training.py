@@ -47,8 +47,7 @@ def _check_time(seconds: float) -> None:
 
 
 class Trainer:
-    """Runs what pages ask for. Visitors who ask for the same wait for one run; old results and old
-    programs are dropped."""
+    """Trains for pages: equal requests once; old results and programs are dropped."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -98,8 +97,8 @@ class Trainer:
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:
-        """Count compiled programs, each of which takes memory that JAX never frees by itself. When
-        there are many, all are dropped as soon as none runs; new requests wait until then."""
+        """Count compiled programs, whose memory JAX never frees. When there are many, drop them all
+        as soon as none runs; new requests wait."""
         key = f"{jax.tree.structure(experiment)} {seeds}"
         with self._idle:
             if key not in self._programs and len(self._programs) >= _MOST_PROGRAMS:

@@ -13,9 +13,9 @@ _MOST_POINTS = 200  # on a map
 
 
 def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
-    """One picture for each recorded step of the first seed, as plain lists. It shows the first of
-    the preset's picture probes that fits: a square matrix, with dims `name` and `other_name`.
-    Cosines (from -1 to 1) become a map, other matrices a heat map."""
+    """One picture per recorded step of the first seed, as plain lists, from the preset's first
+    picture probe that fits: a square matrix with dims `name` and `other_name`. Cosines (from -1 to
+    1) become a map, other matrices a heat map."""
     listed = preset(state.start).pictures
     (probe, *_) = (*fitting(state.experiment, listed), listed[-1])
     name, output, row = next((name, output, dim) for name, output in probe.outputs.items()

@@ -21,8 +21,7 @@ _HEIGHT = 460
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """The number of cells, of blank ones (without any run yet), and of runs without a finite
-    value."""
+    """The number of cells, of blank cells (no run yet), and of runs without a finite value."""
 
     cells: int
     blank: int

@@ -21,8 +21,7 @@ _MOST_READ, _MOST_HELD = 2e9, 3e8
 
 @dataclasses.dataclass(frozen=True)
 class Opened:
-    """A stored sweep at one moment: its labelled arrays, which are read lazily, and which of its
-    runs exist."""
+    """A snapshot of a stored sweep: lazily read arrays, and which runs exist."""
 
     stored: Stored
     data: xr.Dataset
@@ -94,8 +93,8 @@ class Opened:
     def cells(
         self, of: str, at: Mapping[str, int], keep: tuple[str, ...], part: tuple[int, ...] | None
     ) -> tuple[xr.DataArray, xr.DataArray]:
-        """A variable and whether its runs exist, with the dims in `keep`, then `run` (all others
-        that have no position in `at`). Of several components, the one at `part` or the largest."""
+        """A variable and whether its runs exist, with dims `keep` and `run` (the other dims without
+        a position in `at`); the component at `part`, or the largest."""
         own = self.own(of)
         at = dict(at) | (dict(zip(own, part, strict=True)) if part is not None else {})
         values = self.read(of, at)
@@ -116,8 +115,8 @@ class Opened:
         return shaped(values), shaped(there)
 
     def trajectories(self, at: Mapping[str, int]) -> tuple[xr.Dataset, list[str]]:
-        """Every variable of the runs at some positions of axes, with dims `seed` (one per run) and
-        `step`; and the names of those that are too large for a page."""
+        """All variables of the runs at some positions, with dims `seed` (one per run) and `step`;
+        and the names of those too large for a page."""
         there = self.finished.isel(dict(at))
         mask = there.values.ravel()
         variables: dict[str, Any] = {}
