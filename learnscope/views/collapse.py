@@ -114,7 +114,6 @@ def _matrix(panel: Axes, report: CollapseReport) -> None:
     panel.set_xlabel("unit")
     # Positions mean little in this order: the units' own numbers, as many as are legible.
     ticks = np.arange(0, len(some), max(1, math.ceil(len(some) / 24)))
-    panel.set_xticks([])
-    panel.set_yticks([])
+    panel.set(xticks=[], yticks=[])
     if len(some) <= 128:
         panel.set_yticks(ticks, [str(unit) for unit in some[ticks]], fontsize=6)

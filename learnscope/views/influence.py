@@ -80,8 +80,7 @@ def correlation_map(correlation: xr.DataArray) -> Figure:
         panels[0].set_title(r"noise correlation $\mathrm{tr}(\Sigma_k \Sigma_j)$" + unit)
         _map(panels[1], ratio.values, correlation["class"].values)
         panels[1].set_title(r"noise correlation ratio $\Gamma_{k,j}$")
-        for panel in panels:
-            panel.set(xlabel="class j", ylabel="class k")
+        plt.setp(panels, xlabel="class j", ylabel="class k")
     return figure
 
 
@@ -141,8 +140,7 @@ def _sheet(
             panel.imshow(np.clip(picture, 0, 1), extent=extent, **look)
             at = ((column + 0.5) / columns, bottom + 0.02 / len(chosen))
             panel.text(*at, _number(float(scores[i])), **words)
-    panel.set(xlim=(0, 1), ylim=(1, 0))
-    panel.set_xticks([])
+    panel.set(xlim=(0, 1), ylim=(1, 0), xticks=[])
     panel.grid(False)
     panel.tick_params(length=0)
     panel.spines[:].set_visible(False)

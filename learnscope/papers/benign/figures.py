@@ -86,8 +86,7 @@ def figure2(data: xr.Dataset, by_signal: xr.Dataset, by_correlation: xr.Dataset)
     below.set_title("measured, gradient without its 1/m")
     above.set_xlabel("")
     below.set_xlabel(SIGNAL)
-    for axes in (above, below):
-        axes.set_ylabel(RATIO)
+    plt.setp((above, below), ylabel=RATIO)
     return figure
 
 
@@ -161,8 +160,7 @@ def lemmas(data: xr.Dataset, residuals: xr.Dataset) -> Drawing:
     last.legend(fontsize=7, title="else: noise patch", title_fontsize=7)
     grid[0, 1].axhline(0.1, color="grey", linewidth=0.8)
     grid[1, 1].set_yscale("log")
-    for axes in grid[1]:
-        axes.set_xlabel("step")
+    plt.setp(grid[1], xlabel="step")
     grid[0, 0].legend(fontsize=7)
     figure.suptitle(f"Γ = 100, ‖u‖ = 1: one line per seed ({data.sizes['seed']})")
     return figure

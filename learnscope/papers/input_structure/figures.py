@@ -70,8 +70,7 @@ def _map(axes: Axes, one: xr.Dataset) -> None:
     axes.scatter(*truth, color="#D62728", label="ground truth", zorder=3, **star)
     axes.scatter(*opposite, color="#FF9F1C", label="its opposite", zorder=3, **star)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xticks=[], yticks=[])
 
 
 def tables(*datasets: xr.Dataset) -> Drawing:

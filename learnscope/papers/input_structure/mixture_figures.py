@@ -42,8 +42,7 @@ def _panels(panels: Sequence[Panel], title: str, columns: int = 0) -> Drawing:
     figure, grid = plt.subplots(rows, columns, figsize=size, sharey=True, squeeze=False)
     for axes, (one, alone, words) in zip(grid.ravel(), panels, strict=True):
         _parts(axes, one, alone, words)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(ACCURACY)
+    plt.setp(grid[:, 0], ylabel=ACCURACY)
     legend_below(figure, grid.ravel(), 3)
     figure.suptitle(title)
     return figure

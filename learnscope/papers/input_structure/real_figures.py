@@ -26,10 +26,7 @@ def _map(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
     points = plane(matrix)
     colours = ["0.75" if k < 0 else COLOURS[k % len(COLOURS)] for k in label]
     axes.scatter(*points.T, c=colours, s=14, edgecolors="0.3", linewidths=0.3)
-    axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
 
 
 def weight_maps(title: str) -> Callable[[xr.Dataset], Drawing]:

@@ -28,20 +28,18 @@ SMALLEST, LARGEST, SIDES_AT = 3e5, 1e8, 1e7  # dimensions
 TRAIN, WIDTH, DELTA = 20, 10, 0.1
 
 
-def experiment(**changes: float) -> Experiment:
+def experiment(
+    signal: float = 2.0, dim: float = 400, rate: float = 0.1, scale: float = 0.01, steps: int = 100
+) -> Experiment:
     """The paper's setting."""
-    settings: dict = {"signal": 2.0, "dim": 400, "rate": 0.1, "scale": 0.01, "steps": 100} | changes
     return Experiment(
-        data=SignalNoise(
-            dim=settings["dim"], train=TRAIN, test=1000, signal=settings["signal"], noise=1.0,
-            flip=FLIP,
-        ),
-        net=PatchCNN(width=WIDTH, activation="relu", scale=settings["scale"]),
-        rule=GradientDescent(rate=settings["rate"]),
-        steps=settings["steps"],
+        data=SignalNoise(dim=dim, train=TRAIN, test=1000, signal=signal, noise=1.0, flip=FLIP),
+        net=PatchCNN(width=WIDTH, activation="relu", scale=scale),
+        rule=GradientDescent(rate=rate),
+        steps=steps,
         probes=(Loss(), TestAccuracy()),
-        record=Record(every=settings["steps"], start=False),
-    )  # fmt: skip
+        record=Record(every=steps, start=False),
+    )
 
 
 def theorem_dims(dims: np.ndarray) -> Axis:

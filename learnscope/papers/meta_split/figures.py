@@ -60,8 +60,7 @@ def separation(data: xr.Dataset) -> Drawing:
             axes.set_yscale("log")
     for axes in grid[0, :2]:
         _log2(axes)
-    for axes in grid[1]:
-        axes.set_xlabel(TASKS)
+    plt.setp(grid[1], xlabel=TASKS)
     grid[0, 0].legend(fontsize=8)
     figure.suptitle(
         f"Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T = {int(data.step[-1])}; "

@@ -43,8 +43,7 @@ def _paper_figure(variable: str, label: str, log: bool, *readings: xr.Dataset) -
         row[0].set_ylabel(text)
     for axes, rule in zip(grid[0], _RULES, strict=True):
         axes.set_title(rule)
-    for axes in grid[-1]:
-        axes.set_xlabel("step")
+    plt.setp(grid[-1], xlabel="step")
     handles, names = grid[0, 0].get_legend_handles_labels()
     closed = Line2D([], [], color="0.4", linewidth=0.8, linestyle=":")
     figure.legend(
@@ -77,8 +76,7 @@ def theorem(data: xr.Dataset) -> Drawing:
         if log:
             axes.set_yscale("log")
         axes.set_ylabel(label)
-    for axes in grid[-1]:
-        axes.set_xlabel("step (dotted: T1 and 2 T1)")
+    plt.setp(grid[-1], xlabel="step (dotted: T1 and 2 T1)")
     legend_below(figure, [grid[0, 0]], 3)
     figure.suptitle(
         "Theorems 3.2 and 3.3 in ten million dimensions, where Condition 3.1 holds\n"

@@ -137,8 +137,7 @@ def _pictures(axes: Axes, images: np.ndarray, columns: int) -> None:
     rows = [np.concatenate(list(framed[i : i + columns]), 1)
             for i in range(0, len(framed), columns)]  # fmt: skip
     axes.imshow(np.concatenate(rows, 0).squeeze(), cmap="gray", interpolation="nearest")
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
