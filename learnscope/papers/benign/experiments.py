@@ -126,23 +126,20 @@ def majority_sizes(others: int) -> list[int]:
 
 def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
     """All sweeps of the study."""
+    smoke = scale == "smoke"
     cells, seeds, more = {"smoke": (3, 2, 2), "laptop": (20, 3, 10), "paper": (20, 3, 20)}[scale]
-    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if scale == "smoke" else {}
+    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if smoke else {}
     signals = np.linspace(0.001, 3.8, cells).tolist()
     ratios = np.geomspace(1, 1400, cells).tolist()
     plane = (zipped({"data.signal": signals}), zipped({"data.correlation": ratios}))
-    most = 50 if scale == "smoke" else 200
+    most = 50 if smoke else 200
     sizes = np.linspace(10, most, cells).round().astype(int).tolist()
     sized = zipped({"data.train_per_class": sizes}, name="size")
-    tail_ratios = np.geomspace(1, 1400, cells if scale == "smoke" else 12).tolist()
+    tail_ratios = np.geomspace(1, 1400, cells if smoke else 12).tolist()
     tail_axis = (zipped({"data.correlation": tail_ratios}),)
-    others = [10, 100] if scale == "smoke" else [10, 25, 50, 100, 150, 200]
+    others = [10, 100] if smoke else [10, 25, 50, 100, 150, 200]
     split = zipped({"data.train_per_class": [majority_sizes(n) for n in others]}, name="others")
-    settled: dict[str, Any] = {
-        "steps": (2 if scale == "smoke" else 50) * STEPS,
-        "every": STEPS,
-        "start": True,
-    }
+    settled: dict[str, Any] = {"steps": (2 if smoke else 50) * STEPS, "every": STEPS, "start": True}
     lemma_probes = (
         Loss(), TrainAccuracy(), TestAccuracy(), ActiveNeurons(), NoiseSpectrum(), Activations(),
         Contributions(),
@@ -182,7 +179,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
                 **settled, **small) for label, (signal, ratio) in CORNERS.items()},
             more, dim="corner",
         ),
-        "theorem": _theorem(max(2, more // 2), 200 if scale == "smoke" else 20_000),
+        "theorem": _theorem(max(2, more // 2), 200 if smoke else 20_000),
         "by_signal": BoundarySweep(
             fitted, {"data.signal": (0.001, 10.0)},
             {"data.correlation": np.geomspace(1, 40, points).tolist()}, **lines,

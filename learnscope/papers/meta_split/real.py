@@ -74,10 +74,8 @@ def protocol(name: str, scale: str) -> Protocol:
         if not rainbow:
             sizes = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
         # At length the stated rates can be had as they are.
-        rates, kept = (
-            (rates if rainbow else (0.01, 0.001)),
-            tuple(s for s in settings if s != STATED),
-        )
+        rates = rates if rainbow else (0.01, 0.001)
+        kept = tuple(s for s in settings if s != STATED)
         return Protocol(data | sizes, *rates, 32, 64, 10_000 if rainbow else 60_000, kept)
     if rainbow:
         sizes = {"test_tasks": 16, "shots": 2, "validation": 2, "queries": 10, "images": 30}

@@ -124,11 +124,7 @@ def flow(
 ) -> Experiment:
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
     data = StrongWeak(dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1)
-    settings: dict[str, Any] = {
-        "rate": RATE,
-        "head_rate": RATIO * RATE,
-        "horizon": horizon(dim),
-    } | rule
+    settings = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)} | rule
     return Experiment(
         data, PatchEncoder(width=width, overlaps=overlaps),
         PopulationFlow(points=points, **settings), points, probes, Record(every=1),
@@ -201,14 +197,8 @@ def _phases(smoke: bool, seeds: int) -> Sweep:
     points = 40 if smoke else 240
     probes = (FeatureStrengths(), HeadOffDiagonal(), PopulationMoments(), Phase())
     dims = [100.0, 1000.0] if smoke else [1e2, 1e3, 1e4, 1e6]
-    axis = zipped(
-        {
-            "data.dim": dims,
-            "rule.horizon": [100 * d**2 for d in dims],
-            "rule.first": [d**2 * 1e-6 for d in dims],
-        },
-        name="dim",
-    )
+    first, last = [d**2 * 1e-6 for d in dims], [100 * d**2 for d in dims]
+    axis = zipped({"data.dim": dims, "rule.horizon": last, "rule.first": first}, name="dim")
     flows = {
         label: flow(points=points, probes=probes, overlaps=TILT, head=head, horizon=1e8)
         for label, head in HEADS.items()

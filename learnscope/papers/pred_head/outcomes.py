@@ -56,10 +56,7 @@ def phase_ends(data: xr.Dataset, dim: float) -> Ends:
         )  # fmt: skip
 
     seeds = range(runs.sizes["seed"])
-    return Ends(
-        np.array([ends(seed, "working") for seed in seeds]),
-        np.array([ends(seed, "paper") for seed in seeds]),
-    )
+    return Ends(*(np.array([ends(seed, t) for seed in seeds]) for t in ("working", "paper")))
 
 
 def law_of(data: xr.Dataset) -> theory.Law:

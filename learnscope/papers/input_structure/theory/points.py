@@ -47,10 +47,6 @@ def points(
         size = envelope(turn[start : start + some, k:], rule.at, law.background)
         neuron, node = np.nonzero(weight * size > _NOTHING)
         for first in range(0, len(neuron), most):
-            chosen = node[first : first + most]
-            yield Points(
-                neuron[first : first + most] + start,
-                rule.at[chosen],
-                rule.slope[chosen],
-                rule.value[chosen],
-            )
+            part = slice(first, first + most)
+            weights = (each[node[part]] for each in (rule.at, rule.slope, rule.value))
+            yield Points(neuron[part] + start, *weights)
