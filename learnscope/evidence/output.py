@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from learnscope.errors import BadInput
 from learnscope.evidence.ledger import Ledger
 
-_DPI = 160  # of what is not lines: PNG, and heat maps in PDF
+_DPI = 160  # of PNG files, and of heat maps in PDF files
 
 
 class Output:
@@ -67,7 +67,7 @@ class Output:
             os.close(handle)
             try:
                 write(Path(part))
-                # mkstemp makes files private; results are as readable as any file of the user's.
+                # mkstemp makes files private; give results the user's usual permissions.
                 os.chmod(part, 0o666 & ~_umask())
                 os.replace(part, target)
             finally:

@@ -51,7 +51,7 @@ def run_studies(
     ask([run for sweeps, _ in plans for each in sweeps.values() for run in _runs(each, precision)])
     output = Output(out)
     if not changes and figures is None:
-        _with_others(Ledger(), output, known)  # says so if it is damaged, before any run
+        _with_others(Ledger(), output, known)  # fail before any run if the ledger is damaged
     ledger, undrawn = Ledger(), []
     with opened(cluster) as shared:
         settings = {"progress": not quiet, "store": store}
@@ -110,7 +110,7 @@ def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> 
 def _runs(sweep: Sweep | BoundarySweep | FunctionSweep, precision: str | None) -> Plans:
     try:
         return sweep.plans(precision)
-    except MissingData:  # said when its turn comes
+    except MissingData:  # reported when the sweep is run
         return []
 
 

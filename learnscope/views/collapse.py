@@ -15,9 +15,9 @@ from learnscope.figures.style import COLOURS, style
 from learnscope.tools import CollapseReport
 from learnscope.views.scores import short
 
-_SHARPEST = 1024  # units of a side in the heat map
-_MOST_WRITTEN = 512  # units whose correlation matrix goes into the JSON: 5 MB
-_LOWEST = 1e-12  # fraction of the variance that is drawn
+_SHARPEST = 1024  # most units on a side of the heat map
+_MOST_WRITTEN = 512  # most units for a correlation matrix in the JSON (5 MB)
+_LOWEST = 1e-12  # least fraction of the variance that is drawn
 
 
 def collapse_figure(report: CollapseReport, name: str = "representations") -> Figure:
@@ -93,7 +93,7 @@ def _spectrum(panel: Axes, report: CollapseReport) -> None:
     ratio, label = report.participation_ratio, "participation ratio"
     panel.axvline(ratio, color=COLOURS[2], linestyle=":", label=label)
     panel.set_yscale("log")
-    # Never so close that noise looks like structure.
+    # Do not zoom in so far that noise looks like structure.
     panel.set_ylim(bottom=min(float(shares[positive].min()) / 2, 1e-3), top=1.5)
     panel.set_xlim(0, max(report.units, 2) + 1)
     panel.legend(loc="upper right", fontsize=7.5)
@@ -112,7 +112,7 @@ def _matrix(panel: Axes, report: CollapseReport) -> None:
     panel.grid(False)
     panel.set_title("correlation, copies together" + (", dead units grey" if dead.any() else ""))
     panel.set_xlabel("unit")
-    # Positions mean little in this order: the units' own numbers, as many as are legible.
+    # Label rows by unit number, as many as are legible: the order has no other meaning.
     ticks = np.arange(0, len(some), max(1, math.ceil(len(some) / 24)))
     panel.set(xticks=[], yticks=[])
     if len(some) <= 128:

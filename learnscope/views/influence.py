@@ -41,7 +41,7 @@ def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
         lowest = [order[::-1][: min(top, len(order) // 2)] for order in orders]
         columns = max(len(order) for order in highest)
         high, wide = shape[:2]
-        # Inches of a picture's width: room for a score, unless the figure became a poster.
+        # Width of a picture in inches: room for a score, unless the figure becomes a poster.
         cell = max(0.62, min(0.5 * wide / high, 9 / columns))
         cell = max(0.3, min(cell, 40 / len(kept) * wide / high))
         size = (2 * columns * cell + 1.6, len(kept) * (cell * high / wide + 0.17) + 0.8)

@@ -43,12 +43,12 @@ from learnscope.rules import GradientDescent
 
 CLASSES, DIM, WIDTH, PER_CLASS, RATE, STEPS = 5, 1000, 100, 100, 0.05, 20
 READINGS = {"literal": RATE, "no 1/m": RATE * WIDTH}
-WEAK = 1e-6  # a feature strength of figure 4b: as good as none
+WEAK = 1e-6  # feature strength of figure 4b: practically none
 LEVEL = 0.6  # halfway between chance and 1
 MINORITY = 50
 EPSILON = 0.1  # a training loss that 1000 steps can reach
 LOSSES = {"plain": "logistic", "class-balanced": "balanced", "logit-adjusted": "adjusted"}
-STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the feature, in units of statement 2a's boundary
+STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # feature strengths, in units of statement 2a's boundary
 _BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
 
 

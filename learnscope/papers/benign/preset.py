@@ -7,7 +7,7 @@ from learnscope.papers.benign.experiments import RATE, experiment
 from learnscope.probes import ActiveNeurons, Contributions
 from learnscope.rules import FullPenalty, PerExamplePenalty
 
-_WIDTH = 20  # a fifth of the width, at the rate that goes with it: a second of work, not ten
+_WIDTH = 20  # a fifth of the paper's, with the rate to match: one second of work instead of ten
 
 
 def presets() -> tuple[Preset, ...]:

@@ -6,8 +6,8 @@ import xarray as xr
 from learnscope.evidence import Finding, above, half_width, judged, mean
 from learnscope.papers.benign.real import TOGETHER, WHOLE
 
-LITTLE = 0.5  # an accuracy below which a net has hardly been trained
-LARGE = 2.0  # the median ratio of two real classes, where noise of one shape has 1
+LITTLE = 0.5  # accuracy below which a net counts as untrained
+LARGE = 2.0  # least median ratio; noise of one shape has ratio 1
 
 
 def shapes_differ(data: xr.Dataset) -> Finding:

@@ -46,7 +46,7 @@ def figure1(mapped: xr.Dataset, scores: xr.Dataset) -> Drawing:
     place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
     shades = plt.get_cmap("tab10")
     for k in np.unique(label):
-        # The number itself marks the place, which needs no legend and no colour vision.
+        # Digits as markers need no legend and no colour vision.
         for x, y in place[label == k]:
             right.text(x, y, str(k), color=shades(int(k)), fontsize=5, ha="center", va="center")
     right.set_xlim(*_limits(place[:, 0]))

@@ -13,8 +13,8 @@ from learnscope.tools import (
     tsne,
 )
 
-TOP = 8  # images shown a class and end
-TENTH = 0.1  # of a class: what counts as a high or a low score
+TOP = 8  # images shown per class and end
+TENTH = 0.1  # share of a class that counts as high (or low) scores
 ENDS = ("high", "low")
 
 

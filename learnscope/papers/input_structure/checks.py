@@ -32,7 +32,7 @@ def entry(data: xr.Dataset, row: reported.Row) -> Finding:
             continue
         if not abs(ours.mean() - paper) <= most:
             apart.append(f"{what} is {ours.mean() - paper:+.{digits}f} from the paper's")
-    if row.table == "table4":  # where a constant answer is right in 80 or 90 %
+    if row.table == "table4":  # a constant answer is right in 80 or 90 % of its cases
         ours = reported.measured(data, row, "balanced")
         parts.append(f"balanced test accuracy {ours.mean():.1f}")
     return judged("; ".join(parts), not apart, "; ".join(apart))

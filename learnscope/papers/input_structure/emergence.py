@@ -14,7 +14,7 @@ def weights(name: str, scale: str) -> Sweep:
     classes = real.DIGITS[name] if scale == "smoke" else real.PAIRS[name]
     data = real.images(name, scale, size.pair, classes=classes, batch=64)
     if name == "svhn" and scale == "laptop":
-        data = data.replace("train", 1000).replace("test", 300)  # there are few 0s and 1s at hand
+        data = data.replace("train", 1000).replace("test", 300)  # few 0s and 1s are at hand
     pixels = {"mnist": 784, "cifar10": 3072, "svhn": 3072}[name] if scale != "smoke" else 64
     usual = (3 * pixels) ** -0.5
     experiment = Experiment(
@@ -29,7 +29,7 @@ def weights(name: str, scale: str) -> Sweep:
     )
     axis = zipped({"net.scale": [usual * start for start in real.STARTS]}, name="start")
     arm = Arm(name, experiment, (axis,), {"start": real.NAMES})
-    # In as many dimensions as images, coordinates of their span would cost more than they save.
+    # With as many dimensions as images, compressed coordinates cost more than they save.
     return Sweep((arm,), size.seeds, dim="images", coordinates="ambient")
 
 

@@ -48,10 +48,10 @@ DIM, PATTERNS, TRAIN, TEST, BATCH = 500, 100, 50_000, 5_000, 1_000
 NETWORK, NTK, RANDOM = "network", "NTK", "random features"
 ONE, RESCALED, TWO = "one step", "one step, rescaled", "two steps"
 FREE = ", no structure"
-BASE = "base"  # of a table: the first setting's network
+BASE = "base"  # label of a table's only arm
 METHODS = (NETWORK, NTK, RANDOM, ONE, RESCALED, TWO)
 EXACT, NAIVE, FASTER = "exact", "naive", "naive, larger rate"
-# How one step is computed, and how many times the first rate of Lemma 23 it has.
+# How one step is computed, and its rate in units of Lemma 23's first rate.
 UPDATES = {EXACT: ("exact", 1.0), NAIVE: ("naive", 1.0), FASTER: ("naive", 120.0)}
 DIMS, RATIOS, SIZES = (100, 2000), (0.8, 0.9), (25_000, 10_000)
 

@@ -16,7 +16,7 @@ from learnscope.probes import chunk_alignment
 
 INSIDE = 0.7
 PAIR = 0.5  # the least cosine of two chunks of gradients in Table 7 is 0.508
-CORE = 0.5  # of a cluster: what stands for picking by hand
+CORE = 0.5  # share of a cluster that stands for the paper's picking by hand
 
 
 def better(one: xr.DataArray, other: xr.DataArray) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from learnscope.papers.kou.figures import error
 EXPONENT = 0.25
 CONVERGED = 0.1
 WITHIN = 1.96
-_SLACK = 0.02  # of a mean test error: twice its sampling error with 10 seeds of 1000 test points
+_SLACK = 0.02  # twice the sampling error of a mean over 10 seeds of 1000 test points
 
 
 def orders(data: xr.Dataset) -> Finding:

@@ -66,7 +66,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     line_seeds = {"smoke": 4, "laptop": 20, "paper": 100}[scale]
     line = (LEVEL, "test_accuracy", line_seeds)
     sides = zipped({"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]})
-    long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small, at no side's boundary
+    long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small
     for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
         long = long.replace(path, values[0])
     return {

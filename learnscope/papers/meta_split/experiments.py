@@ -160,7 +160,7 @@ def budgeted() -> dict[str, tuple[AbstractRule, int]]:
             f"iMAML, {split}": (
                 Imaml(rate=RATE, split=split, solver_steps=solver, **near), j + 1 + 2 * solver
             ),
-            # A step of Reptile adds up J gradients: its rate is such that each counts as much.
+            # A step of Reptile adds J gradients; at this rate each counts as much as in FOMAML.
             f"Reptile, {split}": (Reptile(rate=RATE / INNER_RATE, split=split, **inner), j),
             f"MetaProx, {split}": (MetaProx(rate=RATE / INNER_RATE, split=split, **near), j),
             f"pooled, {split}": (Pooled(rate=RATE, split=split), 1),

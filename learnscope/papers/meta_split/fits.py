@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-_LEAST = 8  # tasks: below, nothing separates yet
+_LEAST = 8  # tasks; with fewer, nothing separates yet
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> float:

@@ -73,7 +73,7 @@ def protocol(name: str, scale: str) -> Protocol:
         sizes = {"test_tasks": 160, "shots": 5, "validation": 5, "queries": 15}
         if not rainbow:
             sizes = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
-        # At length the stated rates can be had as they are.
+        # Long runs can use the stated rates.
         rates = rates if rainbow else (0.01, 0.001)
         kept = tuple(s for s in settings if s != STATED)
         return Protocol(data | sizes, *rates, 32, 64, 10_000 if rainbow else 60_000, kept)
@@ -83,7 +83,7 @@ def protocol(name: str, scale: str) -> Protocol:
     sizes = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8, "shrink": 2}
     if name == "mini-imagenet":
         sizes |= {"shrink": 4}
-    # A ResNet18 compiles for minutes and learns for many.
+    # A ResNet18 takes minutes to compile, and many more to train.
     kept = (BASE, FIVE) if name == "cifar-fs" else tuple(s for s in settings if s != RESNET)
     return Protocol(data | sizes, *rates, 16, 4, 150, kept)
 

@@ -117,7 +117,7 @@ REAL_CLAIMS = (
     *_tables("rainbow"),
     *_shared("omniglot"),
     *_tables("omniglot"),
-    # With the rates that the paper has for miniImageNet, in as few steps.
+    # The paper's rates for miniImageNet, with as few steps.
     _better("omniglot", "stated", "at the stated rates (γ = 0.01, η = 0.001)", real.STATED),
     *_nets("omniglot"),
     *_shots("omniglot", (real.THREE, real.FIVE)),

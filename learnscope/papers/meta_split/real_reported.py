@@ -11,7 +11,7 @@ RAINBOW: dict[str, Pair] = {
     real.OUTER: ((64.82, 0.48), (66.13, 0.31)),
 }
 MINI_IMAGENET: dict[str, Pair] = {
-    # Table 3 has 20.00 ± 0.10 for train-train, where all other tables have this.
+    # Table 3 prints 20.00 ± 0.10 for train-train; all other tables print this.
     real.BASE: ((25.93, 1.10), (46.15, 1.36)),
     real.RELU: ((27.19, 1.23), (46.73, 1.32)),
     real.ONE: ((25.09, 1.11), (25.17, 1.04)),

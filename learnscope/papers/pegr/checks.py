@@ -18,7 +18,7 @@ from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.figures import predicted_side, success
 
 CONVERGED, NEAR_ONE, CHANCE, MOST = 0.05, 0.99, (0.45, 0.55), 0.9
-# The theorems' epsilon: the loss that is reached within the steps that are run.
+# The theorems' epsilon: a loss that the runs are long enough to reach.
 EPSILON = 0.1
 
 
@@ -206,7 +206,7 @@ def rates_match(data: xr.Dataset) -> Finding:
     )
     predicted = math.log1p(theory.signal_growth - theory.signal_suppression)
     ratio = measured / predicted
-    # Labels are coins: the larger class of 26 has a share of 1/2 up to 0.1 (one deviation).
+    # Random labels: the larger class of 26 has a share of 1/2, give or take 0.1.
     return _judge({f"rate / theory {mean(ratio)}, within 30 %": np.abs(ratio - 1) < 0.3})
 
 

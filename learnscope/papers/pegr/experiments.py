@@ -42,8 +42,8 @@ CURVES: tuple[AbstractProbe, ...] = (
     Loss(), SignalLearning(), NoiseMemorisation(), TestAccuracy(), GradientNorm(),
 )  # fmt: skip
 
-# In ten million dimensions all of Condition 3.1 holds with constants 1 (`learnscope conditions`
-# prints the margins); compressed coordinates make them cost what four hundred do.
+# With d = 10^7 all of Condition 3.1 holds with constants 1 (`learnscope conditions` prints the
+# margins); in compressed coordinates that costs as much as d = 400.
 THEOREM = {"dim": 10**7, "train": 26, "width": 26, "signal": 1.0, "level": 60.0}
 THEOREM_SIZES = (THEOREM["dim"], int(THEOREM["train"]), int(THEOREM["width"]))
 THEOREM_NOISE = THEOREM["level"] / math.sqrt(THEOREM["dim"])

@@ -33,7 +33,7 @@ NOISES = [0.0, 5.0, 10.0, 15.0]
 WORKING_NOISES, LONG_NOISES = [0.0, 1.0, 2.0], [1.0]
 RATE, WEIGHT, SCALE, BATCH = 0.01, 0.1, 0.1, 64
 RULES = ("PEGR", "FGR", "standard")
-# The mean of the squared norm of an image of MNIST, with pixels from 0 to 1.
+# Mean squared norm of an MNIST image, with pixels from 0 to 1.
 SQUARED_NORM, PIXELS = 87.8, 784
 
 

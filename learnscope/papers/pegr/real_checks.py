@@ -17,7 +17,7 @@ from learnscope.evidence import Finding, half_width, judged, mean, share
 from learnscope.papers.pegr.real_figures import closing
 
 TRAINED, LEARNT, SLACK, MOST = 0.99 * math.log(10), 0.15, 0.02, 0.9
-UNFITTED = 0.5  # a training loss above which images are not fitted, let alone their noise
+UNFITTED = 0.5  # training loss above which images do not count as fitted
 
 
 def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:

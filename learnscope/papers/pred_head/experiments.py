@@ -31,9 +31,9 @@ STRONG, WEAK = 4.0, 2.0
 TILT = (2.0, 1.0, 1.0, 1.3)  # |<w_j, v_l>| sqrt(d) at the start, neuron by neuron
 HEAD, BARE = "head", "no head"
 HEADS = {HEAD: "identity", BARE: "none"}
-RATE, RATIO = 1.0, 0.05  # of the flow, and head rate over encoder rate
+RATE, RATIO = 1.0, 0.05  # the flow's rate, and head rate over encoder rate
 DIM = 1000
-# Arms of Figure 7 and of section 5.3's ablations: what is changed.
+# Arms of Figure 7 and of section 5.3's ablations, with their changes.
 ABLATIONS: dict[str, dict[str, Any]] = {
     HEAD: {},
     BARE: {"head": "none"},

@@ -32,19 +32,19 @@ from learnscope.probes import (
 )
 from learnscope.rules import NonContrastive
 
-RATE = 3e-3  # of Adam, for the network and for the head
-# Figure 2: what is compared.
+RATE = 3e-3  # Adam's, for the network and the head
+# The heads of Figure 2.
 HEADS = {HEAD: "identity", "linear head": "linear", "MLP head": "mlp", BARE: "none"}
 BATCH, L2, EMA = "batch norm", "l2", "batch norm, EMA"
 WAYS: dict[str, dict[str, Any]] = {
     BATCH: {}, L2: {"normalise": "l2"}, EMA: {"target": "ema"},
     "l2, EMA": {"normalise": "l2", "target": "ema"},
 }  # fmt: skip
-# What may decide whether the head falls again: the rate's decay, weight decay, normalisation.
+# Possible causes of the head's fall: decay of the rate, weight decay, normalisation.
 CONSTANT, COSINE, DECAY, PLAIN = (
     "constant rate", "rate falls along a cosine", "weight decay", "projection not normalised",
 )  # fmt: skip
-WEIGHT_DECAY = 0.1  # of AdamW: times the rate, a step
+WEIGHT_DECAY = 0.1  # AdamW's, per step and unit of rate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +145,7 @@ def real_sweeps(scale: str) -> dict[str, Sweep]:
         compared = cifar(FullyConnected(width=256, activation="relu"), 300)
     else:
         along = compared = digits(True, 40) if smoke else published()
-    # An arm is a program that takes as long to compile as to run: a laptop has those that matter.
+    # Each arm is a program that takes as long to compile as to run: a laptop runs the main ones.
     few = {BATCH: HEADS, L2: (HEAD, BARE), EMA: (HEAD, BARE)}
     ways = {"smoke": {BATCH: HEADS}, "laptop": few, "paper": dict.fromkeys(WAYS, HEADS)}[scale]
     return {

@@ -10,11 +10,11 @@ import xarray as xr
 from learnscope.figures.style import COLOURS
 from learnscope.views.explorer.live.catalogue import presets
 
-_QUANTITIES = ("loss", "accuracy")  # variables whose names end so share a panel
+_QUANTITIES = ("loss", "accuracy")  # variables with the same last word share a panel
 _MOST_COLUMNS = 3
 # Pixels of a panel: title, line of the legend, gap, plot, space below.
 _TITLE, _LEGEND, _GAP, _PLOT, _BELOW, _MARGIN = 22, 18, 8, 190, 56, 14
-_MOST_COMPONENTS = 6  # of a variable, to be drawn one by one
+_MOST_COMPONENTS = 6  # most components of a variable with a line each
 _BAND = (0.1, 0.5, 0.9)
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
@@ -187,7 +187,7 @@ def band(
         "y": _rounded(np.concatenate([low, high[::-1]])), "line": {"width": 0},
         "fillcolor": f"rgba({red},{green},{blue},0.2)", "hoverinfo": "skip",
     }  # fmt: skip
-    if len(at) == 1:  # of a run that diverges at once: no line without a mark
+    if len(at) == 1:  # a run that diverges at once: draw a marker, not a line
         shared["mode"] = "markers"
     median = shared | {"x": at.tolist(), "y": _rounded(middle), "name": line.name,
                        "line": {"color": colour, "width": 2}}  # fmt: skip

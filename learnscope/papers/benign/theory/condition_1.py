@@ -15,7 +15,7 @@ SCOPE = (
     "ClassNoise or MatrixNoise with a PatchCNN(activation='relu') of as many classes, 3 or more, "
     "under full-batch gradient descent"
 )
-# P[zeta > 1/4] of every noise by name: Condition 1 wants a threshold passed with probability 0.4.
+# P[zeta > 1/4] by noise: Condition 1 asks for a threshold that is passed with probability 0.4.
 _THRESHOLD = 0.25
 _PASSED = {
     "gaussian": math.erfc(_THRESHOLD / math.sqrt(2)) / 2,

@@ -37,7 +37,7 @@ def exponents(experiment: Any) -> xr.Dataset:
     with np.errstate(divide="ignore", invalid="ignore"):
         snr = (sizes**2 * signal**4)[:, None] / (sizes[None, :] * squares)
     pairs = {"snr": snr, "ratio": noise_correlation_ratio(squares, data.sizes)}
-    # Against a class whose noise never meets one's own there is nothing to lose, even for 0 / 0.
+    # A class with orthogonal noise does no harm: infinite exponents, also for 0 / 0.
     pairs = {name: np.where(squares == 0, math.inf, each) for name, each in pairs.items()}
     for each in pairs.values():
         np.fill_diagonal(each, math.nan)

@@ -79,7 +79,7 @@ def _sums(
     phase = np.exp(1j * centre[some.neuron] * some.at)
     means = subset_means(u[:k])
     prefixes = [prefix_products(u[k:], chance) for chance in law.background]
-    # Of every group, the relevant patterns' part of E[v e^{itz}] and that of all others.
+    # By group: the factors of E[v e^{itz}] from relevant patterns and from all others.
     relevant = weighted.sum(1)[:, None] + np.tensordot(weighted, means[k], 1)
     others = np.stack([products[-1] for products in prefixes]) * phase
     whole = (relevant * others).sum(0)

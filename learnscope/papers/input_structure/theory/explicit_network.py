@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from learnscope.nets import TwoLayer, Weights
 from learnscope.papers.input_structure.theory.law import ExactLaw, orthonormal_law
 
-# The proof's two candidates: where a tent stands next to its count, and its slope.
+# The proof's two candidates: offset of a tent from its count, and its slope.
 _TENTS = ((0.0, 2.0), (0.25, 4.0))
 _HALF = 0.5  # a tent's half width
 

@@ -10,9 +10,9 @@ from learnscope.papers.input_structure.theory.characteristic import envelope
 from learnscope.papers.input_structure.theory.law import ExactLaw
 from learnscope.papers.input_structure.theory.quadrature import Nodes
 
-_POINTS = 4096  # at a time: what a core's cache likes
+_POINTS = 4096  # per batch, to fit a core's cache
 _BYTES = 1e8  # and what they may take
-_NOTHING = 1e-17  # of all that is left out of an expectation
+_NOTHING = 1e-17  # largest omission from an expectation
 
 
 class Points(NamedTuple):

@@ -53,7 +53,7 @@ def boundary(experiment: Any, field: str) -> float | None:
         return data.tasks / rates(experiment).advantage
     if field != "data.noise" or noise_norm_squared(data) == 0:
         return None
-    low, high = 1e-12, 1e12  # growth of noise increases with it
+    low, high = 1e-12, 1e12  # growth of noise increases with the noise
     for _ in range(200):
         middle = math.sqrt(low * high)
         wins = rates(experiment.replace("data.noise", middle)).advantage > 1

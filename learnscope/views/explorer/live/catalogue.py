@@ -83,7 +83,7 @@ def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart
             values[field.name] = next(filter(spec.accepts, wanted), None)
     try:
         return kind(**values)
-    except (BadInput, TypeError):  # TypeError: a class that is not finished
+    except (BadInput, TypeError):  # TypeError: an abstract class
         return None
 
 

@@ -10,8 +10,8 @@ from learnscope.views.explorer.live.catalogue import SLOTS, offered, preset, pre
 from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, words
 
 _HIGHEST_DIM = 1e9
-_NARROW = 100  # a highest value below which a slider is even: shares, powers
-_DECADES = 2  # that a slider reaches on both sides of where it starts
+_NARROW = 100  # highest limit of a linear slider: shares, powers
+_DECADES = 2  # reach of a logarithmic slider on either side of its start
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,7 +32,7 @@ def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
     width = getattr(state.experiment.net, "width", count) or count
     return {"kind": "map", "values": np.round(maps_of(values[:, kept][:, :, kept]), 4).tolist(),
             "points": kept.tolist(), "count": count, "of": row,
-            # Points of each output are neighbours; 1 if outputs are not separate.
+            # Points of one output are neighbours; 1: outputs share their points.
             "outputs": count // width if count % width == 0 else 1}  # fmt: skip
 
 
