@@ -1,4 +1,4 @@
-"""An output folder: every file in it is either wholly there or not at all."""
+"""An output folder whose files are always complete."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ _DPI = 160  # of PNG files, and of heat maps in PDF files
 
 
 class Output:
-    """Writes figures, datasets and ledgers below a folder, through a temporary file each."""
+    """Writes figures, datasets and ledgers into a folder, each through a temporary file."""
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
@@ -47,7 +47,7 @@ class Output:
         return self._write(name, lambda path: path.write_text(text, encoding="utf-8"))
 
     def copy(self, name: str, source: Path) -> Path:
-        """A file as it is."""
+        """A copy of a file."""
         return self._write(name, lambda path: shutil.copyfile(source, path))
 
     def ledger(self, ledger: Ledger) -> list[Path]:

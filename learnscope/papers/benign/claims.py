@@ -1,4 +1,4 @@
-"""What the paper claims, in each reading of its experiments; `checks.py` says how it is checked."""
+"""The paper's claims, in each reading of its experiments; `checks.py` has the checks."""
 
 from functools import partial
 from typing import Any

@@ -1,5 +1,4 @@
-"""Figures 1, 5, 6 and 7: a map of images, those at the ends of the scores, the noise of classes,
-and what is left of the accuracy when images are removed."""
+"""Figures 1, 5, 6 and 7: maps and extreme scores of images, class noise, accuracy after removal."""
 
 import matplotlib.pyplot as plt
 import numpy as np

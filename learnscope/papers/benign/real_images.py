@@ -1,4 +1,4 @@
-"""What images say without any training: a map of them, their scores, the noise of their classes."""
+"""Statistics of images without training: maps, influence scores, the noise of classes."""
 
 import jax
 import numpy as np

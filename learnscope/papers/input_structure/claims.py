@@ -1,4 +1,4 @@
-"""What the paper claims; `checks` says how each is checked."""
+"""The paper's claims; `checks` has the checks."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Accuracy against steps, maps of the weights, tables beside the paper's, theorems, artefacts."""
+"""Figures: accuracy by step, maps of the weights, tables beside the paper's, and artefacts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of section E.4: maps of weights and filters, and what early gradients agree on."""
+"""Figures of section E.4: maps of weights and filters, and the agreement of early gradients."""
 
 from collections.abc import Callable
 

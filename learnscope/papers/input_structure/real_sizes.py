@@ -1,4 +1,4 @@
-"""What the sweeps on images take at each scale."""
+"""Sizes of the sweeps on images at each scale."""
 
 import dataclasses
 from typing import Any

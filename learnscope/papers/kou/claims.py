@@ -1,4 +1,4 @@
-"""What the paper claims, and how each is checked.
+"""The paper's claims and their checks.
 
 An exponent agrees with theory if it is within 1.96 standard errors of it. A statement about all
 settings must hold for the mean over seeds in every one of them.

@@ -1,4 +1,4 @@
-"""What the paper claims, and in which setting; `checks.py` says how it is checked."""
+"""The paper's claims and their settings; `checks.py` has the checks."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What the paper claims on images; `real_checks.py` says how it is checked."""
+"""The paper's claims on images; `real_checks.py` has the checks."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the paper claims, sentence by sentence; `checks` says how each is checked."""
+"""The paper's claims, sentence by sentence; `checks` has the checks."""
 
 from collections.abc import Callable
 from functools import partial

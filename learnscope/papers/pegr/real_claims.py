@@ -1,4 +1,4 @@
-"""What section 4.2 claims, in each reading of its pixels; `real_checks` says how it is checked."""
+"""The claims of section 4.2, in each reading of its pixels; `real_checks` has the checks."""
 
 from functools import partial
 

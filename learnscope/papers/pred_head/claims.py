@@ -1,4 +1,4 @@
-"""What the paper claims; `checks.py` says how it is checked."""
+"""The paper's claims; `checks.py` has the checks."""
 
 from functools import partial
 

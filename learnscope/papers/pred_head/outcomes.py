@@ -1,4 +1,4 @@
-"""What runs ended with, in words, and when phases ended: read from the sweeps' datasets."""
+"""The outcomes of runs in words, and the ends of phases, from the sweeps' datasets."""
 
 from typing import NamedTuple
 

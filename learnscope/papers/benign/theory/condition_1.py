@@ -1,4 +1,4 @@
-"""Condition 1 of Xu and Chen (2025), and what experiments it is about."""
+"""Condition 1 of Xu and Chen (2025), and the experiments it covers."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""What Theorem 1 of Xu and Chen (2025) predicts for an experiment of learnscope."""
+"""Predictions of Theorem 1 of Xu and Chen (2025) for an experiment."""
 
 import math
 from typing import Any

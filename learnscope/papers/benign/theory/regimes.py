@@ -1,4 +1,4 @@
-"""The exponents of Theorem 1 of Xu and Chen (2025), and the regimes that they mark off."""
+"""The exponents of Theorem 1 of Xu and Chen (2025), and the regimes that follow."""
 
 import math
 from typing import Any

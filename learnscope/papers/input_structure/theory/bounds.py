@@ -1,4 +1,4 @@
-"""What methods without feature learning, or without input structure, cannot do; and a yardstick."""
+"""Limits of methods without feature learning or input structure, and simple rules to compare."""
 
 import math
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The condition of Theorem 1 of Shi, Wei and Liang (2022), and what experiments it is about."""
+"""The condition of Theorem 1 of Shi, Wei and Liang (2022), and the experiments it covers."""
 
 import math
 from typing import Any

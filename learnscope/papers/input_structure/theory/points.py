@@ -1,4 +1,4 @@
-"""Which nodes of which neurons are worth adding up, some at a time."""
+"""The quadrature nodes of every neuron that matter, in batches."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What Shi, Wei and Liang (2022) predict for an experiment of learnscope."""
+"""Predictions of Shi, Wei and Liang (2022) for an experiment."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Conditions 4.1 to 4.3 and D.1, with margins, and what experiments they are about."""
+"""Conditions 4.1 to 4.3 and D.1, with margins, and the experiments they cover."""
 
 import math
 from typing import Any

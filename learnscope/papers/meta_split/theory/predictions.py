@@ -1,4 +1,4 @@
-"""What the theorems and the linearised rates predict."""
+"""Predictions of the theorems and of the linearised rates."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Condition 3.1, and what the proofs use beyond it. Symbols: `symbols`."""
+"""Condition 3.1, and the conditions that the proofs add. Symbols: `symbols`."""
 
 import math
 

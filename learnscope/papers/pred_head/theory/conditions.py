@@ -1,4 +1,4 @@
-r"""What Theorems 4.1 and 4.3 of Wen and Li ask for, as inequalities with margins.
+r"""The conditions of Theorems 4.1 and 4.3 of Wen and Li, as inequalities with margins.
 
 The paper's orders are read with constants: $\text{polylog}(d) = \log(d)^{\text{power}}$,
 $\text{poly}(d) = d^{\text{degree}}$, $\alpha_1^{O(1)} = \alpha_1^{\text{exponent}}$, and

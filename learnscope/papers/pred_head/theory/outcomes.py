@@ -1,4 +1,4 @@
-r"""What neurons have learned: the share of each feature in the variance of their outputs.
+r"""The features that neurons learned: the share of each feature in the variance of their outputs.
 
 $$\text{share}_{jl} = C_{1l} \alpha_l^6 B_{jl}^6 / \Sigma_{jj},$$
 

@@ -1,4 +1,4 @@
-"""What Wen and Li's theorems, and the laws that the flow obeys, predict for an experiment."""
+"""Predictions of Wen and Li's theorems, and of the flow's laws, for an experiment."""
 
 import math
 from typing import Any
