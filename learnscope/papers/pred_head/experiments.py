@@ -124,7 +124,8 @@ def flow(
 ) -> Experiment:
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
     data = StrongWeak(dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1)
-    settings = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)} | rule
+    given = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)}
+    settings: dict[str, Any] = given | rule
     return Experiment(
         data, PatchEncoder(width=width, overlaps=overlaps),
         PopulationFlow(points=points, **settings), points, probes, Record(every=1),
