@@ -1,6 +1,6 @@
 """The sweeps: figures 2 to 4 in both readings of "20 epochs", the long tail, imbalance, the lemmas.
 
-Section 5.1: K = 5 classes, d = 1000, m = 100 neurons a class, rate 0.05, 20 epochs of gradient
+Section 5.1: K = 5 classes, d = 1000, m = 100 neurons per class, rate 0.05, 20 epochs of gradient
 descent. Read literally, that is 20 full-batch steps with the gradient of eq. (1), which has a 1/m;
 nothing is fitted by then. In the other reading the gradient lacks that 1/m, as it does in eqs.
 (122) to (133) of the appendix: the rate is then 0.05 m = 5, and everything is fitted.
@@ -11,7 +11,7 @@ compressed coordinates). The whole transition in Gamma lies below about 150: it 
 its logarithm. The paper does not say how many test points and seeds it has: 1000 and 3 here.
 
 Condition 1 fails in that setting, and no other that can be run meets all of it (docs/errata.md).
-`theorem` meets all but one item with constants 1: 9 examples, 100 neurons a class, d = 10^8.
+`theorem` meets all but one item with constants 1: 9 examples, 100 neurons per class, d = 10^8.
 """
 
 import math

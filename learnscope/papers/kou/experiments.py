@@ -1,9 +1,9 @@
 """The sweeps: the paper's heat map, its boundary, and the boundary where the theorem holds.
 
-The paper's setting: n = 20 training points, m = 10 filters a sign, 10 % of labels flipped, noise 1,
-100 steps of full-batch gradient descent, signal 1 to 10, dimension 100 to 1090. It does not say the
-learning rate and the initial scale: 0.1 and 0.01 here, with which the training loss is below 0.3 in
-every cell. Condition 4.1 fails there (`learnscope conditions examples/phase_diagram.toml`).
+The paper's setting: n = 20 training points, m = 10 filters per sign, 10 % of labels flipped, noise
+1, 100 steps of full-batch gradient descent, signal 1 to 10, dimension 100 to 1090. The paper omits
+the learning rate and the initial scale: with 0.1 and 0.01 the training loss is below 0.3 in every
+cell. Condition 4.1 fails there (`learnscope conditions examples/phase_diagram.toml`).
 
 `theorem` meets it, constants 1, from 3 10^5 to 10^8 dimensions. The theorem compares networks at
 one training loss, which is reached after a time ~ 1/(rate d): so rate times d is the same at every

@@ -5,8 +5,8 @@ m = 10, ||xi||^2 = 24, ||z|| = 0.3, sigma_0 = d^-1/2, gamma = 2, J = 5, eta = 0.
 step. It meets Conditions 4.1 to 4.3 (`learnscope.theory.conditions`).
 
 *Section 5.1* (`paper_setting`): d = 1000, K = 343, n = 10, sigma_xi = 10.42, sigma_s = 0.00066,
-m = 18, sigma_0 = 0.032. The paper does not say M, the split, the outer optimiser, the tasks a step
-or the number of steps, and gives two pairs of rates. Here the split is 5/5, SGD over 16 tasks,
+m = 18, sigma_0 = 0.032. The paper does not say M, the split, the outer optimiser, the tasks per
+step or the number of steps, and gives two pairs of rates. Here the split is 5/5, SGD over 16 tasks,
 4000 steps, and the readings are: `stated` (M = d/2, the most that Condition 4.2 allows; gamma =
 0.001, eta = 0.0001), `decoded` (M = 686 = 2K, with which the losses are nearest to those printed)
 and `other rates` (gamma = 0.01, eta = 0.001). Test losses are before adapting.

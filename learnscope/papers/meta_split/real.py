@@ -3,7 +3,7 @@
 The paper has RainbowMNIST and miniImageNet; Omniglot and CIFAR-FS stand in for the latter where it
 is not at hand. It does not say the outer optimiser (Adam here), the tasks and steps (here few: the
 *laptop* scale is a short training of narrow networks on images of half the side), nor how many
-examples a class of RainbowMNIST has (2 to adapt to and 2 to validate here). Fresh tasks are drawn
+examples per class RainbowMNIST has (2 to adapt to and 2 to validate here). Fresh tasks are drawn
 every step. Whatever a rule adapts to in training, fresh tasks are adapted to from the training
 half's number of examples, with the rule's own rate and steps, and judged by further queries.
 

@@ -1,9 +1,8 @@
 """How the claims on images are checked: functions of a data set's sweep.
 
 Accuracies are those of fresh tasks after adapting, in percent, with 95 % intervals over all fresh
-tasks of all seeds, as the paper has them over tasks; the means of the seeds stand beside. Whether
-one method is better than another is decided by the seeds, which are paired: the 95 % interval of
-the mean difference must be above 0.
+tasks of all seeds (the paper's are over tasks), followed by the means of the seeds. A method is
+better than another if the 95 % interval of the mean difference, paired by seed, is above 0.
 """
 
 import numpy as np

@@ -38,7 +38,7 @@ def expectations(
     | $q$ | `components` along the patterns, relevant ones first |
     | $b$ | `bias` |
     | $\sigma_\xi$ | `noise` in the neurons |
-    | $v$ | `values`, one a count |
+    | $v$ | `values`, one per count |
     """
     turn = components / law.scale
     centre = bias - turn @ law.mean

@@ -50,7 +50,7 @@ def explicit_network(
 def explicit_neurons(
     law: ExactLaw,
 ) -> tuple[Float[np.ndarray, " neuron"], Float[np.ndarray, " neuron"]]:
-    """Biases and last layer of that network: three neurons a count."""
+    """Biases and last layer of that network: three neurons per count."""
     k, average = law.relevant, law.relevant * law.mean[0]
     counts = np.arange(k + 1)[:, None] - average
     corners = np.array([-_HALF, 0.0, _HALF])

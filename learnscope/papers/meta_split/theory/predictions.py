@@ -11,7 +11,7 @@ _METHODS = {"train-train": ("train-train", None), "train-validation": ("train-va
 
 
 def predict(experiment: Any) -> Prediction:
-    """Amplification inside, growth outside, who learns the feature first, and the theorems' say.
+    """Inner amplification, outer growth, the methods by advantage, and the theorems' statement.
 
     Vanilla training fails by the linearised rates only where $\\|\\xi\\|^2 / (K n)$ exceeds
     $\\|\\nu\\|^2 / 2$, whatever Theorem 4.4's remark says of J = 0.

@@ -94,7 +94,7 @@ def parts(filters: Float[Array, "neuron rank"], features: int) -> tuple[Array, A
 
 
 def model_of(problem: Problem) -> StrongWeak:
-    """The data model behind a problem, or word that its population is not known."""
+    """The data model behind a problem; refused if its population is not known."""
     batches = problem.batches
     if not isinstance(batches, FreshPairs) or batches.model.noise_law != "gaussian":
         raise BadInput("population dynamics need the data model StrongWeak with Gaussian noise.")

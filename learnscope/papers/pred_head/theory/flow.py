@@ -5,7 +5,7 @@ $\dot E = -r\, \partial L/\partial E$: time is in units of $1/\eta$, and `ratio`
 $r = \eta_E/\eta$. The rule `PopulationFlow` integrates the same equations within an
 experiment; here they stand alone, with a choice of method:
 
-- `rosenbrock`: this package's (`parts.rosenbrock`), a few milliseconds a run;
+- `rosenbrock`: this package's (`parts.rosenbrock`), a few milliseconds per run;
 - `kvaerno3`, `kvaerno5`: Diffrax's, diagonally implicit, several to twenty times slower: what the
   first is checked against.
 
@@ -32,7 +32,7 @@ METHODS = ("rosenbrock", "kvaerno3", "kvaerno5")
 
 
 class Start(NamedTuple):
-    """B, G and E before training, one a run."""
+    """B, G and E of every run before training."""
 
     overlaps: Float[Array, "run neuron feature"]
     gram: Float[Array, "run neuron neuron"]

@@ -93,7 +93,7 @@ def learning_time(
 
 
 def optimum(model: StrongWeak, width: int) -> float:
-    r"""OPT: the least loss of so many neurons, $\sum_j \min_l 1 - C_{0l}/C_{1l}$; the same for
+    r"""OPT: the least loss of `width` neurons, $\sum_j \min_l 1 - C_{0l}/C_{1l}$; the same for
     every feature, so that collapse reaches it too (Theorem 4.3). For half the squared distance.
 
     >>> import learnscope as ls
