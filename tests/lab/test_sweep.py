@@ -171,7 +171,8 @@ def test_a_part_and_its_fields_in_any_order(order):
 def test_a_field_that_only_the_swept_parts_have():
     """The base experiment's rule has no weight; both rules of the axis do."""
     programs = split({"rule": [EACH, FULL], "rule.weight": [0.1, 0.2, 0.3]})
-    assert [program.shape for program in programs] == [{"weight": 3}, {"weight": 3}]
+    varying = [program.varying["rule.weight"] for program in programs]
+    assert [(dim, len(values)) for dim, values in varying] == [("weight", 3), ("weight", 3)]
     with pytest.raises(ls.BadInput, match="unknown field of GradientDescent 'weight'"):
         split({"rule": [EACH, EXPERIMENT.rule], "rule.weight": [0.1]})
 
