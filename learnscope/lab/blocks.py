@@ -237,14 +237,12 @@ class Plan:
     @functools.cached_property
     def bytes(self) -> int:
         """The size of all variables."""
-        variables = self.variables.values()
-        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in variables)
+        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in self.variables.values())
 
     def coords(self) -> xr.Dataset:
         """The dataset's coordinates and attributes, without its variables."""
         over = {path: labels(values) for a in self.axes for path, values in a.fields.items()}
-        coords: dict[str, Any] = {"seed": list(self.seeds)}
-        coords["step"] = ("step", self.steps, {"units": "step"})
+        coords = {"seed": list(self.seeds), "step": ("step", self.steps, {"units": "step"})}
         for axis in self.axes:
             coords |= axis.coords()
         return xr.Dataset(

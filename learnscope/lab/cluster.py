@@ -5,7 +5,6 @@ import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +14,6 @@ from learnscope.errors import BadInput, refuse_value, refusing
 from learnscope.lab.store import identity
 
 _PATIENCE = 10  # seconds to wait for a scheduler
-_RECOUNT = 5.0  # seconds between counts of the workers
 _RETRIES = 3  # of a block whose worker was lost
 
 
@@ -40,7 +38,7 @@ class DaskWorkers:
     here = False
 
     def __init__(self, client: Any, address: str):
-        self._client, self._count, self._counted = client, 0, 0.0
+        self._client = client
         with refusing(f"the cluster {address} cannot be reached"):
             if not client.nthreads():  # jobs may wait in a queue for hours
                 sys.stderr.write(f"learnscope: waiting for a worker of {address}\n")
@@ -53,10 +51,7 @@ class DaskWorkers:
     @property
     def count(self) -> int:
         """How many blocks are computed side by side, by now."""
-        if time.monotonic() - self._counted > _RECOUNT:
-            self._count = sum(self._client.nthreads().values())
-            self._counted = time.monotonic()
-        return max(1, self._count)
+        return max(1, sum(self._client.nthreads().values()))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         return self._executor.submit(_checked, _software(), function, *arguments)
@@ -109,15 +104,14 @@ def local(count: int) -> Iterator[Any]:
 
     threads = str(max(1, cores() // count))
     names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    cluster = distributed.LocalCluster(
+    with distributed.LocalCluster(
         n_workers=count,
         threads_per_worker=1,
         processes=True,
         dashboard_address="127.0.0.1:0",  # any free port: two clusters may run at once
         silence_logs=logging.CRITICAL,
         env=dict.fromkeys(names, threads),
-    )
-    with cluster:
+    ) as cluster:
         try:
             with distributed.Client(cluster, set_as_default=False) as client:
                 client.register_plugin(Pinned())  # for workers that are started again, too

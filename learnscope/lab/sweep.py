@@ -159,7 +159,7 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     numeric = [
         axis
         for axis in swept
-        if all(_is_number(value) for values in axis.fields.values() for value in values)
+        if all(type(value) in (int, float) for values in axis.fields.values() for value in values)
         and all(field_kind(example, path) in traced for path in axis.fields)
     ]
     structural = [axis for axis in swept if axis not in numeric]
@@ -182,7 +182,3 @@ def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):
         experiment = experiment.replace(path, value)
     return experiment
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

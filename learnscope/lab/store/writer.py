@@ -142,8 +142,18 @@ class StoredResults:
                     attributes=dict(variable.attributes),
                 )
             zarr.consolidate_metadata(store, zarr_format=3)
+        manifest = self._layout() | {
+            "format": FORMAT,
+            "id": self.name,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "labels": {key: base64.b64encode(chunk).decode() for key, chunk in chunks.items()},
+            "values": identity.axis_values(plan),
+            "machine": {"system": platform.system(), "processor": platform.machine(),
+                        "python": platform.python_version(), "cores": os.cpu_count()},
+            "sessions": [],
+        }  # fmt: skip
         document = json.loads(held["zarr.json"].to_bytes())
-        document["attributes"] |= labels.attrs | {"manifest": self._manifest(chunks)}
+        document["attributes"] |= labels.attrs | {"manifest": manifest}
         with refusing(f"the store {self.folder.url} cannot be written"):
             self._write(document)
 
@@ -155,18 +165,6 @@ class StoredResults:
             "shape": list(self.plan.shape),
             "software": identity.software(),
         }
-
-    def _manifest(self, labels: dict[str, bytes]) -> dict[str, Any]:
-        return self._layout() | {
-            "format": FORMAT,
-            "id": self.name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "labels": {key: base64.b64encode(chunk).decode() for key, chunk in labels.items()},
-            "values": identity.axis_values(self.plan),
-            "machine": {"system": platform.system(), "processor": platform.machine(),
-                        "python": platform.python_version(), "cores": os.cpu_count()},
-            "sessions": [],
-        }  # fmt: skip
 
     def _tidy(self) -> None:
         """Remove files that a killed process left."""
