@@ -83,8 +83,7 @@ def compute(
         drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
         batches = Batches(fixed, varying, full.seeds.astype(np.uint32), runs.batch)
         sources = Batches(source_of(fixed), drawn, batches.seeds, runs.batch)
-        how = runs.coordinates
-        problem, params = draw(sources, how, room(runs.experiment, how))
+        problem, params = draw(sources, runs.coordinates, room(runs.experiment, runs.coordinates))
         carry = train.start(batches, problem, params)
         segments, recorded_at = train.cut_segments(runs.experiment, runs.segments)
         first, recorded = 0, []
