@@ -4,14 +4,14 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.figure import Figure
 
-from learnscope.errors import BadInput
+from learnscope.errors import refusing
 from learnscope.evidence.ledger import Ledger
 
 _DPI = 160  # of PNG files, and of heat maps in PDF files
@@ -22,7 +22,7 @@ class Output:
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        with _refused(f"the output folder {self.folder} cannot be written"):
+        with refusing(f"the output folder {self.folder} cannot be written", kinds=(OSError,)):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
@@ -59,7 +59,7 @@ class Output:
 
     def _write(self, name: str, write: Callable[[Path], object]) -> Path:
         target = self.folder / name
-        with _refused(f"{target} cannot be written"):
+        with refusing(f"{target} cannot be written", kinds=(OSError,)):
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, part = tempfile.mkstemp(
                 dir=target.parent, prefix=".part-", suffix=target.suffix
@@ -80,12 +80,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-@contextlib.contextmanager
-def _refused(what: str) -> Iterator[None]:
-    """Turn an operating system's error into a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(f"{what}: {error.strerror or error}.") from None

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from learnscope.errors import BadInput, MissingData, unknown
+from learnscope.errors import BadInput, MissingData, unknown, why_of
 from learnscope.evidence.boundary_sweep import BoundarySweep
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
@@ -14,7 +14,6 @@ from learnscope.evidence.study import SCALES, Study, Sweep, check_scale
 from learnscope.lab.blocks import PRECISIONS, Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of
-from learnscope.lab.worker import why_of
 
 
 def run_studies(

@@ -11,7 +11,8 @@ import numpy as np
 from learnscope.data import Problem
 from learnscope.errors import BadInput
 from learnscope.lab import train
-from learnscope.lab.draw import draw_one, room_of, source_of, traced
+from learnscope.lab.coordinates import room
+from learnscope.lab.draw import draw_one, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.rules import State
 
@@ -69,7 +70,7 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
     # Values of traced numbers size nothing; ambient dimensions are not traced.
     sizing = tuple(leaf for leaf in leaves if not isinstance(leaf, np.ndarray))
-    key = (structure, sizing, room_of(experiment, coordinates), coordinates, precision)
+    key = (structure, sizing, room(experiment, coordinates), coordinates, precision)
     return _size_of(_Sized(key, experiment))
 
 
@@ -99,9 +100,9 @@ def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[An
     """The shapes of one run's problem, carry and probe values."""
     with jax.enable_x64(precision == "float64"):
         fixed = traced(experiment, precision, coordinates)
-        room, source, seed = room_of(experiment, coordinates), source_of(fixed), np.uint32(0)
+        given, seed = (coordinates, room(experiment, coordinates)), np.uint32(0)
         # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
-        problem, params = jax.eval_shape(lambda: draw_one(source, seed, coordinates, room))
+        problem, params = jax.eval_shape(lambda: draw_one(source_of(fixed), seed, *given))
         carry = eqx.filter_eval_shape(train.start_one, fixed, seed, problem, params)
         state = eqx.filter_eval_shape(train.state_of, fixed, carry, problem, 0)
         _check_outputs(experiment, problem, state)
