@@ -1,7 +1,8 @@
 """`BadInput`: the one error that a user can cause. Its message is one sentence."""
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 
@@ -39,3 +40,30 @@ def unknown(what: str, name: object, allowed: Iterable[str]) -> BadInput:
     close = difflib.get_close_matches(str(name), names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else "."
     return BadInput(f"unknown {what} '{name}'{hint} Allowed: {', '.join(names) or 'none'}")
+
+
+def why_of(error: BaseException) -> str:
+    """The sentence of an error."""
+    text = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+    lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    # Equinox puts stacks before its message.
+    return lines[-1 if "stack outside of JIT" in lines[0] else 0].strip().rstrip(".")
+
+
+def reason(error: BaseException) -> str:
+    """Why something failed: the first line of an error, without its number and full stop."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return ("it lacks " if isinstance(error, KeyError) else "") + text.splitlines()[0].rstrip(".")
+
+
+@contextlib.contextmanager
+def refusing(
+    what: str, after: str = "", kinds: tuple[type[Exception], ...] = (OSError, ValueError)
+) -> Iterator[None]:
+    """Turn errors of some kinds, by default those of the file system, into one sentence."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except kinds as error:
+        raise BadInput(f"{what}: {reason(error)}{after}.") from None

@@ -29,7 +29,7 @@ def announce(
 ) -> None:
     """Say what long sweeps will take; beyond a limit, ask for a yes."""
     for plan, _ in plans:
-        check_fits(plan, plan.bytes, machine_memory(), "memory")  # commands draw what they compute
+        check_fits(plan, machine_memory(), "memory")  # commands draw what they compute
     if store is not None and _nominal(plans) > LONG / 4:
         folder = Folder(store)
         plans = [(p, times * _missing(p, folder, related=True).mean()) for p, times in plans]
@@ -80,7 +80,7 @@ def _slower(plan: Plan) -> float:
     few = max(1, min(steps // 3, int(_TRIAL / nominal * steps)))
     few, between = (few - few % every, every) if every < few else (few, 3 * few)
     over = [Axis(axis.dim, {path: given[:1] for path, given in axis.fields.items()})
-            for axis in plan.axes if axis.dim in program.shape]  # fmt: skip
+            for axis in plan.axes if axis.dim not in program.place]  # fmt: skip
     try:
         short = experiment.replace("record", Record(between, start=False))
         short = short.replace("steps", min(3 * few, steps))

@@ -1,4 +1,4 @@
-"""A phase boundary as something that a study runs, beside sweeps."""
+"""Phase boundaries that a study runs beside its sweeps."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from learnscope.lab.sweep import Axis, field_kind
 
 @dataclasses.dataclass(frozen=True)
 class BoundarySweep:
-    """Where `of` crosses `at` along `x`, for values of `y`: the arguments of `boundary`."""
+    """A boundary to run in a study: where `of` crosses `at` along `x`, for values of `y`."""
 
     experiment: Experiment
     x: Mapping[str, tuple[float, float]]
@@ -27,12 +27,12 @@ class BoundarySweep:
         return boundary(self.experiment, self.x, self.y, self.at, self.of, self.seeds, **settings)
 
     def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
-        """About what will be run, for an estimate of what it costs."""
+        """An approximate plan of the runs, to estimate their cost."""
         given = {} if precision is None else {"precision": precision}
         return [first_plan(self.experiment, self.x, self.y, self.seeds, **given)]
 
     def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
-        """Whether the figure still fits: every changed field has one value and is no axis."""
+        """Whether figures still fit: every changed field has one value, and is no axis."""
         fields = self.y.fields if isinstance(self.y, Axis) else self.y
         return all(len(v) == 1 and p not in (*self.x, *fields) for p, v in changes.items())
 

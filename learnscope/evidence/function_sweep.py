@@ -1,4 +1,4 @@
-"""Something that a study computes in a moment, beside sweeps: a map of images, their scores."""
+"""Quick computations of a study beside its sweeps, such as maps and scores of images."""
 
 import dataclasses
 import time
@@ -13,8 +13,8 @@ from learnscope.lab.run import Report
 
 @dataclasses.dataclass(frozen=True)
 class FunctionSweep:
-    """A function of a few settings that returns a dataset. It is computed anew every time: what
-    takes longer than seconds should be an experiment, which is stored and continues."""
+    """A function of a few settings that returns a dataset, computed anew every time. Anything that
+    takes longer than seconds should be an experiment, which is stored and can be continued."""
 
     function: Callable[..., xr.Dataset]
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)

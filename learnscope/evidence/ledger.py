@@ -1,4 +1,4 @@
-"""The ledger: what papers claim, what was measured, and whether the two agree."""
+"""The ledger: claims of papers, measurements, and whether the two agree."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ VERDICTS = ("reproduced", "differs", "not run")
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim: in words and numbers, with the verdict and the reason."""
+    """The measurement for a claim, in words and numbers, with the verdict and the reason."""
 
     measured: str
     verdict: str
@@ -31,7 +31,7 @@ class Finding:
 
 
 def judged(measured: str, good: bool, why: str) -> Finding:
-    """What was measured, reproduced or (for a reason) not."""
+    """A finding: reproduced if `good`, otherwise different for the reason `why`."""
     return Finding(measured, "reproduced" if good else "differs", "" if good else why)
 
 
@@ -55,7 +55,7 @@ class Claim:
     def find(
         self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
     ) -> Finding:
-        """The finding from the datasets at hand; `absent` says why others are not."""
+        """The finding from the given datasets; `absent` gives reasons for missing ones."""
         if self.check is None:
             return Finding("", "not run", self.reason)
         for name in self.needs:
@@ -91,7 +91,7 @@ class Entry:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, str]) -> "Entry":
-        """The row that `to_dict` described; its claim can be shown but not checked again."""
+        """The row that `to_dict` wrote; its claim can be shown but not checked again."""
         claim = Claim(row["id"], row["statement"], row["where"], row["reported"], row["setting"])
         return cls(row["study"], claim, Finding(row["measured"], row["verdict"], row["why"]))
 
@@ -100,11 +100,11 @@ class Ledger(list[Entry]):
     """Rows in the order of the studies' claims."""
 
     def count(self, verdict: str) -> int:  # type: ignore[override]
-        """How many claims have a verdict."""
+        """The number of claims with a verdict."""
         return sum(entry.finding.verdict == verdict for entry in self)
 
     def summary(self) -> str:
-        """One line: how many of each."""
+        """The number of claims with each verdict, in one line."""
         return ", ".join(f"{self.count(verdict)} {verdict}" for verdict in VERDICTS)
 
     def _repr_html_(self) -> str:

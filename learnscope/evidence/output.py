@@ -1,28 +1,28 @@
-"""An output folder: every file in it is either wholly there or not at all."""
+"""An output folder whose files are always complete."""
 
 import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.figure import Figure
 
-from learnscope.errors import BadInput
+from learnscope.errors import refusing
 from learnscope.evidence.ledger import Ledger
 
-_DPI = 160  # of what is not lines: PNG, and heat maps in PDF
+_DPI = 160  # of PNG files, and of heat maps in PDF files
 
 
 class Output:
-    """Writes figures, datasets and ledgers below a folder, through a temporary file each."""
+    """Writes figures, datasets and ledgers into a folder, each through a temporary file."""
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        with _told(f"the output folder {self.folder} cannot be written"):
+        with refusing(f"the output folder {self.folder} cannot be written", kinds=(OSError,)):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
@@ -47,7 +47,7 @@ class Output:
         return self._write(name, lambda path: path.write_text(text, encoding="utf-8"))
 
     def copy(self, name: str, source: Path) -> Path:
-        """A file as it is."""
+        """A copy of a file."""
         return self._write(name, lambda path: shutil.copyfile(source, path))
 
     def ledger(self, ledger: Ledger) -> list[Path]:
@@ -59,7 +59,7 @@ class Output:
 
     def _write(self, name: str, write: Callable[[Path], object]) -> Path:
         target = self.folder / name
-        with _told(f"{target} cannot be written"):
+        with refusing(f"{target} cannot be written", kinds=(OSError,)):
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, part = tempfile.mkstemp(
                 dir=target.parent, prefix=".part-", suffix=target.suffix
@@ -67,7 +67,7 @@ class Output:
             os.close(handle)
             try:
                 write(Path(part))
-                # mkstemp makes files private; results are as readable as any file of the user's.
+                # mkstemp makes files private; give results the user's usual permissions.
                 os.chmod(part, 0o666 & ~_umask())
                 os.replace(part, target)
             finally:
@@ -80,12 +80,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-@contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
-    """An operating system's refusal as one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(f"{what}: {error.strerror or error}.") from None

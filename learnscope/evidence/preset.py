@@ -1,4 +1,4 @@
-"""Presets: where the explorer starts."""
+"""Presets: starting points of the explorer."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ PLAIN = (Loss(), TrainAccuracy(), TestAccuracy())
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """An experiment of about a second's work, with what the live page needs around it.
+    """An experiment of about one second's work, and the rest of a live page.
 
-    `rules` are the other rules to compare, with numbers that suit. The page watches those of
-    `probes` that fit the parts in use, and draws the first of `pictures` that fits: a probe that
-    records a square matrix. `panels` names variables that share a panel, by title.
+    `rules` are other rules to compare, with suitable numbers. The page watches those of `probes`
+    that fit the current parts, and draws the first of `pictures` that fits: a probe that records a
+    square matrix. `panels` names variables that share a panel, by title.
     """
 
     name: str

@@ -25,7 +25,7 @@ SCALES = ("smoke", "laptop", "paper")
 
 
 def check_scale(scale: str, allowed: Iterable[str]) -> str:
-    """The scale, if there is one of that name."""
+    """The scale, if it exists."""
     if scale not in allowed:
         raise unknown("scale", scale, allowed)
     return scale
@@ -33,9 +33,9 @@ def check_scale(scale: str, allowed: Iterable[str]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Arm:
-    """One thing that is compared: an experiment and the axes it is swept over.
+    """One of several compared things: an experiment and the axes it is swept over.
 
-    `names` gives the values of an axis other names than they have by themselves.
+    `names` replaces the values of an axis by other names.
     """
 
     label: str
@@ -46,14 +46,27 @@ class Arm:
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """Arms over the same axes and seeds, stacked along `dim` (none: there is one arm only). Draws
-    are paired between arms."""
+    """Arms over the same axes and seeds, stacked along `dim` (None: a single arm). Draws are paired
+    between arms."""
 
     arms: tuple[Arm, ...]
     seeds: int | Sequence[int]
     dim: str | None = "rule"
     coordinates: str = "auto"
     precision: str = "float32"
+
+    @classmethod
+    def of(
+        cls,
+        experiments: Mapping[str, Experiment],
+        seeds: int | Sequence[int],
+        axes: tuple[Axis, ...] = (),
+        dim: str | None = "rule",
+        **settings: Any,
+    ) -> "Sweep":
+        """Experiments by label, all over the same axes."""
+        arms = tuple(Arm(label, each, axes) for label, each in experiments.items())
+        return cls(arms, seeds, dim, **settings)
 
     def run(self, **settings: Any) -> xr.Dataset:
         """One dataset; its attributes `experiment` and `over` hold those of each arm, as JSON.
@@ -88,12 +101,12 @@ class Sweep:
         return Report.of(map(report_of, ran)).on(stacked)
 
     def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
-        """What will be run, for an estimate of what it costs."""
+        """The plans of the runs, to estimate their cost."""
         settings = self.seeds, self.coordinates, precision or self.precision
         return [(Plan.of(arm.experiment, arm.axes, *settings), 1) for arm in self.arms]
 
     def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
-        """Whether fields that get several values are axes already, so that figures still fit."""
+        """Whether fields with several values are axes already, so that figures still fit."""
         swept = {path for arm in self.arms for axis in arm.axes for path in axis.fields}
         return all(len(values) == 1 or path in swept for path, values in changes.items())
 
@@ -119,8 +132,7 @@ def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
 
 
 def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
-    """Dims that differ in size (neurons of nets of different widths) with numbers, by which they
-    can be stacked."""
+    """Number the dims whose sizes differ (neurons of nets of different widths), for stacking."""
     for dim in {dim for result in results for dim in result.dims}:
         sizes = {result.sizes.get(dim) for result in results}
         if len(sizes) > 1 and not any(dim in result.coords for result in results):
@@ -151,8 +163,8 @@ def _override(arm: Arm, path: str, values: list[Any]) -> Arm:
 
 
 def _with_values(experiment: Experiment, axis: Axis, path: str, values: list[Any]) -> Axis:
-    """New values on an axis. Fields zipped to it follow the nearest value that they were given for;
-    a single value for a field that only follows others is set for all of them."""
+    """New values on an axis. Zipped fields follow the nearest of their old values; a single value
+    for a field that only follows others is set for all of them."""
     first = next(iter(axis.fields))
     if path != first and len(values) == 1:
         return Axis(axis.dim, {**axis.fields, path: values * axis.size})
@@ -176,7 +188,7 @@ def _is_number(value: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A figure: what it shows, the sweeps it needs, and how it is drawn from their datasets."""
+    """A figure: its title, the sweeps it needs, and how it is drawn from their datasets."""
 
     title: str
     needs: tuple[str, ...]
@@ -185,10 +197,10 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """One paper: sweeps at a scale, figures and claims that refer to them by name.
+    """One paper: sweeps at a scale, and the figures and claims that refer to them by name.
 
-    `headline` names the figures that are drawn when all studies are run together: all, if none
-    are named. `presets` are where the explorer starts.
+    `headline` names the figures to draw when all studies are run together (default: all). `presets`
+    are the explorer's starting points.
     """
 
     name: str

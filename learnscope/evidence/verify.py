@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from learnscope.errors import BadInput, MissingData, unknown
+from learnscope.errors import BadInput, MissingData, unknown, why_of
 from learnscope.evidence.boundary_sweep import BoundarySweep
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
@@ -15,7 +15,6 @@ from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of
 from learnscope.lab.size import check_precision
-from learnscope.lab.worker import why_of
 
 
 def run_studies(
@@ -32,11 +31,11 @@ def run_studies(
     headlines: bool = False,
     ask: Callable[[Plans], None] = lambda plans: None,
 ) -> Ledger | None:
-    """Run `study`, `study.figure` or (None) all `known` studies. The ledger comes back if whole
-    studies were run as they are: a changed experiment is no longer what a claim is about.
+    """Run `study`, `study.figure` or (None) all `known` studies. The ledger is returned if whole
+    studies were run unchanged: claims are not about changed experiments.
 
-    With `headlines`, of all studies only the figures that they name as such. `ask` is shown what
-    will be run, before anything is.
+    `headlines` restricts a run of all studies to the figures that they name as such. `ask` receives
+    the plans before anything is run.
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
@@ -52,7 +51,7 @@ def run_studies(
     ask([run for sweeps, _ in plans for each in sweeps.values() for run in _runs(each, precision)])
     output = Output(out)
     if not changes and figures is None:
-        _with_others(Ledger(), output, known)  # says so if it is damaged, before any run
+        _with_others(Ledger(), output, known)  # fail before any run if the ledger is damaged
     ledger, undrawn = Ledger(), []
     with opened(cluster) as shared:
         settings = {"progress": not quiet, "store": store}
@@ -100,7 +99,7 @@ def run_studies(
 
 
 def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> Ledger:
-    """A ledger with the rows of other studies that the folder's own holds, by study."""
+    """The ledger with the folder's rows of other studies, in the order of studies."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
     others = [Entry.from_dict(row) for row in there if row["study"] not in new]
@@ -111,7 +110,7 @@ def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> 
 def _runs(sweep: Sweep | BoundarySweep | FunctionSweep, precision: str | None) -> Plans:
     try:
         return sweep.plans(precision)
-    except MissingData:  # said when its turn comes
+    except MissingData:  # reported when the sweep is run
         return []
 
 

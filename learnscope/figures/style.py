@@ -1,6 +1,6 @@
 """What the studies' figures share: a style, and curves with bands over seeds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +9,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from learnscope import evidence
 
 # Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
 # distinction.
@@ -32,6 +34,11 @@ def style() -> Iterator[None]:
     }
     with mpl.rc_context(settings):
         yield
+
+
+def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:
+    """A figure of a study, drawn in this style."""
+    return evidence.Figure(title, needs, style()(draw))
 
 
 def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
@@ -64,11 +71,13 @@ def band(
                       linewidth=0)  # fmt: skip
 
 
-def legend_below(figure: Figure, panels: Iterable[Axes], columns: int, **settings: Any) -> None:
-    """One legend for several panels, below them; each label once."""
-    found: dict[str, Any] = {}
+def legend_below(
+    place: Figure | Axes, panels: Iterable[Axes], columns: int, **settings: Any
+) -> None:
+    """One legend for several panels, below them (or in one of them); each label once."""
+    handles: dict[str, Any] = {}
     for axes in panels:
         for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(str(text), handle)
-    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns,
-                  **settings)  # fmt: skip
+            handles.setdefault(str(text), handle)
+    settings = {"loc": "outside lower center", "ncols": columns} | settings
+    place.legend(list(handles.values()), list(handles), **settings)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int, Key
 from learnscope.data.problem import AbstractData, Problem, Samples, encode_labels, mini_batches
 from learnscope.errors import refuse, refuse_value
 from learnscope.images.augment import AbstractAugment
+from learnscope.images.callback import called
 from learnscope.images.loading import load_images
 from learnscope.part import Number, choice, count, number, slot
 from learnscope.space import random
@@ -142,7 +143,7 @@ def rows_at(
         return ((chosen - shift) * factor).reshape(len(chosen), -1).astype(dtype)
 
     shape = jax.ShapeDtypeStruct((index.shape[0], int(np.prod(images.shape[1:]))), dtype)
-    return jax.pure_callback(fetch, shape, index, vmap_method="sequential")
+    return called(fetch, shape, index)
 
 
 class Source(eqx.Module):

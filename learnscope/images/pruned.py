@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Key
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.data.wrapper import AbstractWrapper
 from learnscope.errors import refuse
+from learnscope.images.callback import called
 from learnscope.images.images import Images
 from learnscope.images.influence import influence_scores
 from learnscope.part import choice, flag, slot
@@ -92,10 +93,10 @@ class Pruned(AbstractWrapper):
                 images, labels = (array[np.asarray(index)] for array in source)
                 return choose(images, labels, draws)
 
-            stay = jax.pure_callback(fetch, shape, index, draws, vmap_method="sequential")
+            stay = called(fetch, shape, index, draws)
         else:
             x, y = _rows(whole.train), whole.train.y
-            stay = jax.pure_callback(choose, shape, x, y, draws, vmap_method="sequential")
+            stay = called(choose, shape, x, y, draws)
         return eqx.tree_at(lambda problem: problem.train, whole, whole.train.take(stay))
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Int, Key, UInt8
 
 from learnscope.data.problem import AbstractData, AbstractEpisodes, Problem, Samples, encode_labels
 from learnscope.errors import BadInput, refuse
+from learnscope.images.callback import called
 from learnscope.images.task_pools import FEW_SHOT, RAINBOW, Pools, pools
 from learnscope.part import choice, count, flag
 from learnscope.space.frame import Frame
@@ -157,7 +158,7 @@ class ImageTasks(AbstractData):
         array = getattr(pools, split)
         shift, factor = self._scaling(pools)
         # Read when the program runs: as constants they would be compiled and stored with it.
-        pool = jax.pure_callback(lambda: array, jax.ShapeDtypeStruct(array.shape, array.dtype))
+        pool = called(lambda: array, jax.ShapeDtypeStruct(array.shape, array.dtype))
         sizes = self.sizes if sizes is None else sizes
         return Episodes(pool, shift, factor, self.ways, sizes, pools.shuffled)
 

@@ -49,6 +49,11 @@ class Block:
     def runs(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def places(self) -> np.ndarray:
+        """The positions of all runs along every dim (dim by run)."""
+        return np.mgrid[self.region].reshape(len(self.region), -1)
+
 
 @dataclasses.dataclass(frozen=True)
 class Runs:
@@ -73,12 +78,10 @@ class Runs:
     @property
     def digest(self) -> str:
         """A digest of the runs, by which a checkpoint is recognised."""
-        program = (self.experiment, sorted(self.varying), self.coordinates, self.precision,
-                   self.batch, self.padded, self.segments)  # fmt: skip
-        digest = hashlib.sha256(repr(program).encode() + self.seeds.astype(np.int64).tobytes())
-        for path in sorted(self.varying):
-            digest.update(path.encode() + self.varying[path].astype(float).tobytes())
-        return digest.hexdigest()
+        varying = {path: values.tolist() for path, values in sorted(self.varying.items())}
+        common = dataclasses.replace(self, varying={}, seeds=np.zeros(0))
+        text = repr((common, varying, self.seeds.tolist()))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def take(self, ids: np.ndarray) -> "Runs":
         """The runs at some positions."""
@@ -128,13 +131,7 @@ class Plan:
         chosen, why = choose(coordinates, split)
         if chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
-        for program in split:
-            _check_steps(program.experiment)
-        try:
-            sizes = tuple(run_size(program.experiment, chosen, precision) for program in split)
-        except (OverflowError, MemoryError) as error:
-            raise BadInput(f"one run has arrays that are too large: {error}.") from error
-        _check_memory(sizes, chosen)
+        sizes = _sizes([program.experiment for program in split], chosen, precision)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
     @functools.cached_property
@@ -168,26 +165,21 @@ class Plan:
     @functools.cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All blocks, in the order of the array."""
-        of_place = {tuple(sorted(p.place.items())): i for i, p in enumerate(self.programs)}
+        of_place = {tuple(p.place.values()): i for i, p in enumerate(self.programs)}
         sides = [
             [slice(c, min(c + b, n)) for c in range(0, n, b)]
             for n, b in zip(self.shape, self.block_shape, strict=True)
         ]
-        structural, blocks = self.programs[0].place, []
+        structural, blocks = [self.dims.index(dim) for dim in self.programs[0].place], []
         for number, region in enumerate(itertools.product(*sides)):
-            starts = {d: side.start for d, side in zip(self.dims, region, strict=True)}
-            place = tuple(sorted((d, c) for d, c in starts.items() if d in structural))
+            place = tuple(region[at].start for at in structural)
             blocks.append(Block(number, of_place[place], region))
         return tuple(blocks)
 
     def runs_of(self, block: Block, keep: np.ndarray | None = None) -> Runs:
-        """The runs to compute for a block: all of them, or those marked in `keep` (flat)."""
+        """The runs to compute for a block: all of them, or those marked in `keep`."""
         program, size = self.programs[block.program], self.sizes[block.program]
-        index = np.indices(block.shape).reshape(len(block.shape), -1)
-        at = {
-            dim: side.start + positions
-            for dim, side, positions in zip(self.dims, block.region, index, strict=True)
-        }
+        at = dict(zip(self.dims, block.places, strict=True))
         runs = Runs(
             program.experiment,
             {path: values[at[dim]] for path, (dim, values) in program.varying.items()},
@@ -202,10 +194,9 @@ class Plan:
 
     def blank(self, block: Block) -> "KnownRuns":
         """A block of which no run is known."""
-        inner = {name: v.shape[len(self.shape) :] for name, v in self.variables.items()}
         values = {
-            name: np.full((*block.shape, *inner[name]), np.nan, variable.dtype)
-            for name, variable in self.variables.items()
+            name: np.full((*block.shape, *v.shape[len(self.shape) :]), np.nan, v.dtype)
+            for name, v in self.variables.items()
         }
         return KnownRuns(np.zeros(block.shape, bool), values)
 
@@ -259,14 +250,12 @@ class Plan:
     @functools.cached_property
     def bytes(self) -> int:
         """The size of all variables."""
-        variables = self.variables.values()
-        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in variables)
+        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in self.variables.values())
 
     def coords(self) -> xr.Dataset:
         """The dataset's coordinates and attributes, without its variables."""
         over = {path: axis.labels(path) for axis in self.axes for path in axis.fields}
-        coords: dict[str, Any] = {"seed": list(self.seeds)}
-        coords["step"] = ("step", self.steps, {"units": "step"})
+        coords = {"seed": list(self.seeds), "step": ("step", self.steps, {"units": "step"})}
         for axis in self.axes:
             coords |= axis.coords()
         return xr.Dataset(
@@ -285,17 +274,13 @@ class Plan:
 
     def words(self, block: Block, run: int | None = None) -> str:
         """The settings of a block, or of one of its runs."""
-        region = block.region
-        if run is not None:
-            at = np.unravel_index(run, block.shape)
-            starts = [side.start + i for side, i in zip(region, at, strict=True)]
-            region = tuple(slice(start, start + 1) for start in starts)
+        ends = block.places[:, [0, -1] if run is None else [run, run]]
         settings = [
-            f"{path} = {_range(axis.labels(path)[side])}"
-            for axis, side in zip(self.axes, region[:-1], strict=True)
+            f"{path} = {_range(axis.labels(path), *at)}"
+            for axis, at in zip(self.axes, ends[:-1], strict=True)
             for path in axis.fields
         ]
-        return ", ".join([*settings, f"seed {_range(self.seeds[region[-1]])}"])
+        return ", ".join([*settings, f"seed {_range(self.seeds, *ends[-1])}"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -333,8 +318,8 @@ def block_shape(shape: Sequence[int], batch: int, limit: int) -> tuple[int, ...]
     return best
 
 
-def _range(names: Sequence[Any]) -> str:
-    return str(names[0]) if len(names) == 1 else f"{names[0]} to {names[-1]}"
+def _range(names: Sequence[Any], first: int, last: int) -> str:
+    return str(names[first]) if first == last else f"{names[first]} to {names[last]}"
 
 
 def machine_memory() -> float:
@@ -344,21 +329,23 @@ def machine_memory() -> float:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _check_steps(experiment: Experiment) -> None:
-    """Say so, before they are listed, if a run records more steps than memory holds."""
-    count = experiment.steps // experiment.record.every
-    if 16 * count > machine_memory():
+def _sizes(listed: Sequence[Experiment], coordinates: str, precision: str) -> tuple[Size, ...]:
+    """The size of a run of each experiment; runs too large for this machine are refused."""
+    memory = machine_memory()
+    for experiment in listed:
+        count = experiment.steps // experiment.record.every
+        if 16 * count > memory:  # said before the steps are listed
+            raise BadInput(
+                f"one run would record {count:,} steps, for which this machine has not enough "
+                f"memory: record.every = {experiment.record.every} must be larger."
+            )
+    try:
+        sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
+    except (OverflowError, MemoryError) as error:
+        raise BadInput(f"one run has arrays that are too large: {error}.") from error
+    if (needed := max(size.bytes for size in sizes)) > memory:
         raise BadInput(
-            f"one run would record {count:,} steps, for which this machine has not enough memory: "
-            f"record.every = {experiment.record.every} must be larger."
-        )
-
-
-def _check_memory(sizes: Sequence[Size], chosen: str) -> None:
-    """Refuse a run that is too large for this machine's memory."""
-    memory, needed = machine_memory(), max(size.bytes for size in sizes)
-    if needed > memory:
-        raise BadInput(
-            f"one run needs about {needed / 1e9:.3g} GB in {chosen} coordinates, "
+            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates, "
             f"and this machine has {memory / 1e9:.3g} GB."
         )
+    return sizes

@@ -1,10 +1,8 @@
 """`boundary`: where a response crosses a level, found by bisection instead of filling a grid."""
 
 import dataclasses
-import functools
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,14 +32,10 @@ def boundary(
     at: float,
     of: str,
     seeds: int | Iterable[int] = 10,
-    coordinates: str = "auto",
-    precision: str = "float32",
-    store: str | os.PathLike[str] | None = None,
-    cluster: Any = None,
-    progress: bool = True,
     *,
     tolerance: float = 0.001,
     level: float = 0.95,
+    **settings: Any,
 ) -> xr.Dataset:
     """The value of `x` at which the mean of `of` over seeds, after the last step, crosses `at`,
     for every value of `y`; with a confidence band, and the exponent of x ~ y^exponent.
@@ -56,31 +50,28 @@ def boundary(
     once in one program, until it is known to `tolerance` (relative, if the range is positive).
     Seeds are shared, so that the response is one function of x. The band resamples them (bootstrap,
     central `level`), and so does the exponent's error, which is widened where the points scatter
-    more about the line than their own errors explain.
+    more about the line than their own errors explain. The `settings` are those of `run`:
+    coordinates, precision, store, cluster and progress.
 
     Variables: `boundary`, `low`, `high`, `status`, and what was tried: `tried`, `mean`. Attributes:
     `exponent` and `exponent_error` (one standard error), NaN where there is nothing to fit.
     """
-    settings = {"coordinates": coordinates, "precision": precision, "store": store,
-                "cluster": cluster, "progress": progress}  # fmt: skip
     if not isinstance(experiment, Experiment):
         refuse_value("experiment", experiment, "it must be an Experiment")
-    output = _output(experiment, of)
+    output = _output(experiment, of, at)
     listed = seed_list(seeds)
     field, low, high = _range(experiment, x)
     axis = _axis(experiment, y)
     if field in axis.fields:
         raise BadInput(f"'{field}' cannot be both x and y of a boundary.")
-    _check_level(of, output, at)
     for name, value in {"tolerance": tolerance, "level": level}.items():
         if not isinstance(value, int | float) or not 0 < value < 1:
             refuse_value(name, value, "it must be between 0 and 1")
     search = _Search(experiment, field, low, high, axis, of, output, at, level, listed, settings)
     lines = search.first_lines()
-    while wide := [line for line in lines if search.is_wide(line.crossing, tolerance)]:
-        middles = [search.middle(line.crossing) for line in wide]
-        for line, u, mean in search.extend(list(zip(wide, middles, strict=True))):
-            line.crossing = line.crossing.narrowed(u, mean, at)
+    while wanted := [(line, point) for line in lines for point in search.middle(line, tolerance)]:
+        for (line, point), mean in zip(wanted, search.extend(wanted), strict=True):
+            line.crossing = line.crossing.narrowed(search.u(point).item(), mean)
     for _ in range(_REFINEMENTS):
         search.extend([(line, point) for line in lines for point in search.refinements(line)])
     return Report.of(search.reports).on(search.dataset(lines))
@@ -90,23 +81,19 @@ def first_plan(
     experiment: Experiment, x: Any, y: Any, seeds: Any = 10, **more: Any
 ) -> tuple[Plan, float]:
     """The sweep that a boundary begins with, and about how many times as many runs it has."""
-    field, low, high = _range(experiment, x)
-    points = _grid(low, high, field_is_whole(experiment, field))
+    over = [_axis(experiment, y), _grid(experiment, *_range(experiment, x))]
     settings = {name: more[name] for name in ("coordinates", "precision") if name in more}
-    return Plan.of(experiment, _axes(_axis(experiment, y), field, points), seeds, **settings), 4
+    return Plan.of(experiment, over, seeds, **settings), 4
 
 
-def _grid(low: float, high: float, whole: bool) -> np.ndarray:
+def _grid(experiment: Experiment, field: str, low: float, high: float) -> Axis:
     """The values of x that are tried first, equally spaced (in log x if all are positive)."""
     first, last = (math.log(low), math.log(high)) if low > 0 else (low, high)
     points = np.linspace(first, last, _GRID)
     points = np.exp(points) if low > 0 else points
     points[0], points[-1] = low, high
-    return np.unique(points.round()) if whole else points
-
-
-def _axes(y: Axis, field: str, points: np.ndarray) -> list[Axis]:
-    return [y, zipped({field: points.tolist()}, name="x of the boundary")]
+    points = np.unique(points.round()) if field_is_whole(experiment, field) else points
+    return zipped({field: points.tolist()}, name="x of the boundary")
 
 
 @dataclasses.dataclass
@@ -137,43 +124,35 @@ class _Search:
     settings: dict[str, Any]
     reports: list[Report] = dataclasses.field(default_factory=list)
 
-    @functools.cached_property
-    def _whole(self) -> bool:
-        return field_is_whole(self.experiment, self.field)
-
-    def _u(self, x: np.ndarray) -> np.ndarray:
+    def u(self, x: np.ndarray | float) -> np.ndarray:
         return np.log(x) if self.low > 0 else np.asarray(x, float)
 
-    def _x(self, u: np.ndarray | float) -> np.ndarray:
+    def x(self, u: np.ndarray | float) -> np.ndarray:
         return np.exp(u) if self.low > 0 else np.asarray(u, float)
 
-    def _point(self, u: float) -> float:
-        """The x at u that can be tried: a whole number if the field takes no others."""
-        x = float(self._x(u))
-        return float(round(x)) if self._whole else x
+    def _points(self, *u: float) -> list[float]:
+        """The x at some u that can be tried: whole numbers if the field takes no others."""
+        whole = field_is_whole(self.experiment, self.field)
+        return [float(round(x)) if whole else x for x in map(float, map(self.x, u))]
 
     def first_lines(self) -> list[_Line]:
         """A line for every y, with the responses on a grid over the whole range."""
-        points = _grid(self.low, self.high, self._whole)
-        grid = self._run(_axes(self.axis, self.field, points))
-        u = self._u(points)
-        return [_Line(i, points, v, bracket(u, v, self.at)) for i, v in enumerate(grid)]
+        grid = _grid(self.experiment, self.field, self.low, self.high)
+        points, found = np.array(grid.fields[self.field]), self._run([self.axis, grid])
+        u = self.u(points)
+        return [_Line(i, points, v, bracket(u, v, self.at)) for i, v in enumerate(found)]
 
-    def is_wide(self, crossing: Crossing, tolerance: float) -> bool:
-        """Whether a bracket is to be halved once more."""
-        if crossing.status != CROSSED:
-            return False
-        ends = self._x(np.array([crossing.left, crossing.right]))
-        if self._whole and self.middle(crossing) in ends.round():
-            return False
-        return bool(ends[1] - ends[0] > tolerance * np.abs(ends).max())
+    def middle(self, line: _Line, tolerance: float) -> list[float]:
+        """The untried x that halves a line's bracket, unless that is narrow enough."""
+        if line.crossing.status != CROSSED:
+            return []
+        left, right = line.crossing.left, line.crossing.right
+        ends = self.x(np.array([left, right]))
+        wide = ends[1] - ends[0] > tolerance * np.abs(ends).max()
+        return [x for x in self._points((left + right) / 2) if wide and x not in line.tried]
 
-    def middle(self, crossing: Crossing) -> float:
-        """The x between the ends of a bracket."""
-        return self._point((crossing.left + crossing.right) / 2)
-
-    def extend(self, wanted: list[tuple[_Line, float]]) -> list[tuple[_Line, float, float]]:
-        """Try an x on each of some lines, all in one run; return each line, u and mean."""
+    def extend(self, wanted: list[tuple[_Line, float]]) -> list[float]:
+        """Try an x on each of some lines, all in one run; return the mean responses."""
         if not wanted:
             return []
         fields = {
@@ -181,14 +160,12 @@ class _Search:
             for path, values in self.axis.fields.items()
         }
         fields[self.field] = [x for _, x in wanted]
-        means = []
         values = self._run([zipped(fields, name=self.axis.dim)])
         for (line, x), new in zip(wanted, values, strict=True):
             place = np.searchsorted(line.tried, x)
             line.tried = np.insert(line.tried, place, x)
             line.values = np.insert(line.values, place, new, axis=0)
-            means.append((line, self._u(np.array(x)).item(), new.mean()))
-        return means
+        return [new.mean() for new in values]
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
@@ -196,17 +173,13 @@ class _Search:
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 
-    @functools.cached_property
-    def _weights(self) -> np.ndarray:
-        """Bootstrap weights (seed by draw), the same for every y, since seeds are shared."""
-        count = len(self.seeds)
-        equal = np.full(count, 1 / count)
-        return np.random.default_rng(0).multinomial(count, equal, _RESAMPLES).T / count
-
     def _band(self, line: _Line) -> tuple[np.ndarray, float, float]:
         """Resampled crossings of a line, and the ends of the band."""
-        means = line.values @ self._weights
-        draws = crossings(self._u(line.tried), means, self.at, line.crossing.rising)
+        count = len(self.seeds)
+        # The same weights (seed by draw) for every y, since seeds are shared.
+        times = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
+        means = line.values @ (times.T / count)
+        draws = crossings(self.u(line.tried), means, self.at, line.crossing.rising)
         tail = 100 * (1 - self.level) / 2
         low, high = np.percentile(draws, [tail, 100 - tail])
         return draws, float(low), float(high)
@@ -217,14 +190,17 @@ class _Search:
             return []
         _, low, high = self._band(line)
         centre = line.crossing.estimate
-        points = [self._point(u) for u in (low, (low + centre) / 2, (centre + high) / 2, high)]
+        points = self._points(low, (low + centre) / 2, (centre + high) / 2, high)
         return [x for x in dict.fromkeys(points) if x not in line.tried]
 
     def dataset(self, lines: list[_Line]) -> xr.Dataset:
         """The result, labelled."""
         draws = np.full((len(lines), _RESAMPLES), np.nan)
         centre, low, high = np.full((3, len(lines)), np.nan)
+        tried, mean = np.full((2, len(lines), max(len(line.tried) for line in lines)), np.nan)
         for i, line in enumerate(lines):
+            here = np.s_[i, : len(line.tried)]
+            tried[here], mean[here] = line.tried, line.values.mean(1)
             if line.crossing.status == CROSSED:
                 centre[i] = line.crossing.estimate
                 draws[i], low[i], high[i] = self._band(line)
@@ -232,24 +208,17 @@ class _Search:
         y, exponent, error = next(iter(fields.values())), np.nan, np.nan
         if self.low > 0 and all(isinstance(v, int | float) and v > 0 for v in y):
             exponent, error = fit_exponent(np.log(y), centre, draws)
-        longest = max(len(line.tried) for line in lines)
-
-        def padded(rows: Iterable[np.ndarray]) -> np.ndarray:
-            fill = np.full(longest, np.nan)
-            return np.stack([np.append(row, fill[len(row) :]) for row in rows])
-
         name, unit = dim_of(self.field), {"units": "1", "field": self.field}
-        mean = {"long_name": f"mean of {self.output.long_name}", "units": "1"}
         return xr.Dataset(
             {
-                "boundary": (dim, self._x(centre), {"long_name": name, **unit}),
-                "low": (dim, self._x(low), {"long_name": f"{name}, lower end", **unit}),
-                "high": (dim, self._x(high), {"long_name": f"{name}, upper end", **unit}),
+                "boundary": (dim, self.x(centre), {"long_name": name, **unit}),
+                "low": (dim, self.x(low), {"long_name": f"{name}, lower end", **unit}),
+                "high": (dim, self.x(high), {"long_name": f"{name}, upper end", **unit}),
                 "status": (dim, [line.crossing.status for line in lines],
                            {"long_name": "what was found"}),
-                "tried": ((dim, "try"), padded(line.tried for line in lines),
-                          {"long_name": name, **unit}),
-                "mean": ((dim, "try"), padded(line.values.mean(1) for line in lines), mean),
+                "tried": ((dim, "try"), tried, {"long_name": name, **unit}),
+                "mean": ((dim, "try"), mean,
+                         {"long_name": f"mean of {self.output.long_name}", "units": "1"}),
             },
             self.axis.coords(),
             {
@@ -266,14 +235,20 @@ class _Search:
         )  # fmt: skip
 
 
-def _output(experiment: Experiment, of: str) -> Output:
-    """The output of the experiment's probes whose crossing is asked for."""
+def _output(experiment: Experiment, of: str, at: Any) -> Output:
+    """The output of the experiment's probes whose crossing of a level is asked for."""
     outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
     if of not in outputs:
         refuse_value("of", of, f"the experiment's probes record {', '.join(sorted(outputs))}")
     if outputs[of].dims:
         dims = ", ".join(outputs[of].dims)
         refuse_value("of", of, f"it must be one number per run, without dims {dims}")
+    if isinstance(at, bool) or not isinstance(at, int | float) or not np.isfinite(at):
+        refuse_value("at", at, "it must be a finite number")
+    low, high = outputs[of].low, outputs[of].high
+    if not low < at < high:
+        limits = f"between {low:g} and {high:g}" if np.isfinite(high) else f"above {low:g}"
+        refuse_value("at", at, f"{of} lies {limits}")
     return outputs[of]
 
 
@@ -311,12 +286,3 @@ def _number(experiment: Experiment, path: str) -> float:
     if field_kind(experiment, path) not in ("number", "shape", "count"):
         raise BadInput(f"'{path}' needs its values: {{'{path}': [...]}}.")
     return value_at(experiment, path)
-
-
-def _check_level(of: str, output: Output, at: Any) -> None:
-    if isinstance(at, bool) or not isinstance(at, int | float) or not np.isfinite(at):
-        refuse_value("at", at, "it must be a finite number")
-    low, high = output.low, output.high
-    if not low < at < high:
-        limits = f"between {low:g} and {high:g}" if np.isfinite(high) else f"above {low:g}"
-        refuse_value("at", at, f"{of} lies {limits}")

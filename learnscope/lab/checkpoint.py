@@ -5,13 +5,13 @@ state after a segment, and what was recorded up to there.
 """
 
 import contextlib
-import dataclasses
 import io
 import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,23 +20,6 @@ from learnscope.lab.store.checked import write_whole
 
 _EVERY = 30.0  # seconds
 Recorded = list[dict[str, np.ndarray]]
-
-
-@dataclasses.dataclass
-class Saved:
-    """A block before its next segment."""
-
-    segment: int
-    leaves: list[np.ndarray]
-    recorded: Recorded
-
-    def into(self, like: Any) -> Any:
-        """The saved state, in the shape of a fresh one."""
-        old, structure = jax.tree.flatten(like)
-        saved = iter(self.leaves)
-        return jax.tree.unflatten(
-            structure, [_restored(leaf, next(saved)) if _is_array(leaf) else leaf for leaf in old]
-        )
 
 
 class Checkpoint:
@@ -49,34 +32,37 @@ class Checkpoint:
         self.path, self.runs, self._last = Path(path), runs, time.monotonic()
         self.every = _EVERY if every is None else every
 
-    def load(self) -> Saved | None:
-        """The saved block, or None: a checkpoint that cannot be read only costs time."""
+    def load(self, fresh: Any) -> tuple[int, Any, Recorded] | None:
+        """The next segment, the saved state in the shape of a fresh one, and what was recorded;
+        or None: a checkpoint that cannot be read only costs time."""
         try:
             with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 tables = {name: arrays[name] for name in arrays.files}
-            segment, leaves, recorded = tables["counts"].tolist()
+            segment, count = tables["counts"].tolist()
             if str(tables["runs"]) != self.runs:
                 return None
         except (OSError, TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
             return None
-        values: Recorded = [{} for _ in range(recorded)]
+        recorded: Recorded = [{} for _ in range(count)]
         for key, array in tables.items():
             number, _, name = key.removeprefix("recorded").partition("/")
             if name:
-                values[int(number)][name] = array
-        return Saved(segment, [tables[f"leaf{i}"] for i in range(leaves)], values)
+                recorded[int(number)][name] = array
+        leaves, structure = jax.tree.flatten(fresh)
+        saved = [_restored(leaf, tables.get(f"leaf{i}")) for i, leaf in enumerate(leaves)]
+        return segment, jax.tree.unflatten(structure, saved), recorded
 
     def offer(self, segment: int, carry: Any, recorded: Recorded) -> None:
         """Save a state, unless one was saved just before."""
         # A worker elsewhere may not see the results folder that the file is to be in.
         if time.monotonic() - self._last < self.every or not self.path.parents[2].is_dir():
             return
-        leaves = [_plain(leaf) for leaf in jax.tree.leaves(carry) if _is_array(leaf)]
-        tables = {f"leaf{i}": leaf for i, leaf in enumerate(leaves)}
+        leaves = [jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(carry)]
+        tables = {f"leaf{i}": np.asarray(x) for i, x in enumerate(leaves) if eqx.is_array(x)}
         for i, values in enumerate(recorded):
             tables |= {f"recorded{i}/{name}": value for name, value in values.items()}
         tables["runs"] = np.array(self.runs)
-        tables["counts"] = np.array([segment, len(leaves), len(recorded)])
+        tables["counts"] = np.array([segment, len(recorded)])
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **tables)
         with contextlib.suppress(OSError):  # a run does not stop because it cannot be resumed
@@ -89,19 +75,13 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def _is_array(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray)
-
-
 def _is_key(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _plain(leaf: Any) -> np.ndarray:
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
-
-
-def _restored(like: Any, saved: np.ndarray) -> Any:
-    if not _is_key(like):
+def _restored(fresh: Any, saved: np.ndarray | None) -> Any:
+    if saved is None:
+        return fresh
+    if not _is_key(fresh):
         return saved
-    return jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(like))
+    return jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(fresh))

@@ -6,19 +6,17 @@ import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import BadInput, refuse_value, refusing
 from learnscope.lab.store import identity
 from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
-_RECOUNT = 5.0  # seconds between counts of the workers
 _RETRIES = 3  # of a block whose worker was lost
 
 
@@ -32,8 +30,9 @@ class ThisProcess(ThreadPoolExecutor):
 
     here, count = True, 1
 
-    def __init__(self):
-        super().__init__(1)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # Not after Ctrl-C: what is running may take long.
+        self.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
 
 
 class DaskWorkers:
@@ -42,8 +41,8 @@ class DaskWorkers:
     here = False
 
     def __init__(self, client: Any, address: str):
-        self._client, self._count, self._counted = client, 0, 0.0
-        with _reached(address):
+        self._client = client
+        with refusing(f"the cluster {address} cannot be reached"):
             if not client.nthreads():  # jobs may wait in a queue for hours
                 sys.stderr.write(f"learnscope: waiting for a worker of {address}\n")
                 client.wait_for_workers(1)
@@ -55,10 +54,7 @@ class DaskWorkers:
     @property
     def count(self) -> int:
         """How many blocks are computed side by side, by now."""
-        if time.monotonic() - self._counted > _RECOUNT:
-            self._count = sum(self._client.nthreads().values())
-            self._counted = time.monotonic()
-        return max(1, self._count)
+        return max(1, sum(self._client.nthreads().values()))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         return self._executor.submit(_checked, _software(), pack((function, arguments)))
@@ -72,20 +68,15 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     """This process (None), a number of local processes, the cluster at an address, or that of a
     `dask.distributed.Client`, which stays open."""
     if cluster is None:
-        pool = ThisProcess()
-        try:
+        with ThisProcess(1) as pool:
             yield pool
-        finally:
-            # Not after Ctrl-C: what is running may take long.
-            patient = not isinstance(sys.exception(), KeyboardInterrupt)
-            pool.shutdown(wait=patient, cancel_futures=True)
         return
     distributed = _distributed()
     # Dask reports every lost connection; what matters is in our own messages.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with opened(cluster) as client, contextlib.ExitStack() as stack:
         if isinstance(client, str):
-            with _reached(client):
+            with refusing(f"the cluster {client} cannot be reached"):
                 client = distributed.Client(client, timeout=_PATIENCE, set_as_default=False)
             stack.enter_context(client)
         elif not isinstance(client, distributed.Client):
@@ -117,21 +108,25 @@ def local(count: int) -> Iterator[Any]:
 
     threads = str(max(1, cores() // count))
     names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    cluster = distributed.LocalCluster(
+    with distributed.LocalCluster(
         n_workers=count,
         threads_per_worker=1,
         processes=True,
         dashboard_address="127.0.0.1:0",  # any free port: two clusters may run at once
         silence_logs=logging.CRITICAL,
         env=dict.fromkeys(names, threads),
-    )
-    with cluster:
+    ) as cluster:
         try:
             with distributed.Client(cluster, set_as_default=False) as client:
                 client.register_plugin(Pinned())  # for workers that are started again, too
                 yield client
         except BaseException:
-            _kill(cluster)  # nothing is lost: only this process writes
+            # As of Dask: connections will be lost. Nothing else is: only this process writes.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            for nanny in cluster.workers.values():
+                nanny.auto_restart = False
+                with contextlib.suppress(AttributeError, OSError):
+                    os.kill(nanny.process.pid, signal.SIGKILL)
             raise
 
 
@@ -156,14 +151,6 @@ def _check_guard() -> None:
         frame = frame.f_back
 
 
-def _kill(cluster: Any) -> None:
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # as of Dask: connections will be lost
-    for nanny in cluster.workers.values():
-        nanny.auto_restart = False
-        with contextlib.suppress(AttributeError, OSError):
-            os.kill(nanny.process.pid, signal.SIGKILL)
-
-
 def _pin(worker: int, count: int) -> None:
     """Keep a worker's threads to cores of its own, where the system can.
 
@@ -178,15 +165,6 @@ def _pin(worker: int, count: int) -> None:
     for thread in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError):
             os.sched_setaffinity(int(thread), mine[first : first + each])
-
-
-@contextlib.contextmanager
-def _reached(address: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise BadInput(f"the cluster {address} cannot be reached: {reason}.") from None
 
 
 def _distributed() -> Any:

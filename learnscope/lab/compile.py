@@ -1,11 +1,9 @@
-"""Compiled programs: a cache that processes share, and a count of what XLA compiles."""
+"""Compiled programs: a cache that processes share, and how long XLA compiles."""
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import platform
-from pathlib import Path
 
 import jax
 
@@ -15,21 +13,16 @@ _SHORTEST = 0.05  # seconds: programs that compile faster are not worth a file
 _EVENT = "/jax/core/compile/backend_compile_duration"
 
 
-def folder() -> Path | None:
-    """The cache folder, $LEARNSCOPE_CACHE or the user's own; None if that is `off`.
+@functools.cache
+def enable() -> None:
+    """Cache compiled programs, unless the user has chosen a folder of JAX's own (or `off`).
 
     Programs are for the processor that compiled them, so each kind has a folder of its own.
     """
     base = cache_folder()
-    return None if base is None else base / f"programs-{_processor()}"
-
-
-@functools.cache
-def enable() -> None:
-    """Cache compiled programs, unless the user has chosen a folder of JAX's own (or `off`)."""
-    chosen = folder()
-    if chosen is None or jax.config.values.get("jax_compilation_cache_dir"):
+    if base is None or jax.config.values.get("jax_compilation_cache_dir"):
         return
+    chosen = base / f"programs-{_processor()}"
     with contextlib.suppress(OSError):  # a home that cannot be written to: compile every time
         chosen.mkdir(parents=True, exist_ok=True)
         jax.config.update("jax_compilation_cache_dir", str(chosen))
@@ -46,20 +39,10 @@ def _processor() -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-@dataclasses.dataclass(frozen=True)
-class Compilations:
-    """How many programs XLA compiled, and for how many seconds."""
-
-    count: int
-    seconds: float
-
-    def since(self, earlier: "Compilations") -> "Compilations":
-        return Compilations(self.count - earlier.count, self.seconds - earlier.seconds)
-
-
 @functools.cache
-def _durations() -> list[float]:
-    """The duration of every compilation from now on; appending is safe in all threads."""
+def compilations() -> list[float]:
+    """The seconds of every compilation since the first call: one list for all threads, which
+    grows."""
     durations: list[float] = []
 
     def listen(event: str, duration: float, **_: object) -> None:
@@ -68,9 +51,3 @@ def _durations() -> list[float]:
 
     jax.monitoring.register_event_duration_secs_listener(listen)  # pyright: ignore
     return durations
-
-
-def compilations() -> Compilations:
-    """The total so far; counting starts with the first call."""
-    listed = tuple(_durations())
-    return Compilations(len(listed), sum(listed))

@@ -21,8 +21,10 @@ class Room(NamedTuple):
     span: int
 
 
-def room(experiment: Experiment) -> Room:
-    """The coordinates for directions, training vectors and filters."""
+def room(experiment: Experiment, coordinates: str) -> Room | None:
+    """The coordinates for directions, training vectors and filters; None unless compressed."""
+    if coordinates != "compressed":
+        return None
     data, net, in_use = experiment.data, experiment.net, experiment.rule.pair_filters
     assert isinstance(net, AbstractInnerProductNet)
     seen = None if in_use is None else data.span + in_use * net.rows

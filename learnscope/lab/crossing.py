@@ -31,11 +31,11 @@ class Crossing:
         fraction = (self.at - self.left_value) / (self.right_value - self.left_value)
         return self.left + fraction * (self.right - self.left)
 
-    def narrowed(self, middle: float, value: float, at: float) -> "Crossing":
+    def narrowed(self, middle: float, value: float) -> "Crossing":
         """The half that still crosses, given the value in the middle."""
         if not np.isfinite(value):
             return Crossing(f"diverges at {middle:g}, inside the bracket")
-        if (value >= at) == (self.right_value >= at):
+        if (value >= self.at) == (self.right_value >= self.at):
             return dataclasses.replace(self, right=middle, right_value=value)
         return dataclasses.replace(self, left=middle, left_value=value)
 
@@ -67,13 +67,11 @@ def bracket(u: Float[np.ndarray, " x"], values: Float[np.ndarray, "x seed"], at:
         return Crossing(f"never: always {'above' if side[clear[0]] > 0 else 'below'}")
     if len(changes) > 1:
         return Crossing(f"crosses {len(changes)} times")
-    a, b = changes[0]
+    start, end = changes[0]
     # Unclear means in between are bisected like any other point: the first change of sign.
-    inside = np.arange(a, b + 1)
-    signs = means[inside] >= at
-    first = int(np.flatnonzero(signs[1:] != signs[:-1])[0])
-    a, b = inside[first], inside[first + 1]
-    return Crossing(CROSSED, *map(float, (u[a], u[b], means[a], means[b], at)))
+    signs = means[start : end + 1] >= at
+    a = start + np.flatnonzero(signs[1:] != signs[:-1])[0]
+    return Crossing(CROSSED, *map(float, (u[a], u[a + 1], means[a], means[a + 1], at)))
 
 
 def crossings(

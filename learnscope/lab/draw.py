@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from learnscope.data import AbstractData, Problem
-from learnscope.lab.coordinates import Room, room
+from learnscope.lab.coordinates import Room
 from learnscope.lab.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import value_at
@@ -23,6 +23,7 @@ from learnscope.space import Columns, Frame, turn
 _ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
 Source = dict[str, Any]  # the data model and the net: what a draw depends on
 Varying = Mapping[str, Array | np.ndarray]
+_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
 
 
 def key_of(seed: Any, role: str) -> Array:
@@ -57,10 +58,6 @@ def placed(tree: Any, values: Varying) -> Any:
     )
 
 
-def room_of(experiment: Experiment, coordinates: str) -> Room | None:
-    return room(experiment) if coordinates == "compressed" else None
-
-
 def frame_of(data: AbstractData, room: Room | None) -> Frame | None:
     """The frame that data is drawn in; None is the ambient one."""
     if room is None:
@@ -80,15 +77,11 @@ def draw_one(
         directions, rest = problem.span()
         onto = turn(directions, [*rest, net.vectors(params)])
         problem, params = problem.project(onto), net.project(params, onto)
-    return _test_by_columns(problem), params
-
-
-def _test_by_columns(problem: Problem) -> Problem:
-    """Store compressed test patches, which no rule learns from, as probes read them fastest."""
-    if not isinstance(problem.test.x, tuple):
-        return problem
-    columns = tuple(Columns.of(patches) for patches in problem.test.x)
-    return eqx.tree_at(lambda p: p.test.x, problem, columns)
+    if isinstance(problem.test.x, tuple):
+        # No rule learns from compressed test patches: they are stored as probes read them fastest.
+        columns = tuple(Columns.of(patches) for patches in problem.test.x)
+        problem = eqx.tree_at(lambda p: p.test.x, problem, columns)
+    return problem, params
 
 
 class Batches(eqx.Module):
@@ -107,15 +100,12 @@ class Batches(eqx.Module):
             values, seed, *rest = run
             return one(placed(self.fixed, values), seed, *rest)
 
-        size = {} if self.batch == 1 else {"batch_size": self.batch}
-        return jax.lax.map(placed_one, (self.varying, self.seeds, *more), **size)
-
-
-def _draw(runs: Batches, coordinates: str, room: Room | None) -> tuple[Problem, Params]:
-    return runs.map(lambda source, seed: draw_one(source, seed, coordinates, room))
+        batch = None if self.batch == 1 else self.batch
+        return jax.lax.map(placed_one, (self.varying, self.seeds, *more), batch_size=batch)
 
 
 # Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
 # compiles three times faster. It depends on data and net only, so that all rules share it.
-_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
-draw = eqx.filter_jit(_draw, **_LEVEL)
+@eqx.filter_jit(**_LEVEL)
+def draw(runs: Batches, coordinates: str, room: Room | None) -> tuple[Problem, Params]:
+    return runs.map(lambda source, seed: draw_one(source, seed, coordinates, room))

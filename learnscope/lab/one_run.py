@@ -12,7 +12,8 @@ import xarray as xr
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.lab import train
-from learnscope.lab.draw import Varying, draw_one, placed, room_of, source_of, traced
+from learnscope.lab.coordinates import room
+from learnscope.lab.draw import Varying, draw_one, placed, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.size import check_precision, run_size
 from learnscope.lab.sweep import programs, seed_list
@@ -21,6 +22,8 @@ from learnscope.nets import Params
 from learnscope.rules import State
 from learnscope.rules.way import way_for
 from learnscope.space import Columns
+
+_advance = eqx.filter_jit(train.advance)
 
 
 class OneRun(eqx.Module):
@@ -39,16 +42,12 @@ class OneRun(eqx.Module):
     def after(self, steps: Any) -> "OneRun":
         """The run so many steps later, as the laboratory takes them."""
         last = self.steps + steps
-        return dataclasses.replace(self, carry=_advance(self, last), steps=last)
+        run = (self.experiment, self.seed, self.problem, self.carry, self.steps)
+        return dataclasses.replace(self, carry=_advance(*run, last), steps=last)
 
     def measure(self) -> dict[str, jax.Array]:
         """What the experiment's probes read."""
         return train.measure(self.experiment, self.state, self.problem)
-
-
-@eqx.filter_jit
-def _advance(run: OneRun, last: Any) -> train.Carry:
-    return train.advance(run.experiment, run.seed, run.problem, run.carry, run.steps, last)
 
 
 def one_run(
@@ -79,8 +78,7 @@ def _held(
 ) -> OneRun:
     fixed = placed(traced(experiment, precision, chosen), varying or {})
     seed = np.uint32(seed) if isinstance(seed, int) else seed
-    room = room_of(experiment, chosen)
-    problem, params = draw_one(source_of(fixed), seed, chosen, room)
+    problem, params = draw_one(source_of(fixed), seed, chosen, room(experiment, chosen))
     carry = train.start_one(fixed, seed, problem, params)
     return OneRun(fixed, seed, problem, carry, jnp.zeros((), int))
 

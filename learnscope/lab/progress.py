@@ -23,13 +23,12 @@ class SweepProgress:
             disable=not (show and console.is_terminal),
             transient=True,
         )
+        text = f"{trainings} training{'s' * (trainings > 1)}"
+        text += f", {there} stored before" if there else ""
+        self._task = self._bar.add_task(text, total=trainings, completed=there, speed="compiling")
 
     def __enter__(self) -> "SweepProgress":
         self._bar.start()
-        text = f"{self._total} training{'s' * (self._total > 1)}"
-        text += f", {self._there} stored before" if self._there else ""
-        at_first = {"total": self._total, "completed": self._there, "speed": "compiling"}
-        self._task = self._bar.add_task(text, **at_first)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import xarray as xr
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import Workers, workers
@@ -21,7 +21,7 @@ from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.results import MemoryResults
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
-from learnscope.lab.worker import Done, why_of, work
+from learnscope.lab.worker import Done, work
 
 Results = MemoryResults | StoredResults
 
@@ -123,17 +123,14 @@ def _fill(
     results: Results, missing: list[Block], pool: Workers, report: Report, show: bool
 ) -> None:
     """Compute the missing blocks, and store each as soon as it is there."""
-    plan, failures = results.plan, []
-    stored = results.name is not None
+    plan, failures, stored = results.plan, [], results.name is not None
     with SweepProgress(plan.runs, report.reused, show) as bar:
         tasks = _tasks(results, missing if pool.here else _in_turns(missing), pool, bar, report)
         running: dict[Future[Done], tuple[Block, KnownRuns]] = {}
         try:
             while True:
                 # Twice as many blocks as workers, so that no worker waits.
-                wanted = max(0, 2 * pool.count - len(running))
-                for future, block, known in itertools.islice(tasks, wanted):
-                    running[future] = (block, known)
+                running.update(itertools.islice(tasks, max(0, 2 * pool.count - len(running))))
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -175,7 +172,7 @@ def _in_turns(blocks: list[Block]) -> list[Block]:
 
 def _tasks(
     results: Results, missing: list[Block], pool: Workers, bar: SweepProgress, report: Report
-) -> Iterator[tuple[Future[Done], Block, KnownRuns]]:
+) -> Iterator[tuple[Future[Done], tuple[Block, KnownRuns]]]:
     """Submit blocks as they are asked for, except those that need no computing."""
     for block in missing:
         known = results.known(block)
@@ -188,26 +185,26 @@ def _tasks(
         if there == block.runs:
             results.put(block, known.values, 0.0)
             continue
-        runs = results.plan.runs_of(block, ~known.mask.ravel())
+        runs = results.plan.runs_of(block, ~known.mask)
         advance = (bar.advance,) if pool.here else ()
-        yield pool.submit(work, runs, results.checkpoint(block), *advance), block, known
+        yield pool.submit(work, runs, results.checkpoint(block), *advance), (block, known)
 
 
 def _outcome(future: Future[Done]) -> Done:
     """The result of a future; a worker that was lost too often is a failure of its block."""
     try:
         return future.result()
-    except (InterruptedError, KeyboardInterrupt):
+    except InterruptedError:
         raise
     except Exception as error:
-        return Done(failed=-1, why=why_of(error))
+        return Done(why=why_of(error))
 
 
 def _failed(plan: Plan, failures: list[tuple[Block, Done]], stored: bool) -> BaseException:
     """One sentence that names the failed setting; or the error itself, with its traceback, if it
     was raised in this process and nothing was stored."""
     block, done = failures[0]
-    where = plan.words(block, done.failed if done.failed >= 0 else None)
+    where = plan.words(block, done.failed)
     if done.error is not None and not stored:
         done.error.add_note(f"This was the run at {where}.")
         return done.error

@@ -11,7 +11,8 @@ import numpy as np
 from learnscope.data import Problem
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab import faults, train
-from learnscope.lab.draw import draw_one, room_of, source_of, traced
+from learnscope.lab.coordinates import room
+from learnscope.lab.draw import draw_one, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.rules import State
 
@@ -77,7 +78,7 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
     # Values of arrays size nothing; ambient dimensions are not traced.
     sizing = tuple(v.shape if isinstance(v, np.ndarray | jax.Array) else v for v in leaves)
-    key = (structure, sizing, room_of(experiment, coordinates), coordinates, precision)
+    key = (structure, sizing, room(experiment, coordinates), coordinates, precision)
     return _size_of(_Sized(key, experiment))
 
 
@@ -109,8 +110,8 @@ def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[An
     """The shapes of one run's problem, carry, probe values and final parameters."""
     with jax.enable_x64(precision == "float64"), faults.explained():
         fixed = traced(experiment, precision, coordinates)
-        room, source, seed = room_of(experiment, coordinates), source_of(fixed), np.uint32(0)
-        problem, params = eqx.filter_eval_shape(draw_one, source, seed, coordinates, room)
+        given, seed = (coordinates, room(experiment, coordinates)), np.uint32(0)
+        problem, params = eqx.filter_eval_shape(draw_one, source_of(fixed), seed, *given)
         carry = eqx.filter_eval_shape(train.start_one, fixed, seed, problem, params)
         state = eqx.filter_eval_shape(train.state_of, fixed, carry, problem, 0)
         _check_classes(experiment, problem, state)

@@ -129,12 +129,10 @@ def check_names(swept: Sequence[Axis], experiment: Experiment) -> None:
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """Seeds from a count or an iterable."""
+    most = _MOST_SEEDS + 1
     try:
-        listed: Sequence[int]
-        if isinstance(seeds, Iterable):
-            listed = [operator.index(seed) for seed in itertools.islice(seeds, _MOST_SEEDS + 1)]
-        else:
-            listed = range(min(operator.index(seeds), _MOST_SEEDS + 1))
+        given = seeds if isinstance(seeds, Iterable) else range(min(operator.index(seeds), most))
+        listed = [operator.index(seed) for seed in itertools.islice(given, most)]
     except TypeError:
         refuse_value("seeds", seeds, "it must be a count or a list of whole numbers")
     if not listed:
@@ -143,7 +141,7 @@ def seed_list(seeds: int | Iterable[int]) -> list[int]:
         raise BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
         raise BadInput("seeds must be distinct whole numbers from 0 to 2^31 - 1.")
-    return list(listed)
+    return listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,11 +156,6 @@ class Program:
     place: dict[str, int]
     varying: dict[str, tuple[str, np.ndarray]]
 
-    @property
-    def shape(self) -> dict[str, int]:
-        """How many values each numeric axis has."""
-        return {dim: len(values) for dim, values in self.varying.values()}
-
 
 def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = False) -> list[Program]:
     """Split a sweep into programs, and validate every value as its part's constructor would.
@@ -173,20 +166,21 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     whole = [axis.settings()[0] for axis in swept if "." not in "".join(axis.fields)]
     example = _changed(experiment, *whole)
     traced = ("number", "entry") if ambient else ("number", "entry", "shape")
-    numeric = [axis for axis in swept if _is_numeric(example, axis, traced)]
+    numeric = [
+        axis
+        for axis in swept
+        if all(type(value) in (int, float) for values in axis.fields.values() for value in values)
+        and all(field_kind(example, path) in traced for path in axis.fields)
+    ]
     structural = [axis for axis in swept if axis not in numeric]
-    varying = {
-        path: (axis.dim, np.asarray(values, float))
-        for axis in numeric
-        for path, values in axis.fields.items()
-    }
+    numbers = [(axis.dim, path, values) for axis in numeric for path, values in axis.fields.items()]
+    varying = {path: (dim, np.asarray(values, float)) for dim, path, values in numbers}
     split = []
     for settings in itertools.product(*(enumerate(axis.settings()) for axis in structural)):
         base = _changed(experiment, *(setting for _, setting in settings))
-        for axis in numeric:
-            for path, values in axis.fields.items():
-                for value in values:
-                    base.replace(path, value)  # refuses what is not allowed
+        for _, path, values in numbers:
+            for value in values:
+                base.replace(path, value)  # refuses what is not allowed
         place = {axis.dim: i for axis, (i, _) in zip(structural, settings, strict=True)}
         split.append(Program(base, place, varying))
     return split
@@ -198,13 +192,3 @@ def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):
         experiment = experiment.replace(path, value)
     return experiment
-
-
-def _is_numeric(experiment: Experiment, axis: Axis, traced: Sequence[str]) -> bool:
-    """Whether all fields of an axis are numbers of a kind that one program traces."""
-    numbers = all(
-        isinstance(value, int | float) and not isinstance(value, bool)
-        for values in axis.fields.values()
-        for value in values
-    )
-    return numbers and all(field_kind(experiment, path) in traced for path in axis.fields)

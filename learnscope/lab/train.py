@@ -34,9 +34,8 @@ def start_one(experiment: Experiment, seed: Any, problem: Problem, params: Param
 
 def state_of(experiment: Experiment, carry: Carry, problem: Problem, step: Any) -> State:
     """The state of a run after so many steps, for probes to read."""
-    return way_for(experiment.rule, carry.position, problem).state(
-        carry.position, jnp.asarray(step)
-    )
+    way = way_for(experiment.rule, carry.position, problem)
+    return way.state(carry.position, jnp.asarray(step))
 
 
 @eqx.filter_jit

@@ -20,8 +20,8 @@ from jaxtyping import Array
 from learnscope.data import AbstractData, Problem, Samples
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab import compile, size, train
-from learnscope.lab.coordinates import Room, in_law, obstacle
-from learnscope.lab.draw import draw_one, frame_of, key_of, room_of, source_of, traced
+from learnscope.lab.coordinates import Room, in_law, obstacle, room
+from learnscope.lab.draw import draw_one, frame_of, key_of, source_of, traced
 from learnscope.lab.experiment import Experiment
 from learnscope.lab.sweep import Program
 from learnscope.nets import AbstractInnerProductNet, Params
@@ -191,7 +191,7 @@ def _computed(function: Callable[[], Any]) -> Any:
 
 
 def _draw(fixed: Experiment, coordinates: str) -> tuple[Problem, Params]:
-    return draw_one(source_of(fixed), np.uint32(0), coordinates, room_of(fixed, coordinates))
+    return draw_one(source_of(fixed), np.uint32(0), coordinates, room(fixed, coordinates))
 
 
 def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str | None:
@@ -294,16 +294,16 @@ def _lifted(
 def _other_law(small: Experiment) -> str | None:
     """What a data model draws of another law in compressed coordinates, or None."""
     leaves, structure = jax.tree.flatten(small.data)
-    room = room_of(small, "compressed")
-    return _laws(_Trial((structure, tuple(bool(np.any(v)) for v in leaves), room), small))
+    zero = tuple(bool(np.any(v)) for v in leaves)
+    return _laws(_Trial((structure, zero, room(small, "compressed")), small))
 
 
 @functools.lru_cache(maxsize=1024)
 def _laws(trial: _Trial) -> str | None:
-    small, room = trial.small, trial.key[-1]
+    small, drawn = trial.small, trial.key[-1]
 
-    def moments(data: AbstractData, room: Room | None, seeds: np.ndarray) -> Any:
-        draw = lambda seed: data.sample(key_of(seed, "data"), frame_of(data, room))  # noqa: E731
+    def moments(data: AbstractData, held: Room | None, seeds: np.ndarray) -> Any:
+        draw = lambda seed: data.sample(key_of(seed, "data"), frame_of(data, held))  # noqa: E731
         products = jax.vmap(lambda seed: _products(draw(seed)))(seeds)
         powers = {name: jnp.concatenate([v, v**2], 1) for name, v in products.items()}
         return {name: (v.mean(0), v.std(0) / np.sqrt(_DRAWS)) for name, v in powers.items()}
@@ -312,7 +312,7 @@ def _laws(trial: _Trial) -> str | None:
     for first, coordinates in ((0, "compressed"), (_DRAWS, "ambient")):
         data = traced(small, "float64", coordinates).data
         seeds = np.arange(first, first + _DRAWS, dtype=np.uint32)
-        held = room if coordinates == "compressed" else None
+        held = drawn if coordinates == "compressed" else None
         laws.append(_computed(functools.partial(moments, data, held, seeds)))
     for name, (mean, error) in laws[0].items():
         there, spread = laws[1][name]

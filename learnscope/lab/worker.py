@@ -8,11 +8,12 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from learnscope.errors import BadInput
+from learnscope.errors import why_of
 from learnscope.lab import compile, train
 from learnscope.lab.blocks import Runs
 from learnscope.lab.checkpoint import Checkpoint
-from learnscope.lab.draw import Batches, draw, room_of, source_of, traced
+from learnscope.lab.coordinates import room
+from learnscope.lab.draw import Batches, draw, source_of, traced
 
 _TRIES = 3
 # One program runs at a time in a process, whichever thread asks: two can wait for ever for threads
@@ -23,13 +24,13 @@ Advance = Callable[[float], None]
 
 @dataclasses.dataclass(frozen=True)
 class Done:
-    """The outcome of a block: its values, or the run that failed (-1: unknown) and why."""
+    """The outcome of a block: its values, or the run that failed (if it is known) and why."""
 
     values: dict[str, np.ndarray] | None = None
     seconds: float = 0.0
     compilations: int = 0
     compile_seconds: float = 0.0
-    failed: int = 0
+    failed: int | None = None
     why: str = ""
     error: BaseException | None = None
 
@@ -41,7 +42,7 @@ def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> 
     checkpoint, `_TRIES` times in all.
     """
     compile.enable()
-    started, before = time.perf_counter(), compile.compilations()
+    started, before = time.perf_counter(), len(compile.compilations())
     file = Checkpoint(checkpoint, runs.digest) if checkpoint is not None else None
     report, counted = advance or (lambda finished: None), list[float]()
 
@@ -61,11 +62,10 @@ def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> 
             first = _first_failing(runs)
             if first is not None or tries == _TRIES:
                 why = why_of(error) + (f" ({tries} times)" if first is None else "")
-                here = error if advance else None
-                return Done(failed=-1 if first is None else first, why=why, error=here)
+                return Done(failed=first, why=why, error=error if advance else None)
             report(-sum(counted))  # a block that is tried again counts once
-    spent = compile.compilations().since(before)
-    return Done(values, time.perf_counter() - started, spent.count, spent.seconds)
+    spent = compile.compilations()[before:]
+    return Done(values, time.perf_counter() - started, len(spent), sum(spent))
 
 
 def compute(
@@ -83,14 +83,12 @@ def compute(
         drawn = {path: v for path, v in varying.items() if path.startswith(("data.", "net."))}
         batches = Batches(fixed, varying, full.seeds.astype(np.uint32), runs.batch)
         sources = Batches(source_of(fixed), drawn, batches.seeds, runs.batch)
-        room = room_of(runs.experiment, runs.coordinates)
-        problem, params = draw(sources, runs.coordinates, room)
+        problem, params = draw(sources, runs.coordinates, room(runs.experiment, runs.coordinates))
         carry = train.start(batches, problem, params)
         segments, recorded_at = train.cut_segments(runs.experiment, runs.segments)
-        saved = None if checkpoint is None else checkpoint.load()
         first, recorded = 0, []
-        if saved is not None:
-            first, carry, recorded = saved.segment, saved.into(carry), saved.recorded
+        if checkpoint is not None and (saved := checkpoint.load(carry)) is not None:
+            first, carry, recorded = saved
             advance(runs.size * first / len(segments))
         for number in range(first, len(segments)):
             carry, values = train.segment(batches, problem, carry, segments[number])
@@ -124,11 +122,3 @@ def _first_failing(runs: Runs) -> int | None:
         half = ids[: len(ids) // 2]
         ids = half if fails(half) else ids[len(half) :]
     return int(ids[0]) if fails(ids) else None
-
-
-def why_of(error: BaseException) -> str:
-    """The sentence of an error."""
-    text = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
-    lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
-    # Equinox puts stacks before its message.
-    return lines[-1 if "stack outside of JIT" in lines[0] else 0].strip().rstrip(".")

@@ -1,7 +1,7 @@
 """One folder per paper: its theory, sweeps, figures, claims, and parts of its own.
 
-A folder here is a paper: nothing else lists them. Its `study` holds what is run, its `theory` what
-is predicted; each is imported when it is asked for.
+Every folder here is a paper; no other list exists. Its `study` holds the runs, its `theory` the
+predictions; each is imported on demand.
 """
 
 import functools
@@ -12,15 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from learnscope.errors import unknown
-from learnscope.evidence import (
-    SCALES,
-    Arm,
-    BoundarySweep,
-    Figure,
-    FunctionSweep,
-    Study,
-    Sweep,
-)
+from learnscope.evidence import SCALES, Arm, BoundarySweep, Figure, FunctionSweep, Study, Sweep
 
 
 def names() -> list[str]:

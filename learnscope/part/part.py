@@ -8,6 +8,7 @@ field says what it allows, and every part that exists is valid.
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -146,7 +147,7 @@ def _below(base: type) -> dict[str, type]:
     classes: dict[str, type] = {}
     for child in base.__subclasses__():
         classes |= _below(child)
-        if not child.__name__.startswith(("Abstract", "_")):
+        if not child.__name__.startswith(("Abstract", "_")) and not inspect.isabstract(child):
             classes[child.__name__] = child
     return classes
 

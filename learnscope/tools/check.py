@@ -12,11 +12,10 @@ import jax
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.lab import Experiment, coordinates, faults, size, trial
 from learnscope.lab.one_run import draw
 from learnscope.lab.run import run
-from learnscope.lab.worker import why_of
 from learnscope.nets import PatchCNN
 from learnscope.part import AbstractPart, example_of, field_kind, kinds
 from learnscope.part.own import load_file

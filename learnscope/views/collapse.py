@@ -15,13 +15,13 @@ from learnscope.figures.style import COLOURS, style
 from learnscope.tools import CollapseReport
 from learnscope.views.scores import short
 
-_SHARPEST = 1024  # units of a side in the heat map
-_MOST_WRITTEN = 512  # units whose correlation matrix goes into the JSON: 5 MB
-_LOWEST = 1e-12  # fraction of the variance that is drawn
+_SHARPEST = 1024  # most units on a side of the heat map
+_MOST_WRITTEN = 512  # most units for a correlation matrix in the JSON (5 MB)
+_LOWEST = 1e-12  # least fraction of the variance that is drawn
 
 
 def collapse_figure(report: CollapseReport, name: str = "representations") -> Figure:
-    """Three panels; the title says the verdict."""
+    """Three panels; the title states the verdict."""
     with style():
         figure, panels = plt.subplots(1, 3, figsize=(11.5, 3.7), width_ratios=(1, 1, 1.05))
         _correlations(panels[0], report)
@@ -34,7 +34,7 @@ def collapse_figure(report: CollapseReport, name: str = "representations") -> Fi
 
 
 def write_report(output: Output, report: CollapseReport, source: str) -> list[Path]:
-    """The figure, and all numbers as JSON; the matrix of correlations only of a moderate size."""
+    """The figure, and all numbers as JSON; without the correlation matrix if it is large."""
     # A file may be called anything, whatever its bytes are.
     name = Path(source).name.encode("utf-8", "backslashreplace").decode()
     contents = {"source": name} | report.to_dict(report.units <= _MOST_WRITTEN)
@@ -45,8 +45,8 @@ def write_report(output: Output, report: CollapseReport, source: str) -> list[Pa
 
 
 def order_of_units(report: CollapseReport) -> np.ndarray:
-    """An order in which copies stand together: from the unit that correlates most with all others,
-    along the strongest correlation to the next; dead units come last."""
+    """An order with copies side by side: start at the unit that correlates most with all others,
+    follow the strongest correlation, dead units last."""
     strength = np.abs(report.correlation)
     np.fill_diagonal(strength, 0)
     left = np.ones(report.units, bool)
@@ -93,7 +93,7 @@ def _spectrum(panel: Axes, report: CollapseReport) -> None:
     ratio, label = report.participation_ratio, "participation ratio"
     panel.axvline(ratio, color=COLOURS[2], linestyle=":", label=label)
     panel.set_yscale("log")
-    # Never so close that noise looks like structure.
+    # Do not zoom in so far that noise looks like structure.
     panel.set_ylim(bottom=min(float(shares[positive].min()) / 2, 1e-3), top=1.5)
     panel.set_xlim(0, max(report.units, 2) + 1)
     panel.legend(loc="upper right", fontsize=7.5)
@@ -112,9 +112,8 @@ def _matrix(panel: Axes, report: CollapseReport) -> None:
     panel.grid(False)
     panel.set_title("correlation, copies together" + (", dead units grey" if dead.any() else ""))
     panel.set_xlabel("unit")
-    # Positions mean little in this order: the units' own numbers, as many as are legible.
+    # Label rows by unit number, as many as are legible: the order has no other meaning.
     ticks = np.arange(0, len(some), max(1, math.ceil(len(some) / 24)))
-    panel.set_xticks([])
-    panel.set_yticks([])
+    panel.set(xticks=[], yticks=[])
     if len(some) <= 128:
         panel.set_yticks(ticks, [str(unit) for unit in some[ticks]], fontsize=6)

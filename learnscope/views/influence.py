@@ -22,9 +22,8 @@ _SHARPEST = 128  # pixels of a side on a contact sheet
 
 
 def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
-    """The images of highest and of lowest influence in every class, each with its score. Rows that
-    are no images (as many numbers as no square has, say) become a box plot of the scores of every
-    class instead; of many classes the first are shown."""
+    """The images of highest and lowest influence in every class (of many classes, the first), with
+    scores. Rows that are no images become a box plot of scores by class."""
     names, of = np.unique(data.labels, return_inverse=True)
     defined = [k for k in range(len(names)) if np.isfinite(scores[of == k]).all()]
     kept = defined[:_MOST_CLASSES]
@@ -42,7 +41,7 @@ def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
         lowest = [order[::-1][: min(top, len(order) // 2)] for order in orders]
         columns = max(len(order) for order in highest)
         high, wide = shape[:2]
-        # Inches of a picture's width: room for a score, unless the figure became a poster.
+        # Width of a picture in inches: room for a score, unless the figure becomes a poster.
         cell = max(0.62, min(0.5 * wide / high, 9 / columns))
         cell = max(0.3, min(cell, 40 / len(kept) * wide / high))
         size = (2 * columns * cell + 1.6, len(kept) * (cell * high / wide + 0.17) + 0.8)
@@ -61,7 +60,7 @@ def contact_sheet(data: Labelled, scores: np.ndarray, top: int = 5) -> Figure:
 
 
 def has_correlation_map(data: Labelled) -> bool:
-    """Whether some class has a covariance, and they are not too many to draw."""
+    """Whether some class has a covariance, and the classes are few enough to draw."""
     _, counts = np.unique(data.labels, return_counts=True)
     return counts.max() > 1 and len(counts) <= MOST_CLASSES
 
@@ -81,9 +80,7 @@ def correlation_map(correlation: xr.DataArray) -> Figure:
         panels[0].set_title(r"noise correlation $\mathrm{tr}(\Sigma_k \Sigma_j)$" + unit)
         _map(panels[1], ratio.values, correlation["class"].values)
         panels[1].set_title(r"noise correlation ratio $\Gamma_{k,j}$")
-        for panel in panels:
-            panel.set_xlabel("class j")
-            panel.set_ylabel("class k")
+        plt.setp(panels, xlabel="class j", ylabel="class k")
     return figure
 
 
@@ -111,9 +108,9 @@ def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
 def _picture(image: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """An image as it is drawn, with fewer pixels if it has very many."""
     channels_first = image.ndim == 3 and len(shape) == 3 and image.shape[2] != 3
-    found = (np.moveaxis(image, 0, -1) if channels_first else image).reshape(shape)
+    picture = (np.moveaxis(image, 0, -1) if channels_first else image).reshape(shape)
     step = max(1, math.ceil(max(shape[:2]) / _SHARPEST))
-    return found[::step, ::step]
+    return picture[::step, ::step]
 
 
 def _limits(images: np.ndarray, chosen: list[np.ndarray]) -> tuple[float, float]:
@@ -143,9 +140,7 @@ def _sheet(
             panel.imshow(np.clip(picture, 0, 1), extent=extent, **look)
             at = ((column + 0.5) / columns, bottom + 0.02 / len(chosen))
             panel.text(*at, _number(float(scores[i])), **words)
-    panel.set_xlim(0, 1)
-    panel.set_ylim(1, 0)
-    panel.set_xticks([])
+    panel.set(xlim=(0, 1), ylim=(1, 0), xticks=[])
     panel.grid(False)
     panel.tick_params(length=0)
     panel.spines[:].set_visible(False)

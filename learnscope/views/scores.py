@@ -30,9 +30,7 @@ def baseline_columns(data: Labelled) -> dict[str, np.ndarray]:
     if neighbours:
         disagreement = nearest_neighbour_disagreement(data.images, data.labels, neighbours)
     distance = distance_to_class_mean(data.images, data.labels)
-    return {
-        "distance_to_class_mean": distance, "nearest_neighbour_disagreement": disagreement
-    }  # fmt: skip
+    return {"distance_to_class_mean": distance, "nearest_neighbour_disagreement": disagreement}
 
 
 def score_table(

@@ -35,20 +35,20 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
     console.print(f"{len(ledger)} claims: {ledger.summary()}.")
 
 
-def boundary_table(found: xr.Dataset) -> str:
+def boundary_table(boundary: xr.Dataset) -> str:
     """A boundary as text: one line per value of y, then the exponent."""
-    dim = str(found.boundary.dims[0])
-    lines = [f"{dim:>12}  {found.attrs['x']:>12}  {'band':>23}  status"]
-    for i, value in enumerate(found[dim].values):
-        shown = f"{value:.6g}" if np.issubdtype(found[dim].dtype, np.number) else str(value)
-        at, low, high = (float(found[name][i]) for name in ("boundary", "low", "high"))
+    dim = str(boundary.boundary.dims[0])
+    lines = [f"{dim:>12}  {boundary.attrs['x']:>12}  {'band':>23}  status"]
+    for i, value in enumerate(boundary[dim].values):
+        shown = f"{value:.6g}" if np.issubdtype(boundary[dim].dtype, np.number) else str(value)
+        at, low, high = (float(boundary[name][i]) for name in ("boundary", "low", "high"))
         middle, band = "-", "-"
         if np.isfinite(at):
             middle, band = f"{at:.5g}", f"{low:.5g} to {high:.5g}"
-        lines.append(f"{shown:>12}  {middle:>12}  {band:>23}  {found.status.values[i]}")
-    exponent, error = found.attrs["exponent"], found.attrs["exponent_error"]
+        lines.append(f"{shown:>12}  {middle:>12}  {band:>23}  {boundary.status.values[i]}")
+    exponent, error = boundary.attrs["exponent"], boundary.attrs["exponent_error"]
     if np.isfinite(exponent):
-        lines.append(f"{found.attrs['x']} ~ {dim}^{exponent:.4f} (standard error {error:.4f})")
+        lines.append(f"{boundary.attrs['x']} ~ {dim}^{exponent:.4f} (standard error {error:.4f})")
     return "\n".join(lines)
 
 
@@ -74,12 +74,12 @@ def print_runs(folder: Folder, every: bool = False) -> None:
 
 def by_family(folder: Folder) -> tuple[dict[str, list[Stored]], list[BadInput]]:
     """The sweeps of a folder by family, the newest last, and what is wrong with the others."""
-    found = list(folder.all())
-    good = [each for each in found if isinstance(each, Stored)]
+    listed = list(folder.all())
+    good = [each for each in listed if isinstance(each, Stored)]
     families: dict[str, list[Stored]] = {}
     for stored in sorted(good, key=lambda each: str(each.manifest.get("created"))):
         families.setdefault(stored.name.partition("-")[0], []).append(stored)
-    return families, [error for error in found if isinstance(error, BadInput)]
+    return families, [error for error in listed if isinstance(error, BadInput)]
 
 
 def _line(name: str, sweeps: list[Stored]) -> str:

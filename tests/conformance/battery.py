@@ -111,7 +111,7 @@ def ways(experiment: ls.Experiment) -> list[bool]:
 def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
     if not compressed:
         return None
-    room = coordinates.room(experiment)
+    room = coordinates.room(experiment, "compressed")
     return Frame(jnp.asarray(float(experiment.data.dim)), room.rank, seen=room.seen, room=room.span)
 
 

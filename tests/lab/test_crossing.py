@@ -20,9 +20,9 @@ def test_a_rising_and_a_falling_response_are_bracketed(sign):
     assert found.status == CROSSED
     assert (found.left, found.right, found.rising) == (2.0, 2.5, sign > 0)
     assert found.estimate == pytest.approx(2.2)
-    narrower = found.narrowed(2.25, 0.5 + sign * 0.2 * 0.05, 0.5)
+    narrower = found.narrowed(2.25, 0.5 + sign * 0.2 * 0.05)
     assert (narrower.left, narrower.right) == (2.0, 2.25)
-    assert found.narrowed(2.1, 0.5 - sign * 0.02, 0.5).left == 2.1
+    assert found.narrowed(2.1, 0.5 - sign * 0.02).left == 2.1
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_noise_at_the_level_is_not_several_crossings():
 
 def test_a_divergence_inside_the_bracket_ends_the_search():
     found = bracket(U, seeds(0.2 * U), 0.5)
-    assert found.narrowed(2.4, np.nan, 0.5).status.startswith("diverges")
+    assert found.narrowed(2.4, np.nan).status.startswith("diverges")
 
 
 def test_resampled_curves_are_read_by_straight_lines():

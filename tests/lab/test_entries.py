@@ -37,7 +37,8 @@ def test_entries_are_numbers_of_one_program():
     }
     for coordinates in ("ambient", "compressed"):
         (program,) = Plan.of(EXPERIMENT, over, 1, coordinates, "float32").programs
-        assert program.shape == {"strengths_1": 3, "frequencies_0": 2, "overlaps_2": 2}
+        sizes = {dim: len(values) for dim, values in program.varying.values()}
+        assert sizes == {"strengths_1": 3, "frequencies_0": 2, "overlaps_2": 2}
 
 
 def test_an_entry_is_put_into_its_place():

@@ -118,12 +118,16 @@ def split(over, ambient=False):
     return sweep.programs(EXPERIMENT, sweep.axes(over), ambient)
 
 
+def sizes(program):
+    """How many values each numeric axis has."""
+    return {dim: len(values) for dim, values in program.varying.values()}
+
+
 def test_numbers_are_one_program_and_the_rest_a_program_each():
     (one,) = split({"data.noise": [0.1, 0.2, 0.3], "rule.rate": [1, 2]})
-    assert one.shape == {"noise": 3, "rate": 2}
-    assert math.prod(one.shape.values()) == 6
+    assert sizes(one) == {"noise": 3, "rate": 2}
     (one,) = split({"rule.options.momentum": [0.1, 0.9]})
-    assert one.shape == {"momentum": 2}
+    assert sizes(one) == {"momentum": 2}
     groups = split({"net.width": [2, 3], "data.noise": [1.0]})
     assert [group.place for group in groups] == [{"width": 0}, {"width": 1}]
     assert [group.experiment.net.width for group in groups] == [2, 3]
@@ -148,7 +152,7 @@ def test_values_may_come_in_any_list(values):
 def test_zipped_fields_are_one_axis():
     zipped = ls.zipped({"data.noise": [0.5, 1.5], "net.scale": [0.01, 0.001]})
     (one,) = split(zipped)
-    assert one.shape == {"noise": 2}
+    assert sizes(one) == {"noise": 2}
     assert set(one.varying) == {"data.noise", "net.scale"}
     assert sweep.axes({"setting": zipped})[0].dim == "setting"
     assert ls.zipped({"data.noise": [1.0]}, name="level").dim == "level"
@@ -171,7 +175,7 @@ def test_a_part_and_its_fields_in_any_order(order):
 def test_a_field_that_only_the_swept_parts_have():
     """The base experiment's rule has no weight; both rules of the axis do."""
     programs = split({"rule": [EACH, FULL], "rule.weight": [0.1, 0.2, 0.3]})
-    assert [program.shape for program in programs] == [{"weight": 3}, {"weight": 3}]
+    assert [sizes(program) for program in programs] == [{"weight": 3}, {"weight": 3}]
     with pytest.raises(ls.BadInput, match="unknown field of GradientDescent 'weight'"):
         split({"rule": [EACH, EXPERIMENT.rule], "rule.weight": [0.1]})
 

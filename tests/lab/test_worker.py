@@ -41,7 +41,7 @@ def test_a_block_that_fails_for_no_run_is_tried_a_few_times(monkeypatch, times, 
     assert failing.calls == calls
     assert (done.values is None) == (times > 3)
     if done.values is None:
-        assert done.why == "MemoryError: no room (3 times)" and done.failed == -1
+        assert done.why == "MemoryError: no room (3 times)" and done.failed is None
     else:  # progress counts every run once
         assert sum(counted) == pytest.approx(4)
 

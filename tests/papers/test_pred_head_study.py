@@ -7,14 +7,14 @@ import xarray as xr
 from learnscope.papers import get
 from learnscope.papers.pred_head import checks, theorem_checks
 from learnscope.papers.pred_head.experiments import ABLATIONS, BARE, CONTRASTIVE, HEAD, VARIANTS
-from learnscope.papers.pred_head.outcomes import ALL, OTHER, STRONG, UNSETTLED, covered, outcome
+from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, OTHER, UNSETTLED, covered, outcome
 from tests.papers.test_studies import check_all
 
 PRED_HEAD = get("pred_head")
 # Shares of (strong, weak) in two neurons, by what they mean.
 SHARES = {
     ALL: [[1.0, 0.0], [0.0, 0.95]],
-    STRONG: [[0.95, 0.0], [1.0, 0.0]],
+    ALL_STRONG: [[0.95, 0.0], [1.0, 0.0]],
     OTHER: [[0.0, 1.0], [0.0, 1.0]],
     UNSETTLED: [[1.0, 0.0], [0.4, 0.3]],
 }
@@ -27,7 +27,7 @@ def shares(words, dims=("seed",), **coords):
 
 
 def test_outcomes_in_words():
-    words = [ALL, STRONG, OTHER, UNSETTLED]
+    words = [ALL, ALL_STRONG, OTHER, UNSETTLED]
     assert outcome(shares(words)).values.tolist() == words
     assert covered(shares(words)).values.tolist() == [2, 1, 1, 1]
 
@@ -49,7 +49,7 @@ def training(words, correlation):
     )
 
 
-@pytest.mark.parametrize("expected", [ALL, STRONG])
+@pytest.mark.parametrize("expected", [ALL, ALL_STRONG])
 def test_one_run_that_ends_otherwise_is_a_difference(expected):
     good = checks.trained(training([expected] * 4, 0.0), HEAD, expected)
     assert good.verdict == "reproduced"
@@ -94,9 +94,10 @@ def test_the_theorems_ask_for_nearly_all_starts():
     assert theorem_checks.theorem_success(by_dimension(good, good)).verdict == "reproduced"
     assert theorem_checks.theorem_success(by_dimension(few, good)).verdict == "differs"
     assert (
-        theorem_checks.theorem_collapse(by_dimension(good, [STRONG] * 20)).verdict == "reproduced"
+        theorem_checks.theorem_collapse(by_dimension(good, [ALL_STRONG] * 20)).verdict
+        == "reproduced"
     )
-    some = theorem_checks.theorem_collapse(by_dimension(good, [STRONG] * 12 + [ALL] * 8))
+    some = theorem_checks.theorem_collapse(by_dimension(good, [ALL_STRONG] * 12 + [ALL] * 8))
     assert some.verdict == "differs"
     assert "arctan" in some.why
 
@@ -104,7 +105,7 @@ def test_the_theorems_ask_for_nearly_all_starts():
 def test_the_arctan_formula_is_tested_within_its_error():
     """0.6141 of 2000 at a ratio of 2; 0.66 is four standard errors away."""
     for strong, verdict in ((1228, "reproduced"), (1320, "differs")):
-        words = [[STRONG] * strong + [ALL] * (2000 - strong)]
+        words = [[ALL_STRONG] * strong + [ALL] * (2000 - strong)]
         data = shares(words, ("strength", "seed"), strength=[4.0])
         assert theorem_checks.arctan(data.to_dataset(name="population_share")).verdict == verdict
 

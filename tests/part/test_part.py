@@ -218,15 +218,25 @@ def test_kinds_are_final_classes_below_a_base():
 
 
 def test_a_class_defined_anew_replaces_the_older_one():
+    class Base(AbstractPart):
+        """Below no slot of experiments, so that no other test meets its kinds."""
+
     def define() -> type:
-        class Notebook(AbstractData):
+        class Notebook(Base):
             """A user's own."""
 
         return Notebook
 
     older, newer = define(), define()
     assert older is not newer
-    assert kinds(AbstractData)["Notebook"] is newer
+    assert kinds(Base)["Notebook"] is newer
+
+
+def test_an_unfinished_class_is_no_kind():
+    class Unfinished(AbstractData):
+        """Without its methods."""
+
+    assert Unfinished not in kinds(AbstractData).values()
 
 
 def test_an_example_of_any_kind():

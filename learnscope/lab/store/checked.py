@@ -92,8 +92,5 @@ class CheckedStore(WrapperStore):
 
     async def set(self, key: str, value: Any) -> None:
         self._check_writable()
-        folder = self._sweep.folder
-        if folder.is_local:
-            await asyncio.to_thread(folder.write, self._sweep.name, key, value.to_bytes())
-        else:
-            await self._store.set(key, value)
+        write = self._sweep.folder.write
+        await asyncio.to_thread(write, self._sweep.name, key, value.to_bytes())

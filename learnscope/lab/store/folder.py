@@ -15,22 +15,24 @@ import functools
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import xarray as xr
-import zarr
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
+from zarr import Array, open_array
 from zarr.storage import FsspecStore, LocalStore
 
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import BadInput, reason, refuse_value, refusing
 from learnscope.lab.store.checked import CHECKSUM, MARK, CheckedStore, Damaged, digest, write_whole
 
 DEFAULT = "learnscope-results"
 FORMAT = 2
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 
 
 class Folder:
@@ -40,10 +42,9 @@ class Folder:
         if not isinstance(url, str | os.PathLike) or not os.fspath(url):
             refuse_value("store", url, "it must be a folder or a URL")
         self.url = os.fspath(url).rstrip("/") or "/"
-        try:
+        kinds = (ValueError, ImportError, OSError)
+        with refusing(f"the store {self.url} cannot be opened", kinds=kinds):
             self._files, self._root = url_to_fs(self.url)
-        except (ValueError, ImportError, OSError) as error:
-            raise BadInput(f"the store {self.url} cannot be opened: {_reason(error)}.") from None
         self.is_local = isinstance(self._files, LocalFileSystem)
 
     def path(self, *names: str) -> str:
@@ -55,7 +56,7 @@ class Folder:
             if not self._files.isdir(self._root):
                 return []
             paths = [str(path).rstrip("/") for path in self._files.ls(self._root, False)]
-        names = sorted(filter(_looks_like_id, (path.rpartition("/")[2] for path in paths)))
+        names = sorted(filter(_ID.fullmatch, (path.rpartition("/")[2] for path in paths)))
         return [name for name in names if self._files.exists(self.path(name, "zarr.json"))]
 
     def find(self, text: str) -> str:
@@ -104,7 +105,7 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         except OSError as error:
-            raise self.damaged(name, key, f"cannot be read ({_reason(error)})") from None
+            raise self.damaged(name, key, f"cannot be read ({reason(error)})") from None
 
     def write(self, name: str, key: str, content: bytes) -> None:
         """Write a file of a sweep, wholly or not at all."""
@@ -121,12 +122,6 @@ class Folder:
     def begun(self, name: str) -> bool:
         """Whether a block of a sweep was ever finished."""
         return bool(self._files.find(self.path(name, MARK, "c")))
-
-    def zarr(self, name: str, read_only: bool) -> Any:
-        """The plain Zarr store of a sweep."""
-        if self.is_local:
-            return LocalStore(self.path(name), read_only=read_only)
-        return FsspecStore.from_url(f"{self.url}/{name}", read_only=read_only)
 
     def document(self, name: str) -> dict[str, Any] | None:
         """A sweep's `zarr.json`; None if there is none, an error if it is not ours or damaged."""
@@ -194,15 +189,16 @@ class Stored:
     def checked(self, finished: np.ndarray | None = None, read_only: bool = True) -> CheckedStore:
         """The sweep's Zarr store: marks, and the values of runs that are finished."""
         there = np.zeros(self.manifest["shape"], bool) if finished is None else finished
-        store = self.folder.zarr(self.name, read_only)
+        if self.folder.is_local:
+            store = LocalStore(self.folder.path(self.name), read_only=read_only)
+        else:
+            store = FsspecStore.from_url(f"{self.folder.url}/{self.name}", read_only=read_only)
         return CheckedStore(store, self, self.corners(there))
 
-    def array(
-        self, name: str, finished: np.ndarray | None = None, read_only: bool = True
-    ) -> zarr.Array:
+    def array(self, name: str, finished: np.ndarray | None = None, read_only: bool = True) -> Array:
         with self.readable():
             store = self.checked(finished, read_only)
-            return zarr.open_array(store, path=name, mode="r" if read_only else "r+")
+            return open_array(store, path=name, mode="r" if read_only else "r+")
 
     def finished(self) -> np.ndarray:
         """Which runs are stored."""
@@ -264,7 +260,7 @@ class Stored:
     def readable(self) -> contextlib.AbstractContextManager[None]:
         """Turn Zarr's errors into one sentence."""
         what = f"the sweep {self.name} in {self.folder.url} cannot be read"
-        return refusing(what, "; it was left as it is", Exception)
+        return refusing(what, "; it was left as it is", (Exception,))
 
 
 def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEFAULT) -> xr.Dataset:
@@ -279,34 +275,13 @@ def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEF
         with refusing(f"{text} cannot be read"):
             return xr.open_dataset(text, engine="h5netcdf")
     head, _, name = text.replace(os.sep, "/").rpartition("/")
-    if head or (_looks_like_id(text) and os.path.isdir(text)):
+    if head or (_ID.fullmatch(text) and os.path.isdir(text)):
         return Folder(head or ".").stored(name).dataset()
     folder = Folder(store)
     return folder.stored(folder.find(text)).dataset()
 
 
-def chunk_key(array: zarr.Array, corner: Sequence[int]) -> str:
+def chunk_key(array: Array, corner: Sequence[int]) -> str:
     """The file of an array's Zarr chunk, from the block's position in the grid of blocks."""
     key = (*corner, *(0 for _ in range(array.ndim - len(corner))))
     return array.metadata.encode_chunk_key(key)
-
-
-def _looks_like_id(name: str) -> bool:
-    family, _, values = name.partition("-")
-    return len(family) == len(values) == 8 and set(family + values) <= set("0123456789abcdef")
-
-
-def _reason(error: BaseException) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return ("it lacks " if isinstance(error, KeyError) else "") + text.splitlines()[0].rstrip(".")
-
-
-@contextlib.contextmanager
-def refusing(what: str, after: str = "", *kinds: type[Exception]) -> Iterator[None]:
-    """Turn errors of the file system (or of other kinds) into one sentence."""
-    try:
-        yield
-    except BadInput:
-        raise
-    except (OSError, ValueError, *kinds) as error:
-        raise BadInput(f"{what}: {_reason(error)}{after}.") from None

@@ -22,17 +22,13 @@ _LAB = ("learnscope.lab.draw", "learnscope.lab.train", "learnscope.lab.size")
 
 def identity(plan: Plan) -> str:
     """The name under which a sweep is stored."""
-    return f"{family(plan)}-{_hash([axis_values(plan), list(plan.seeds)])}"
-
-
-def family(plan: Plan) -> str:
-    """The half of the name that sweeps share if they differ only in axis values and seeds."""
     table = canonical(plan.experiment)
     for axis in plan.axes:
         for path in axis.fields:
             _blank(table, path.split("."))
     fields = [[axis.dim, list(axis.fields)] for axis in plan.axes]
-    return _hash([table, fields, plan.coordinates, plan.precision, software()])
+    family = _hash([table, fields, plan.coordinates, plan.precision, software()])
+    return f"{family}-{_hash([axis_values(plan), list(plan.seeds)])}"
 
 
 def software() -> dict[str, str]:

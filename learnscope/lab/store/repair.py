@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from learnscope.errors import refusing
 from learnscope.lab.store.checked import MARK, Damaged, is_intact
-from learnscope.lab.store.folder import Stored, chunk_key, refusing
+from learnscope.lab.store.folder import Stored, chunk_key
 
 
 def repair(stored: Stored) -> str:

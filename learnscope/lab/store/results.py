@@ -13,10 +13,10 @@ from learnscope.lab.progress import amount
 _BLOCK = 1000  # bytes that a block itself takes
 
 
-def check_fits(plan: Plan, results: float, there: float, where: str) -> None:
+def check_fits(plan: Plan, there: float, where: str) -> None:
     """Refuse a sweep that does not fit this machine, before anything is allocated."""
     blocks = math.prod(-(-n // b) for n, b in zip(plan.shape, plan.block_shape, strict=True))
-    if (needed := max(results, blocks * _BLOCK)) > there:
+    if (needed := max(plan.bytes, blocks * _BLOCK)) > there:
         raise BadInput(
             f"the results of {plan.runs:,} runs take {amount(needed)}, and there are "
             f"{amount(there)} in {where}."
@@ -32,7 +32,7 @@ class MemoryResults:
     name: str | None = None
 
     def __init__(self, plan: Plan):
-        check_fits(plan, plan.bytes, machine_memory(), "memory")
+        check_fits(plan, machine_memory(), "memory")
         self.plan = plan
         self._arrays = {
             name: np.full(variable.shape, np.nan, variable.dtype)

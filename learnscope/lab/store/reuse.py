@@ -3,6 +3,7 @@
 A sweep with more seeds or axis values than a stored one copies the runs that both have.
 """
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -46,16 +47,12 @@ def reusable(folder: Folder, plan: Plan, name: str) -> list[Reuse]:
     """Stored sweeps that hold some of a plan's runs: same family, other values or seeds."""
     sweeps = []
     for other in folder.family(name.partition("-")[0]):
-        try:
-            reuse = None if other == name else _reuse(folder.stored(other), plan)
-        except BadInput:  # damaged or newer: it is left alone
-            continue
-        if reuse is not None:
-            sweeps.append(reuse)
+        with contextlib.suppress(BadInput):  # damaged or newer: it is left alone
+            sweeps += _reuse(folder.stored(other), plan) if other != name else []
     return sweeps
 
 
-def _reuse(stored: Stored, plan: Plan) -> Reuse | None:
+def _reuse(stored: Stored, plan: Plan) -> list[Reuse]:
     manifest, ours, lead = stored.manifest, identity.axis_values(plan), len(plan.shape)
     finished = stored.finished()
     stored.check_whole(finished)
@@ -66,11 +63,11 @@ def _reuse(stored: Stored, plan: Plan) -> Reuse | None:
         or any(stored.array(n).shape[lead:] != v.shape[lead:] for n, v in plan.variables.items())
         or not np.array_equal(np.asarray(stored.array("step")[...]), plan.steps)
     ):
-        return None
+        return []
     there = np.ix_(*(each >= 0 for each in positions))
     held = np.zeros(plan.shape, bool)
     held[there] = finished[np.ix_(*(each[each >= 0] for each in positions))]
-    return Reuse(stored, finished, held, tuple(positions)) if held.any() else None
+    return [Reuse(stored, finished, held, tuple(positions))] if held.any() else []
 
 
 def _positions(theirs: list[Any], ours: list[Any]) -> np.ndarray:

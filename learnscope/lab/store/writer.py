@@ -20,11 +20,11 @@ import zarr
 from zarr.codecs import Crc32cCodec
 from zarr.storage import MemoryStore
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refusing
 from learnscope.lab.blocks import Block, KnownRuns, Plan, Variable
 from learnscope.lab.store import identity
 from learnscope.lab.store.checked import MARK, Damaged, digest
-from learnscope.lab.store.folder import FORMAT, Folder, Stored, refusing
+from learnscope.lab.store.folder import FORMAT, Folder, Stored
 from learnscope.lab.store.results import check_fits
 from learnscope.lab.store.reuse import reusable
 
@@ -40,7 +40,6 @@ class StoredResults:
         self.plan, self.folder, self.name = plan, folder, identity.identity(plan)
         try:
             if folder.document(self.name) is None:
-                self._check_disk()
                 self._create()
             self._open()
         except Damaged:
@@ -50,15 +49,15 @@ class StoredResults:
             self._open()
         self._others = reusable(folder, plan, self.name) if not self._finished.all() else []
 
-    def _check_disk(self) -> None:
-        if self.folder.is_local:
-            place = Path(self.folder.path())
-            disk = next(path for path in (place, *place.parents) if path.exists())
-            check_fits(self.plan, self.plan.bytes, shutil.disk_usage(disk).free, self.folder.url)
-
     def _open(self) -> None:
         self.stored = self.folder.stored(self.name)
-        self._check_same()
+        manifest = self.stored.manifest
+        for key, value in self._layout().items():
+            if manifest.get(key) != value:
+                raise BadInput(
+                    f"the sweep {self.name} in {self.folder.url} was stored by a different version "
+                    f"({key} is {manifest.get(key)}, not {value}); it was left as it is."
+                )
         self._finished = self.stored.finished()
         self.stored.check_whole(self._finished)
         # Of these arrays, not in zarr's settings: other threads share those.
@@ -114,6 +113,10 @@ class StoredResults:
 
     def _create(self) -> None:
         """Write the empty sweep, its manifest last: a sweep without one does not exist."""
+        if self.folder.is_local:
+            place = Path(self.folder.path())
+            disk = next(path for path in (place, *place.parents) if path.exists())
+            check_fits(self.plan, shutil.disk_usage(disk).free, self.folder.url)
         plan, labels, held = self.plan, self.plan.coords(), {}
         note = {"long_name": "computing time, shared by the runs of a block", "units": "s"}
         mark = Variable(plan.dims, plan.shape, "float64", note)
@@ -139,8 +142,18 @@ class StoredResults:
                     attributes=dict(variable.attributes),
                 )
             zarr.consolidate_metadata(store, zarr_format=3)
+        manifest = self._layout() | {
+            "format": FORMAT,
+            "id": self.name,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "labels": {key: base64.b64encode(chunk).decode() for key, chunk in chunks.items()},
+            "values": identity.axis_values(plan),
+            "machine": {"system": platform.system(), "processor": platform.machine(),
+                        "python": platform.python_version(), "cores": os.cpu_count()},
+            "sessions": [],
+        }  # fmt: skip
         document = json.loads(held["zarr.json"].to_bytes())
-        document["attributes"] |= labels.attrs | {"manifest": self._manifest(chunks)}
+        document["attributes"] |= labels.attrs | {"manifest": manifest}
         with refusing(f"the store {self.folder.url} cannot be written"):
             self._write(document)
 
@@ -152,27 +165,6 @@ class StoredResults:
             "shape": list(self.plan.shape),
             "software": identity.software(),
         }
-
-    def _manifest(self, labels: dict[str, bytes]) -> dict[str, Any]:
-        return self._layout() | {
-            "format": FORMAT,
-            "id": self.name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "labels": {key: base64.b64encode(chunk).decode() for key, chunk in labels.items()},
-            "values": identity.axis_values(self.plan),
-            "machine": {"system": platform.system(), "processor": platform.machine(),
-                        "python": platform.python_version(), "cores": os.cpu_count()},
-            "sessions": [],
-        }  # fmt: skip
-
-    def _check_same(self) -> None:
-        manifest = self.stored.manifest
-        for key, value in self._layout().items():
-            if manifest.get(key) != value:
-                raise BadInput(
-                    f"the sweep {self.name} in {self.folder.url} was stored by a different version "
-                    f"({key} is {manifest.get(key)}, not {value}); it was left as it is."
-                )
 
     def _tidy(self) -> None:
         """Remove files that a killed process left."""

@@ -1,1 +1,1 @@
-"""Xu and Chen (2025): overfitting that helps, where every class has noise of its own."""
+"""Xu and Chen (2025): benign overfitting, where every class has its own noise."""

@@ -28,7 +28,7 @@ def _training(data: xr.Dataset, reading: str) -> tuple[float, float]:
 
 
 def _trained(data: xr.Dataset, reading: str) -> str:
-    """What belongs to a finding about networks that have not fitted their data."""
+    """A remark for findings about networks that have not fitted their data."""
     low, high = _training(data, reading)
     return "" if low >= FITTED else f"; not fitted: training accuracy {low:.2f} to {high:.2f}"
 
@@ -40,56 +40,55 @@ def _why(data: xr.Dataset, reading: str, otherwise: str) -> str:
 
 def fitted(data: xr.Dataset, reading: str) -> Finding:
     low, high = _training(data, reading)
-    told = f"mean training accuracy from {low:.3f} to {high:.3f} over the grid"
-    return judged(told, low >= FITTED, "not all settings are fitted")
+    text = f"mean training accuracy from {low:.3f} to {high:.3f} over the grid"
+    return judged(text, low >= FITTED, "not all settings are fitted")
 
 
 def increases(data: xr.Dataset, reading: str, dim: str) -> Finding:
-    """Along one axis, over all values of the other."""
+    """Accuracy rises along one axis, over all values of the other."""
     table = accuracy(data, reading)
     gain = (table.isel({dim: -1}) - table.isel({dim: 0})).mean()
     steps = table.diff(dim)
     falling = float((steps < -SLACK).mean())
-    told = (
+    text = (
         f"mean accuracy {float(table.isel({dim: 0}).mean()):.3f} at the lowest and "
         f"{float(table.isel({dim: -1}).mean()):.3f} at the highest value; falls by more than "
         f"{SLACK} in {100 * falling:.1f} % of neighbours{_trained(data, reading)}"
     )
     good = float(gain) > SLACK and falling < FALLING
-    return judged(told, good, _why(data, reading, "it does not rise"))
+    return judged(text, good, _why(data, reading, "it does not rise"))
 
 
 def without_feature(data: xr.Dataset, reading: str) -> Finding:
     values = data.test_accuracy.sel(reading=reading).isel(step=-1, signal=0)
     low, high = values.isel(correlation=0), values.isel(correlation=-1)
-    told = f"at ‖u‖ = 0.001: {mean(low)} at Γ = 1, {mean(high)} at Γ = 1400"
-    good = float(high.mean()) >= NEAR_ONE
-    return judged(told, good, _why(data, reading, f"below {NEAR_ONE}"))
+    text = f"at ‖u‖ = 0.001: {mean(low)} at Γ = 1, {mean(high)} at Γ = 1400"
+    return judged(text, float(high.mean()) >= NEAR_ONE, _why(data, reading, f"below {NEAR_ONE}"))
 
 
 def constant_in_size(data: xr.Dataset, reading: str) -> Finding:
-    """For ratios from 400 on, where the covariance decides, and sizes from 50 on."""
+    """Accuracy is constant in the size, for ratios from 400 and sizes from 50 on."""
     table = accuracy(data, reading)
     high = table.sel(correlation=table.correlation[table.correlation >= 400])
     enough = high.sel(size=high["size"][high["size"] >= 50])
     spread = (enough.max("size") - enough.min("size")).max()
     low = table.sel(correlation=table.correlation[table.correlation < 100])
     moving = (low.isel(size=-1) - low.isel(size=0)).mean()
-    told = (
+    text = (
         f"Γ ≥ 400: accuracy within {float(spread):.3f} from 50 to 200 a class (at 10: "
         f"{float(high.isel(size=0).min()):.2f} to {float(high.isel(size=0).max()):.2f}); "
         f"Γ < 100: changes by {float(moving):+.2f} on average from 10 to 200"
         f"{_trained(data, reading)}"
     )
     good = float(spread) <= 0.1 and float(enough.min()) > 0.5
-    return judged(told, good, _why(data, reading, "it changes with the size"))
+    return judged(text, good, _why(data, reading, "it changes with the size"))
 
 
 def training_loss(data: xr.Dataset) -> Finding:
     last = data.loss.isel(step=-1)
-    told = "; ".join(f"{c}: {mean(last.sel(corner=c))}" for c in data.corner.values)
+    text = "; ".join(f"{c}: {mean(last.sel(corner=c))}" for c in data.corner.values)
     good = bool((last.mean("seed") <= EPSILON).all())
-    return judged(f"loss after {int(data.step[-1])} steps: {told}", good, f"above {EPSILON}")
+    return judged(f"loss after {int(data.step[-1])} steps: {text}", good, f"above {EPSILON}")
 
 
 def by_features(data: xr.Dataset) -> Finding:
@@ -101,12 +100,12 @@ def by_covariance(data: xr.Dataset) -> Finding:
     last = data.isel(step=-1).sel(corner="weak feature, own noise")
     tail, every = last.long_tail_accuracy.mean("class"), last.test_accuracy
     control = last.long_tail_untrained.mean("class")
-    told = (
+    text = (
         f"long tail (top 20 %) {mean(tail)}, all data {mean(every)}, untrained control "
         f"{mean(control)}"
     )
     good = float(tail.mean()) >= NEAR_ONE and _above(tail - control)
-    return judged(told, good, "below 0.95, or no better than the untrained control")
+    return judged(text, good, "below 0.95, or no better than the untrained control")
 
 
 def harmful(data: xr.Dataset) -> Finding:
@@ -116,14 +115,14 @@ def harmful(data: xr.Dataset) -> Finding:
 
 
 def theorem_2a(data: xr.Dataset) -> Finding:
-    """Of the order of the SNR term: near chance at 1, near 1 far above it."""
+    """Test accuracy goes from chance at an SNR term of 1 to 1 far above it."""
     last = data.test_accuracy.isel(net=0, step=-1)
-    told = "test accuracy at SNR term " + "; ".join(
+    text = "test accuracy at SNR term " + "; ".join(
         f"{strength**4:g}: {mean(last.isel(signal=i))}" for i, strength in enumerate(STRENGTHS)
     )
     means = last.mean("seed").values
     good = bool(means[-1] >= NEAR_ONE and means[0] < 0.5 and (np.diff(means) > -0.02).all())
-    return judged(told, good, "it does not go from chance to 1 as the SNR term grows")
+    return judged(text, good, "it does not go from chance to 1 as the SNR term grows")
 
 
 def _above(difference: xr.DataArray) -> bool:
@@ -133,13 +132,13 @@ def _above(difference: xr.DataArray) -> bool:
 
 
 def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
-    """Over the whole axis, and by more than choosing a tail already gives (the control)."""
+    """Tail accuracy rises over the whole axis, and by more than the untrained control's."""
     one = data.isel(step=-1).sel(share=share_of_tail)
     tail, control = one.long_tail_accuracy.mean("class"), one.long_tail_untrained.mean("class")
     means = tail.mean("seed")
     lowest = int(means.argmin("correlation"))
     shown = dict.fromkeys((0, lowest, len(one.correlation) // 2, len(one.correlation) - 1))
-    told = "; ".join(
+    text = "; ".join(
         f"Γ = {float(one.correlation[i]):.3g}: {mean(tail.isel(correlation=i))}, all data "
         f"{mean(one.test_accuracy.isel(correlation=i))}, untrained "
         f"{mean(control.isel(correlation=i))}"
@@ -149,21 +148,21 @@ def tail_rises(data: xr.Dataset, share_of_tail: str) -> Finding:
     rises = _above(tail.isel(correlation=-1) - tail.isel(correlation=0)) and _above(gain)
     steady = float(means.diff("correlation").min()) >= -SLACK
     why = f"it falls up to Γ = {float(one.correlation[lowest]):.3g}, and rises from there on"
-    return judged(told, rises and steady, why if rises else "it does not rise")
+    return judged(text, rises and steady, why if rises else "it does not rise")
 
 
 def selection_effect(data: xr.Dataset) -> Finding:
-    """With noise that all classes share: is the tail at chance, as all data is?"""
+    """With noise that all classes share, the tail is at chance, as all data is."""
     one = data.isel(step=-1, correlation=0)
     tails = one.long_tail_accuracy.mean("class")
-    told = f"all data {mean(one.test_accuracy.isel(share=0))}; " + "; ".join(
+    text = f"all data {mean(one.test_accuracy.isel(share=0))}; " + "; ".join(
         f"top {100 * float(s):g} % {mean(tails.sel(share=s))}, untrained "
         f"{mean(one.long_tail_untrained.mean('class').sel(share=s))}"
         for s in data.share.values
     )
     good = bool((tails.mean("seed") < 2 * CHANCE).all())
     why = "asking for active neurons of its own class selects examples that are classified right"
-    return judged(told, good, why)
+    return judged(text, good, why)
 
 
 def _minority(data: xr.Dataset, loss: str, name: str) -> xr.DataArray:
@@ -175,25 +174,24 @@ def majority_hurts(data: xr.Dataset, loss: str) -> Finding:
     every = _minority(data, loss, "class_accuracy")
     few, many = values.isel(others=0), values.isel(others=-1)
     sizes = [json.loads(str(s))[1] for s in data.others.values]
-    told = (
+    text = (
         f"long-tailed accuracy of class 0 (50 examples): {mean(few)} with {sizes[0]} of every "
         f"other class, {mean(many)} with {sizes[-1]}; all its data: {mean(every.isel(others=0))}, "
         f"{mean(every.isel(others=-1))}"
     )
-    return judged(told, _above(few - many), "it does not fall")
+    return judged(text, _above(few - many), "it does not fall")
 
 
 def majority_cause(data: xr.Dataset) -> Finding:
-    """Logit adjustment corrects the label prior alone, and leaves what memorised noise does;
-    class-balanced weights also weaken what is memorised of the majority."""
+    """Logit adjustment corrects the label prior only: a drop that remains is due to noise."""
     drops = {
         loss: _minority(data, loss, "long_tail_accuracy").isel(others=0)
         - _minority(data, loss, "long_tail_accuracy").isel(others=-1)
         for loss in data.loss.values
     }
-    told = "drop of long-tailed accuracy: " + "; ".join(f"{k} {mean(v)}" for k, v in drops.items())
+    text = "drop of long-tailed accuracy: " + "; ".join(f"{k} {mean(v)}" for k, v in drops.items())
     good = _above(drops["logit-adjusted"])
-    return judged(told, good, "correcting the label prior alone removes the drop")
+    return judged(text, good, "correcting the label prior alone removes the drop")
 
 
 def spectrum(data: xr.Dataset, reading: str) -> Finding:
@@ -201,31 +199,30 @@ def spectrum(data: xr.Dataset, reading: str) -> Finding:
     root, steps, n = math.sqrt(WIDTH), int(data.step[-1]), CLASSES * PER_CLASS
     rank = (values > 1e-5 * values.isel(rank=0)).sum("rank").min()
     top = float(values.max()) / (root * math.log(steps))
-    told = (
-        f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
-        f"the bound on the smallest is empty, since n = {n} > m"
-    )
     return judged(
-        told, int(rank) >= 0.9 * WIDTH and top <= 10, "rank below 0.9 m, or above 10 √m log T"
+        f"rank at least {int(rank)} of {WIDTH}; largest ≤ {top:.2f} √m log T; "
+        f"the bound on the smallest is empty, since n = {n} > m",
+        int(rank) >= 0.9 * WIDTH and top <= 10,
+        "rank below 0.9 m, or above 10 √m log T",
     )
 
 
 def activated(data: xr.Dataset, reading: str) -> Finding:
     least = data.active_share_least.sel(reading=reading).isel(step=-1)
-    told = (
+    text = (
         f"fewest active of any test example: {float(least.min()):.2f} m; ≥ 0.1 m in "
         f"{share(least >= 0.1)} of seeds"
     )
-    return judged(told, bool((least >= 0.1).all()), "fewer than 0.1 m for some test example")
+    return judged(text, bool((least >= 0.1).all()), "fewer than 0.1 m for some test example")
 
 
 def own_training_noise(data: xr.Dataset, reading: str) -> Finding:
     ratio = own_to_other(data.sel(reading=reading))
-    told = (
+    text = (
         f"least ratio over classes: {mean(ratio.isel(step=0))} at the start, "
         f"{mean(ratio.isel(step=-1))} at the end"
     )
-    return judged(told, bool((ratio.isel(step=-1) >= 2).all()), "below 2")
+    return judged(text, bool((ratio.isel(step=-1) >= 2).all()), "below 2")
 
 
 def own_test_noise(data: xr.Dataset, residuals: xr.Dataset) -> Finding:
@@ -234,9 +231,9 @@ def own_test_noise(data: xr.Dataset, residuals: xr.Dataset) -> Finding:
     ratio = own_to_other(one, "test_activation").isel(step=-1)
     b = residual_sums(residuals.sel(reading="no 1/m")).isel(step=-1)
     predicted = math.sqrt(100.0) * float((b.min("class") / b.max("class")).mean())
-    told = f"{mean(ratio)}, where ‖A_yᵀA_y‖ b(S_y) / (‖A_yᵀA_j‖ b(S_j)) is {predicted:.1f}"
+    text = f"{mean(ratio)}, where ‖A_yᵀA_y‖ b(S_y) / (‖A_yᵀA_j‖ b(S_j)) is {predicted:.1f}"
     good = predicted / 3 <= float(ratio.mean()) <= 3 * predicted
-    return judged(told, good, "off by more than a factor of 3")
+    return judged(text, good, "off by more than a factor of 3")
 
 
 def residual_sums(data: xr.Dataset) -> xr.DataArray:
@@ -251,25 +248,25 @@ def residual_sums(data: xr.Dataset) -> xr.DataArray:
 def balanced(data: xr.Dataset, reading: str) -> Finding:
     kappa = data.gradient_balance.sel(reading=reading)
     worst, last = kappa.max("step"), kappa.isel(step=-1)
-    told = f"largest ratio up to step {int(data.step[-1])}: {mean(worst)}; at the end {mean(last)}"
-    return judged(told, bool((worst <= 10).all()), "above 10, and growing while the data is fitted")
+    text = f"largest ratio up to step {int(data.step[-1])}: {mean(worst)}; at the end {mean(last)}"
+    return judged(text, bool((worst <= 10).all()), "above 10, and growing while the data is fitted")
 
 
 def boundary(by_signal: xr.Dataset, by_correlation: xr.Dataset) -> Finding:
-    """Figure 2's edge: the more noise correlates within a class, the less feature it takes."""
+    """The edge of Figure 2: the larger the noise correlation, the less feature is needed."""
     crossed = by_signal.boundary.where(by_signal.status == CROSSED)
-    told = ", ".join(
+    text = ", ".join(
         f"Γ = {float(g):.3g}: ‖u‖ = {float(v):.3f}"
         if np.isfinite(v)
         else f"Γ = {float(g):.3g}: {s}"
         for g, v, s in zip(by_signal.correlation, crossed, by_signal.status.values, strict=True)
     )
     zero = by_correlation.isel(signal=0)
-    told += f"; at ‖u‖ = 0.001 accuracy 0.6 is reached at Γ = {float(zero.boundary):.3g}"
+    text += f"; at ‖u‖ = 0.001 accuracy 0.6 is reached at Γ = {float(zero.boundary):.3g}"
     values = crossed.values[np.isfinite(crossed.values)]
     good = (
         values.size >= 2
         and bool((np.diff(values) < 0.02).all())
         and bool(np.isfinite(zero.boundary))
     )
-    return judged(told, good, "the boundary does not fall with Γ")
+    return judged(text, good, "the boundary does not fall with Γ")

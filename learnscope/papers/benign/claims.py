@@ -1,6 +1,7 @@
-"""What the paper claims, in each reading of its experiments; `checks.py` says how it is checked."""
+"""The paper's claims, in each reading of its experiments; `checks.py` has the checks."""
 
 from functools import partial
+from typing import Any
 
 from learnscope.evidence import Claim
 from learnscope.papers.benign import checks
@@ -15,72 +16,56 @@ _UNSCALED = _SETTING["no 1/m"]
 _LONG = "d = 1000, 1000 steps, no 1/m"
 
 
+def _in_readings(setting: dict[str, str], *rows: tuple[Any, ...]) -> list[Claim]:
+    """Claims (id, statement, where, reported, sweep, check, more arguments) in both readings."""
+    return [
+        Claim(f"{id}_{reading}", statement, where, reported, setting[reading], (sweep,),
+              partial(check, reading=reading, **more))
+        for reading in READINGS
+        for id, statement, where, reported, sweep, check, more in rows
+    ]  # fmt: skip
+
+
 def _figure3(name: str) -> list[Claim]:
     where = f"Figure {name[-2:]}"
-    return [
-        claim
-        for reading in READINGS
-        for claim in (
-            Claim(f"{name}_fitted_{reading}", "The networks overfit their training data", where,
-                  "training loss ≤ ε", _SETTING[reading], (name,),
-                  partial(checks.fitted, reading=reading)),
-            Claim(f"{name}_signal_{reading}", "Test accuracy grows with the feature strength",
-                  where, "increases with ‖u‖", _SETTING[reading], (name,),
-                  partial(checks.increases, reading=reading, dim="signal")),
-            Claim(f"{name}_ratio_{reading}", "Test accuracy grows with the noise correlation ratio",
-                  where, "increases with Γ", _SETTING[reading], (name,),
-                  partial(checks.increases, reading=reading, dim="correlation")),
-            Claim(f"{name}_weak_{reading}", "High ratios give near-optimal accuracy although the "
-                  "feature strength is nearly zero", where, "near-optimal", _SETTING[reading],
-                  (name,), partial(checks.without_feature, reading=reading)),
-        )
-    ]  # fmt: skip
+    return _in_readings(
+        _SETTING,
+        (f"{name}_fitted", "The networks overfit their training data", where, "training loss ≤ ε",
+         name, checks.fitted, {}),
+        (f"{name}_signal", "Test accuracy grows with the feature strength", where,
+         "increases with ‖u‖", name, checks.increases, {"dim": "signal"}),
+        (f"{name}_ratio", "Test accuracy grows with the noise correlation ratio", where,
+         "increases with Γ", name, checks.increases, {"dim": "correlation"}),
+        (f"{name}_weak", "High ratios give near-optimal accuracy although the feature strength is "
+         "nearly zero", where, "near-optimal", name, checks.without_feature, {}),
+    )  # fmt: skip
 
 
-def _figure4() -> list[Claim]:
-    return [
-        claim
-        for reading in READINGS
-        for claim in (
-            Claim(f"figure4a_{reading}", "Classified by features, accuracy increases with the size "
-                  "of the data set", "Figure 4a", "increases with |S|", _SETTING[reading],
-                  ("figure4a",), partial(checks.increases, reading=reading, dim="size")),
-            Claim(f"figure4b_{reading}", "Classified by covariance, accuracy remains in a constant "
-                  "order with the size of the data set", "Figure 4b", "constant in |S|",
-                  _SETTING[reading], ("figure4b",),
-                  partial(checks.constant_in_size, reading=reading)),
-        )
-    ]  # fmt: skip
-
-
-def _lemmas() -> list[Claim]:
-    setting = {r: f"Γ = 100, ‖u‖ = 1, 40 steps, {r}" for r in READINGS}
-    return [
-        claim
-        for r in READINGS
-        for claim in (
-            Claim(f"lemma3_{r}", "W_j A_j has rank ≥ 0.9 m and largest singular value "
-                  "O(√m log T)", "Lemma 3", "≥ 0.9 m; O(√m log T)", setting[r], ("lemmas",),
-                  partial(checks.spectrum, reading=r)),
-            Claim(f"lemma4_{r}", "Test noise activates at least 0.1 m neurons of its class",
-                  "Lemma 4", "≥ 0.1 m", setting[r], ("lemmas",),
-                  partial(checks.activated, reading=r)),
-            Claim(f"lemma5_{r}", "A class's neurons learn the training noise of that class",
-                  "Lemma 5", "own ≥ C' × other", setting[r], ("lemmas",),
-                  partial(checks.own_training_noise, reading=r)),
-            Claim(f"lemma7_{r}", "Loss gradients of all examples stay balanced", "Lemma 7",
-                  "ratio ≤ κ", setting[r], ("residuals",), partial(checks.balanced, reading=r)),
-        )
-    ]  # fmt: skip
-
-
+_FIGURE4 = _in_readings(
+    _SETTING,
+    ("figure4a", "Classified by features, accuracy increases with the size of the data set",
+     "Figure 4a", "increases with |S|", "figure4a", checks.increases, {"dim": "size"}),
+    ("figure4b", "Classified by covariance, accuracy remains in a constant order with the size of "
+     "the data set", "Figure 4b", "constant in |S|", "figure4b", checks.constant_in_size, {}),
+)  # fmt: skip
+_LEMMAS = _in_readings(
+    {reading: f"Γ = 100, ‖u‖ = 1, 40 steps, {reading}" for reading in READINGS},
+    ("lemma3", "W_j A_j has rank ≥ 0.9 m and largest singular value O(√m log T)", "Lemma 3",
+     "≥ 0.9 m; O(√m log T)", "lemmas", checks.spectrum, {}),
+    ("lemma4", "Test noise activates at least 0.1 m neurons of its class", "Lemma 4", "≥ 0.1 m",
+     "lemmas", checks.activated, {}),
+    ("lemma5", "A class's neurons learn the training noise of that class", "Lemma 5",
+     "own ≥ C' × other", "lemmas", checks.own_training_noise, {}),
+    ("lemma7", "Loss gradients of all examples stay balanced", "Lemma 7", "ratio ≤ κ", "residuals",
+     checks.balanced, {}),
+)  # fmt: skip
 CLAIMS = (
     Claim("boundary", "Benign and harmful overfitting are divided in the plane of signal and noise "
           "correlation", "Figure 2", "the boundary falls with Γ", _UNSCALED,
           ("by_signal", "by_correlation"), checks.boundary),
     *_figure3("figure3a"),
     *_figure3("figure3b"),
-    *_figure4(),
+    *_FIGURE4,
     Claim("statement1", "The training loss falls below any ε", "Theorem 1 (1)",
           f"≤ ε (checked: {EPSILON})", _LONG, ("corners",), checks.training_loss),
     Claim("statement2a", "With a strong feature, all data is classified", "Theorem 1 (2a)",
@@ -102,16 +87,13 @@ CLAIMS = (
     Claim("selection", "Where all noise is shared, the long tail is no easier than other data",
           "Definition 1, Theorem 1 (3)", "chance", f"{_UNSCALED}, ‖u‖ = 10⁻⁶, Γ = 1", ("tail",),
           checks.selection_effect),
-    *(
-        Claim(f"majority_{loss}", "More data of other classes lowers a class's accuracy on "
-              "long-tailed data", "section 3", "declines", f"{_UNSCALED}, Γ = 50, {loss} loss",
-              ("majority",), partial(checks.majority_hurts, loss=loss))
-        for loss in ("plain",)
-    ),
+    Claim("majority_plain", "More data of other classes lowers a class's accuracy on long-tailed "
+          "data", "section 3", "declines", f"{_UNSCALED}, Γ = 50, plain loss", ("majority",),
+          partial(checks.majority_hurts, loss="plain")),
     Claim("majority_cause", "The reason is that memorised majority noise dominates", "section 3",
           "noise, not the label prior", f"{_UNSCALED}, Γ = 50", ("majority",),
           checks.majority_cause),
-    *_lemmas(),
+    *_LEMMAS,
     Claim("lemma6", "Test noise activates its own class's neurons more, by the ratio of "
           "‖AᵀA‖ b(S)", "Lemma 6", "Θ", "Γ = 100, ‖u‖ = 1, 40 steps, no 1/m",
           ("lemmas", "residuals"), checks.own_test_noise),

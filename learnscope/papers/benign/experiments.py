@@ -1,6 +1,6 @@
 """The sweeps: figures 2 to 4 in both readings of "20 epochs", the long tail, imbalance, the lemmas.
 
-Section 5.1: K = 5 classes, d = 1000, m = 100 neurons a class, rate 0.05, 20 epochs of gradient
+Section 5.1: K = 5 classes, d = 1000, m = 100 neurons per class, rate 0.05, 20 epochs of gradient
 descent. Read literally, that is 20 full-batch steps with the gradient of eq. (1), which has a 1/m;
 nothing is fitted by then. In the other reading the gradient lacks that 1/m, as it does in eqs.
 (122) to (133) of the appendix: the rate is then 0.05 m = 5, and everything is fitted.
@@ -11,7 +11,7 @@ compressed coordinates). The whole transition in Gamma lies below about 150: it 
 its logarithm. The paper does not say how many test points and seeds it has: 1000 and 3 here.
 
 Condition 1 fails in that setting, and no other that can be run meets all of it (docs/errata.md).
-`theorem` meets all but one item with constants 1: 9 examples, 100 neurons a class, d = 10^8.
+`theorem` meets all but one item with constants 1: 9 examples, 100 neurons per class, d = 10^8.
 """
 
 import math
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import ClassNoise
-from learnscope.evidence import Arm, BoundarySweep, FunctionSweep, Sweep
+from learnscope.evidence import BoundarySweep, FunctionSweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign import theory
@@ -43,11 +43,12 @@ from learnscope.rules import GradientDescent
 
 CLASSES, DIM, WIDTH, PER_CLASS, RATE, STEPS = 5, 1000, 100, 100, 0.05, 20
 READINGS = {"literal": RATE, "no 1/m": RATE * WIDTH}
-WEAK = 1e-6  # a feature strength of figure 4b: as good as none
+WEAK = 1e-6  # feature strength of figure 4b: practically none
 LEVEL = 0.6  # halfway between chance and 1
 MINORITY = 50
 EPSILON = 0.1  # a training loss that 1000 steps can reach
-STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the feature, in units of statement 2a's boundary
+LOSSES = {"plain": "logistic", "class-balanced": "balanced", "logit-adjusted": "adjusted"}
+STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # feature strengths, in units of statement 2a's boundary
 _BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
 
 
@@ -80,7 +81,7 @@ def experiment(
 
 
 def theorem(strength: float, steps: int) -> Experiment:
-    """Feature strength as a multiple of where the SNR term of statement 2a is 1."""
+    """The theorem's setting; `strength` is in units of the boundary of statement 2a."""
     setting = Experiment(
         data=ClassNoise(dim=10**8, classes=3, train_per_class=3, test=1000, signal=1.0),
         net=PatchCNN(width=WIDTH, activation="relu", scale=1.0, classes=3),
@@ -97,25 +98,20 @@ def theorem(strength: float, steps: int) -> Experiment:
 
 
 def _theorem(seeds: int, steps: int) -> Sweep:
-    found = [theorem(strength, steps) for strength in STRENGTHS]
-    told = [setting.to_dict() for setting in found]
-    paths = ("data.signal", "net.scale", "rule.rate")
-    fields = {path: [_at(table, path) for table in told] for path in paths}
-    return Sweep((Arm("ReLU CNN", found[0], (zipped(fields),)),), seeds, dim="net")
-
-
-def _at(table: dict[str, Any], path: str) -> Any:
-    part, name = path.split(".")
-    return table[part][name]
+    settings = [theorem(strength, steps) for strength in STRENGTHS]
+    paths = (("data", "signal"), ("net", "scale"), ("rule", "rate"))
+    fields = {f"{part}.{name}": [setting.to_dict()[part][name] for setting in settings]
+              for part, name in paths}  # fmt: skip
+    return Sweep.of({"ReLU CNN": settings[0]}, seeds, (zipped(fields),), dim="net")
 
 
 def _readings(seeds: int, axes: tuple[Axis, ...], **settings: Any) -> Sweep:
-    arms = tuple(Arm(name, experiment(name, **settings), axes) for name in READINGS)
-    return Sweep(arms, seeds, dim="reading")
+    experiments = {name: experiment(name, **settings) for name in READINGS}
+    return Sweep.of(experiments, seeds, axes, dim="reading")
 
 
 def _pair(signals: Any, ratios: Any, name: str) -> Axis:
-    """An axis of strengths and ratios together: figures that vary only one share a program."""
+    """An axis of strengths and ratios: figures that vary only one share a program."""
     size = max(np.size(signals), np.size(ratios))
     fields = {"data.signal": np.broadcast_to(signals, size).tolist(),
               "data.correlation": np.broadcast_to(ratios, size).tolist()}  # fmt: skip
@@ -124,29 +120,26 @@ def _pair(signals: Any, ratios: Any, name: str) -> Axis:
 
 
 def majority_sizes(others: int) -> list[int]:
-    """Class 0 of one size, all others of another."""
+    """Class sizes: `MINORITY` for class 0, `others` for every other class."""
     return [MINORITY] + [others] * (CLASSES - 1)
 
 
 def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
     """All sweeps of the study."""
+    smoke = scale == "smoke"
     cells, seeds, more = {"smoke": (3, 2, 2), "laptop": (20, 3, 10), "paper": (20, 3, 20)}[scale]
-    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if scale == "smoke" else {}
+    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if smoke else {}
     signals = np.linspace(0.001, 3.8, cells).tolist()
     ratios = np.geomspace(1, 1400, cells).tolist()
     plane = (zipped({"data.signal": signals}), zipped({"data.correlation": ratios}))
-    most = 50 if scale == "smoke" else 200
+    most = 50 if smoke else 200
     sizes = np.linspace(10, most, cells).round().astype(int).tolist()
     sized = zipped({"data.train_per_class": sizes}, name="size")
-    tail_ratios = np.geomspace(1, 1400, cells if scale == "smoke" else 12).tolist()
+    tail_ratios = np.geomspace(1, 1400, cells if smoke else 12).tolist()
     tail_axis = (zipped({"data.correlation": tail_ratios}),)
-    others = [10, 100] if scale == "smoke" else [10, 25, 50, 100, 150, 200]
+    others = [10, 100] if smoke else [10, 25, 50, 100, 150, 200]
     split = zipped({"data.train_per_class": [majority_sizes(n) for n in others]}, name="others")
-    settled: dict[str, Any] = {
-        "steps": (2 if scale == "smoke" else 50) * STEPS,
-        "every": STEPS,
-        "start": True,
-    }
+    settled: dict[str, Any] = {"steps": (2 if smoke else 50) * STEPS, "every": STEPS, "start": True}
     lemma_probes = (
         Loss(), TrainAccuracy(), TestAccuracy(), ActiveNeurons(), NoiseSpectrum(), Activations(),
         Contributions(),
@@ -164,42 +157,29 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
         "figure4b": _readings(
             seeds, (_pair(WEAK, np.geomspace(1, 800, cells), "correlation"), sized), **_test(small)
         ),
-        "tail": Sweep(
-            tuple(
-                Arm(f"{share:g}", experiment(
-                    probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy(share=share)), signal=WEAK,
-                    **small), tail_axis)
-                for share in (0.2, 0.05)
-            ),
-            more,
-            dim="share",
+        "tail": Sweep.of(
+            {f"{share:g}": experiment(
+                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy(share=share)), signal=WEAK,
+                **small) for share in (0.2, 0.05)},
+            more, tail_axis, dim="share",
         ),
-        "majority": Sweep(
-            tuple(
-                Arm(label, experiment(
-                    probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy()), loss=loss, signal=WEAK,
-                    correlation=50.0, **_test(small)), (split,))
-                for label, loss in (("plain", "logistic"), ("class-balanced", "balanced"),
-                                    ("logit-adjusted", "adjusted"))
-            ),
-            more,
-            dim="loss",
+        "majority": Sweep.of(
+            {label: experiment(
+                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy()), loss=loss, signal=WEAK,
+                correlation=50.0, **_test(small)) for label, loss in LOSSES.items()},
+            more, (split,), dim="loss",
         ),
         "lemmas": _readings(max(2, more // 2), (), probes=lemma_probes, every=2, **lemma),
         "residuals": _readings(
             max(2, more // 2), (), probes=(Residual(), GradientBalance()), every=1, **lemma
         ),
-        "corners": Sweep(
-            tuple(
-                Arm(label, experiment(
-                    probes=(Loss(), *_BASIC, LongTailAccuracy()), signal=signal, correlation=ratio,
-                    **settled, **small))
-                for label, (signal, ratio) in CORNERS.items()
-            ),
-            more,
-            dim="corner",
+        "corners": Sweep.of(
+            {label: experiment(
+                probes=(Loss(), *_BASIC, LongTailAccuracy()), signal=signal, correlation=ratio,
+                **settled, **small) for label, (signal, ratio) in CORNERS.items()},
+            more, dim="corner",
         ),
-        "theorem": _theorem(max(2, more // 2), 200 if scale == "smoke" else 20_000),
+        "theorem": _theorem(max(2, more // 2), 200 if smoke else 20_000),
         "by_signal": BoundarySweep(
             fitted, {"data.signal": (0.001, 10.0)},
             {"data.correlation": np.geomspace(1, 40, points).tolist()}, **lines,
@@ -222,5 +202,5 @@ CORNERS = {
 
 
 def _test(small: dict[str, Any]) -> dict[str, Any]:
-    """What a sweep over sizes takes of the smoke scale."""
+    """The smoke settings that a sweep over sizes can use."""
     return {name: value for name, value in small.items() if name == "test"}

@@ -8,6 +8,8 @@ all arms train for as many steps, whatever they have left, with Adam from He et 
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 from learnscope.evidence import Arm, FunctionSweep, Sweep
 from learnscope.images import Images, Pruned
@@ -23,7 +25,7 @@ ORDERS = ("high", "low", "random")
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What figure 7 runs: images before any are removed, the net, and the shares removed."""
+    """The sizes of figure 7: images before any are removed, the net, and the shares removed."""
 
     name: str
     train: int | None
@@ -55,7 +57,7 @@ SIZES = {
 
 
 def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
-    """Training on what is left of the images."""
+    """Training on the images that remain."""
     images = {"train": size.train, "test": size.test, "batch": size.batch}
     data = Images(name=size.name, **images)
     return Experiment(
@@ -67,8 +69,7 @@ def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
 
 
 def _pruned(size: Size) -> Sweep:
-    """One arm per order, and one that removes nothing; ranking all classes together is tried
-    with the smaller net and one share."""
+    """One arm per order, and one that removes nothing; LeNet also ranks classes together."""
     shares, middle = list(size.shares), size.shares[len(size.shares) // 2]
     arms = [Arm(WHOLE, experiment(size, "random"), (zipped({"data.removed": [0.0]}),))]
     arms += [Arm(by, experiment(size, by), (zipped({"data.removed": shares}),)) for by in ORDERS]
@@ -81,27 +82,22 @@ def _pruned(size: Size) -> Sweep:
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
-    """What the figures on images need; smoke has the bundled digits in place of both sets."""
+    """The sweeps for the figures on images; smoke uses the bundled digits for both sets."""
     smoke = scale == "smoke"
     grey, colour = ("digits", "digits") if smoke else ("mnist", "cifar10")
     seeds = 2 if smoke else 3
     mapped, steps = {"smoke": (150, 60), "laptop": (600, 400), "paper": (2000, 1000)}[scale]
     scored = {"smoke": 300, "laptop": 2000, "paper": 10_000}[scale]
     classes = {"smoke": 600, "laptop": 10_000, "paper": None}[scale]
+
+    def of(function: Callable[..., Any], name: str, train: int | None, **more: int):
+        return FunctionSweep(function, {"name": name, "train": train, "seeds": seeds} | more)
+
     return {
-        "map": FunctionSweep(
-            images.tsne_map,
-            {"name": grey, "train": mapped, "steps": steps, "seeds": seeds},
-        ),
-        "scores_mnist": FunctionSweep(
-            images.scored, {"name": grey, "train": scored, "seeds": seeds}
-        ),
-        "scores_cifar": FunctionSweep(
-            images.scored, {"name": colour, "train": scored, "seeds": seeds}
-        ),
-        "classes": FunctionSweep(
-            images.class_noise, {"name": grey, "train": classes, "seeds": seeds}
-        ),
+        "map": of(images.tsne_map, grey, mapped, steps=steps),
+        "scores_mnist": of(images.scored, grey, scored),
+        "scores_cifar": of(images.scored, colour, scored),
+        "classes": of(images.class_noise, grey, classes),
         "pruned_mnist": _pruned(SIZES[scale]["mnist"]),
         "pruned_cifar": _pruned(SIZES[scale]["cifar"]),
     }

@@ -1,4 +1,4 @@
-"""What the paper claims of real images; `real_checks` says how it is checked."""
+"""The paper's claims about real images; `real_checks` has the checks."""
 
 from functools import partial
 

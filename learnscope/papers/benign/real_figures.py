@@ -1,5 +1,4 @@
-"""Figures 1, 5, 6 and 7: a map of images, those at the ends of the scores, the noise of classes,
-and what is left of the accuracy when images are removed."""
+"""Figures 1, 5, 6 and 7: maps and extreme scores of images, class noise, accuracy after removal."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, experiment_of, half_width
-from learnscope.figures import COLOURS, STYLES, draw_heat_map, style
+from learnscope.figures import COLOURS, STYLES, draw_heat_map, styled
 from learnscope.papers.benign.real import ORDERS, TOGETHER, WHOLE
 
 _WORDS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "digits": "digits"}
@@ -19,7 +18,7 @@ def _titled(data: xr.Dataset) -> str:
 
 
 def _sheet(pictures: xr.DataArray) -> np.ndarray:
-    """Images of every class (down) and rank (across) side by side, with a line between them."""
+    """Images side by side, with a line between them: one row per class, one column per rank."""
     values = pictures.values
     gap = [(0, 0), (0, 0), (1, 1), (1, 1)] + [(0, 0)] * (values.ndim - 4)
     framed = np.pad(values, gap, constant_values=values.max())
@@ -40,21 +39,20 @@ def _show(axes: Axes, pictures: xr.DataArray, title: str) -> None:
 
 
 def figure1(mapped: xr.Dataset, scores: xr.Dataset) -> Drawing:
-    """Left the images of the highest scores, right the map."""
-    with style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
-        _show(left, scores.picture.sel(end="high"), f"{_titled(scores)}: highest influence scores")
-        place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
-        shades = plt.get_cmap("tab10")
-        for k in np.unique(label):
-            # The number itself marks the place, which needs no legend and no colour vision.
-            for x, y in place[label == k]:
-                right.text(x, y, str(k), color=shades(int(k)), fontsize=5, ha="center", va="center")
-        right.set_xlim(*_limits(place[:, 0]))
-        right.set_ylim(*_limits(place[:, 1]))
-        right.set(xlabel="first coordinate of the map", ylabel="second coordinate of the map")
-        right.set_title(f"t-SNE of {len(label)} images (numbers: classes)")
-        figure.suptitle("Figure 1: atypical images, and the shapes of classes")
+    """The images of the highest scores (left) and the map (right)."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
+    _show(left, scores.picture.sel(end="high"), f"{_titled(scores)}: highest influence scores")
+    place, label = mapped.place.isel(seed=0).values, mapped.label.isel(seed=0).values
+    shades = plt.get_cmap("tab10")
+    for k in np.unique(label):
+        # Digits as markers need no legend and no colour vision.
+        for x, y in place[label == k]:
+            right.text(x, y, str(k), color=shades(int(k)), fontsize=5, ha="center", va="center")
+    right.set_xlim(*_limits(place[:, 0]))
+    right.set_ylim(*_limits(place[:, 1]))
+    right.set(xlabel="first coordinate of the map", ylabel="second coordinate of the map")
+    right.set_title(f"t-SNE of {len(label)} images (numbers: classes)")
+    figure.suptitle("Figure 1: atypical images, and the shapes of classes")
     return figure
 
 
@@ -64,79 +62,76 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def figure5(*sets: xr.Dataset) -> Drawing:
-    with style():
-        figure, grid = plt.subplots(2, 2, figsize=(8.4, 9.6))
-        for row, data in zip(grid, sets, strict=True):
-            for axes, end in zip(row, ("high", "low"), strict=True):
-                words = "highest" if end == "high" else "lowest"
-                _show(axes, data.picture.sel(end=end), f"{_titled(data)}: {words} scores")
-        counted = " and ".join(f"{data.attrs['images']}" for data in sets)
-        figure.suptitle(f"Figure 5: images at both ends of the influence scores, of {counted}")
+    figure, grid = plt.subplots(2, 2, figsize=(8.4, 9.6))
+    for row, data in zip(grid, sets, strict=True):
+        for axes, end in zip(row, ("high", "low"), strict=True):
+            words = "highest" if end == "high" else "lowest"
+            _show(axes, data.picture.sel(end=end), f"{_titled(data)}: {words} scores")
+    counted = " and ".join(f"{data.attrs['images']}" for data in sets)
+    figure.suptitle(f"Figure 5: images at both ends of the influence scores, of {counted}")
     return figure
 
 
 def figure6(data: xr.Dataset) -> Drawing:
-    with style():
-        figure, grid = plt.subplots(1, 2, figsize=(9.4, 4.2))
-        panels = {"correlation": "‖AᵢᵀAⱼ‖² = tr(ΣᵢΣⱼ), pixels 0 to 1", "ratio": "Γ between classes"}
-        for axes, (name, title) in zip(grid, panels.items(), strict=True):
-            table = data[name].mean("seed")
-            mesh = draw_heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
-            figure.colorbar(mesh, ax=axes, label="Γ" if name == "ratio" else "tr(ΣᵢΣⱼ), pixel⁴")
-            axes.set_xticks(range(10))
-            axes.set_yticks(range(10))
-            axes.set(xlabel="class j", ylabel="class i", title=title)
-        figure.suptitle(f"Figure 6: noise of the classes of {_titled(data)}, mean of "
-                        f"{data.sizes['seed']} draws")  # fmt: skip
+    figure, grid = plt.subplots(1, 2, figsize=(9.4, 4.2))
+    panels = {"correlation": "‖AᵢᵀAⱼ‖² = tr(ΣᵢΣⱼ), pixels 0 to 1", "ratio": "Γ between classes"}
+    for axes, (name, title) in zip(grid, panels.items(), strict=True):
+        table = data[name].mean("seed")
+        mesh = draw_heat_map(axes, table, "other", "class", vmin=0, vmax=float(table.max()))
+        figure.colorbar(mesh, ax=axes, label="Γ" if name == "ratio" else "tr(ΣᵢΣⱼ), pixel⁴")
+        axes.set_xticks(range(10))
+        axes.set_yticks(range(10))
+        axes.set(xlabel="class j", ylabel="class i", title=title)
+    figure.suptitle(f"Figure 6: noise of the classes of {_titled(data)}, mean of "
+                    f"{data.sizes['seed']} draws")  # fmt: skip
     return figure
 
 
 def remaining(data: xr.Dataset, by: str) -> xr.DataArray:
-    """Accuracy after removal in some order, over the shares that were run; 0 stands for all."""
+    """Accuracy after removal in one order, over the shares that were run; share 0 is all images."""
     last = data.test_accuracy.isel(step=-1)
     one = last.sel(by=by).dropna("removed", how="all")
     there = [data.removed.values.tolist().index(share) for share in one.removed.values]
-    found = last.sel(by=by).isel(removed=[0, *there]).copy()
-    found[{"removed": 0}] = last.sel(by=WHOLE, removed=0.0)
-    return found
+    accuracy = last.sel(by=by).isel(removed=[0, *there]).copy()
+    accuracy[{"removed": 0}] = last.sel(by=WHOLE, removed=0.0)
+    return accuracy
 
 
 def _net_of(data: xr.Dataset) -> str:
-    told = experiment_of(data, WHOLE).to_dict()
-    name = told["data"]["data"]["name"]
-    filters = told["net"].get("filters")
-    net = told["net"]["kind"] + (f"({filters})" if filters else "")
+    table = experiment_of(data, WHOLE).to_dict()
+    name = table["data"]["data"]["name"]
+    filters = table["net"].get("filters")
+    net = table["net"]["kind"] + (f"({filters})" if filters else "")
     return f"{net} on {_WORDS.get(name, name)}"
 
 
 def figure7(*sets: xr.Dataset) -> Drawing:
     titles = [_net_of(data) for data in sets]
-    with style():
-        figure, grid = plt.subplots(1, 2, figsize=(9.4, 3.9))
-        for axes, title, data in zip(grid, titles, sets, strict=True):
-            for index, by in enumerate(ORDERS):
-                one = remaining(data, by)
-                spread = [half_width(one.sel(removed=share).values) for share in one.removed]
-                words = "at random" if by == "random" else f"{by} scores removed"
-                axes.errorbar(100 * one.removed, one.mean("seed"), spread, color=COLOURS[index],
-                              linestyle=STYLES[index], marker="o", markersize=3, capsize=2,
-                              label=words)  # fmt: skip
-            for index, by in enumerate(("high", "low")):
-                if f"{by}, {TOGETHER}" not in data.by:
-                    continue
-                one = remaining(data, f"{by}, {TOGETHER}").isel(removed=slice(1, None))
-                axes.plot(100 * one.removed, one.mean("seed"), linestyle="", marker="x",
-                          color=COLOURS[index], label=f"{by}, {TOGETHER}")  # fmt: skip
-            axes.set(xlabel="training images removed (%)", ylabel="test accuracy", title=title)
-        grid[0].legend(fontsize=7)
-        seeds = sets[0].sizes["seed"]
-        figure.suptitle(f"Figure 7: accuracy after removal, mean and 95 % of {seeds} seeds")
+    figure, grid = plt.subplots(1, 2, figsize=(9.4, 3.9))
+    for axes, title, data in zip(grid, titles, sets, strict=True):
+        for index, by in enumerate(ORDERS):
+            one = remaining(data, by)
+            spread = [half_width(one.sel(removed=share).values) for share in one.removed]
+            words = "at random" if by == "random" else f"{by} scores removed"
+            axes.errorbar(100 * one.removed, one.mean("seed"), spread, color=COLOURS[index],
+                          linestyle=STYLES[index], marker="o", markersize=3, capsize=2,
+                          label=words)  # fmt: skip
+        for index, by in enumerate(("high", "low")):
+            if f"{by}, {TOGETHER}" not in data.by:
+                continue
+            one = remaining(data, f"{by}, {TOGETHER}").isel(removed=slice(1, None))
+            axes.plot(100 * one.removed, one.mean("seed"), linestyle="", marker="x",
+                      color=COLOURS[index], label=f"{by}, {TOGETHER}")  # fmt: skip
+        axes.set(xlabel="training images removed (%)", ylabel="test accuracy", title=title)
+    grid[0].legend(fontsize=7)
+    seeds = sets[0].sizes["seed"]
+    figure.suptitle(f"Figure 7: accuracy after removal, mean and 95 % of {seeds} seeds")
     return figure
 
 
 REAL_FIGURES: dict[str, Figure] = {
-    "figure1": Figure("Atypical images and t-SNE", ("map", "scores_mnist"), figure1),
-    "figure5": Figure("Highest and lowest scores", ("scores_mnist", "scores_cifar"), figure5),
-    "figure6": Figure("Noise correlation of real classes", ("classes",), figure6),
-    "figure7": Figure("Accuracy after removal", ("pruned_mnist", "pruned_cifar"), figure7),
+    "figure1": styled("Atypical images and t-SNE", ("map", "scores_mnist"), figure1),
+    "figure5": styled("Highest and lowest scores", ("scores_mnist", "scores_cifar"), figure5),
+    "figure6": styled("Noise correlation of real classes", ("classes",), figure6),
+    "figure7": styled("Accuracy after removal", ("pruned_mnist", "pruned_cifar"), figure7),
 }

@@ -1,4 +1,4 @@
-"""What images say without any training: a map of them, their scores, the noise of their classes."""
+"""Statistics of images without training: maps, influence scores, the noise of classes."""
 
 import jax
 import numpy as np
@@ -13,13 +13,13 @@ from learnscope.tools import (
     tsne,
 )
 
-TOP = 8  # images shown a class and end
-TENTH = 0.1  # of a class: what counts as a high or a low score
+TOP = 8  # images shown per class and end
+TENTH = 0.1  # share of a class that counts as high (or low) scores
 ENDS = ("high", "low")
 
 
 def _drawn(name: str, train: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Some training images and their labels, chosen as an experiment would choose them."""
+    """Training images and their labels, chosen as an experiment would choose them."""
     data = Images(name=name, train=train)
     index = np.asarray(data.chosen(jax.random.key(seed)))
     images, labels = data.source.train
@@ -46,8 +46,7 @@ def likeness(rows: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
 
 
 def tsne_map(name: str, train: int, steps: int, seeds: int) -> xr.Dataset:
-    """Figure 1: maps of some images, and how alike their classes are in shape there and in
-    pixels."""
+    """Figure 1: t-SNE maps, and the likeness of classes in the maps and in pixels."""
     places, marks, measured = [], [], []
     for seed in range(seeds):
         images, labels = _drawn(name, train, seed)
@@ -67,8 +66,8 @@ def tsne_map(name: str, train: int, steps: int, seeds: int) -> xr.Dataset:
 
 
 def scored(name: str, train: int, seeds: int) -> xr.Dataset:
-    """Figure 5: images at both ends of the scores, how many of their nearest images have another
-    label, and how far they are from the mean of their class; those of seed 0 are shown."""
+    """Figure 5: images at both ends of the scores (of seed 0), the disagreement with their nearest
+    images, and their distance from the class mean."""
     shown, confused = [], np.zeros((seeds, len(ENDS)))
     away, usual = np.zeros((seeds, len(ENDS))), np.zeros(seeds)
     for seed in range(seeds):
@@ -104,15 +103,15 @@ def scored(name: str, train: int, seeds: int) -> xr.Dataset:
 
 
 def class_noise(name: str, train: int | None, seeds: int) -> xr.Dataset:
-    """Figure 6: tr(Sigma_i Sigma_j), pixels from 0 to 1, and the noise correlation ratios."""
+    """Figure 6: tr(Sigma_i Sigma_j), with pixels from 0 to 1, and the noise correlation ratios."""
     tables, ratios = [], []
     for seed in range(1 if train is None else seeds):
         images, labels = _drawn(name, train, seed)
-        found = noise_correlation(images / images.max(), labels)
-        tables.append(found.values)
-        ratios.append(noise_correlation_ratio(found).values)
+        correlation = noise_correlation(images / images.max(), labels)
+        tables.append(correlation.values)
+        ratios.append(noise_correlation_ratio(correlation).values)
     dims = ("seed", "class", "other")
-    coords = {dim: found[dim].values for dim in ("class", "other")}
+    coords = {dim: correlation[dim].values for dim in ("class", "other")}
     return xr.Dataset(
         {"correlation": (dims, np.array(tables)), "ratio": (dims, np.array(ratios))},
         coords,

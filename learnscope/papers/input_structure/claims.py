@@ -1,4 +1,4 @@
-"""What the paper claims; `checks` says how each is checked."""
+"""The paper's claims; `checks` has the checks."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ _SETTINGS = {
 }
 
 
-def _told(row: reported.Row) -> str:
+def _printed(row: reported.Row) -> str:
     cosine = "not given" if row.cosine is None else f"{row.cosine:.3f}"
     return f"train {row.train:.1f}, test {row.test:.1f}, cosine {cosine}"
 
@@ -29,7 +29,7 @@ def _id(row: reported.Row) -> str:
 
 _ENTRIES = [
     Claim(_id(row), f"{row.method}: accuracies (%) and largest cosine to the truth", row.where,
-          _told(row), _SETTINGS[table], (table,), partial(checks.entry, row=row))
+          _printed(row), _SETTINGS[table], (table,), partial(checks.entry, row=row))
     for table, rows in reported.TABLES.items()
     for row in rows
 ]  # fmt: skip

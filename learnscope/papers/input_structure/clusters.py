@@ -8,8 +8,8 @@ _ROUNDS = 50
 
 
 class Clusters(NamedTuple):
-    """`label` of every direction (-1: in the core of none), `silhouette`, the mean cosine of the
-    directions to their own cluster's centre, and the largest cosine of two centres."""
+    """Cluster `label`s (-1: outside every core), the `silhouette`, the mean cosine to the own
+    centre (`inside`), and the largest cosine of two centres (`between`)."""
 
     label: np.ndarray
     silhouette: float
@@ -18,13 +18,13 @@ class Clusters(NamedTuple):
 
 
 def embedded(cosines: np.ndarray) -> np.ndarray:
-    """Unit vectors with these cosines, in coordinates sorted by how much they spread."""
+    """Unit vectors with these cosines, in coordinates sorted by variance."""
     values, vectors = np.linalg.eigh((cosines + cosines.T) / 2)
     return (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
 
 
 def plane(cosines: np.ndarray) -> np.ndarray:
-    """Classical scaling to two dimensions (Torgerson 1952), as maps of weights are drawn."""
+    """Classical scaling to two dimensions (Torgerson 1952), for maps of weights."""
     points = embedded(cosines)
     apart = points - points.mean(0)
     left, size, _ = np.linalg.svd(apart, full_matrices=False)
@@ -38,8 +38,8 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     to it, and the rest are left out: what a hand would pick on a map.
 
     >>> import numpy as np
-    >>> found = clusters(np.kron(np.array([[1, -1.0], [-1, 1]]), np.ones((3, 3))), 2)
-    >>> found.label.tolist(), round(found.silhouette, 6), round(found.between, 6)
+    >>> two = clusters(np.kron(np.array([[1, -1.0], [-1, 1]]), np.ones((3, 3))), 2)
+    >>> two.label.tolist(), round(two.silhouette, 6), round(two.between, 6)
     ([0, 0, 0, 1, 1, 1], 2.0, -1.0)
     """
     points = embedded(cosines)
@@ -69,24 +69,24 @@ def best_number(cosines: np.ndarray, most: int = 6) -> Clusters:
 
 
 def silhouette(cosines: np.ndarray, label: np.ndarray) -> float:
-    """How much nearer (in cosine, so from -2 to 2) directions are to their own cluster's others
-    than to those of the nearest other one: the mean over directions; 0 for a cluster of one.
+    """The mean cosine to the own cluster's other members minus that to the nearest other cluster,
+    averaged over directions; 0 for a cluster of one.
 
-    Rousseeuw's (1987) divides by the larger of both distances: here far clusters count for more.
+    Rousseeuw (1987) divides by the larger distance; without that, far clusters count for more.
     """
     kept = label >= 0
     matrix, label = cosines[np.ix_(kept, kept)], label[kept]
     names = np.unique(label)
-    found = []
+    gains = []
     for i, own in enumerate(label):
         same = (label == own) & (np.arange(len(label)) != i)
         others = [matrix[i, label == name].mean() for name in names if name != own]
-        found.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
-    return float(np.mean(found))
+        gains.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
+    return float(np.mean(gains))
 
 
 def _starts(points: np.ndarray, cosines: np.ndarray, number: int, first: int) -> np.ndarray:
-    """One direction, and then each time that which is farthest from those taken."""
+    """A first direction, then always the one that is farthest from those taken."""
     taken = [first]
     while len(taken) < number:
         taken.append(int(cosines[:, taken].max(1).argmin()))
@@ -111,7 +111,7 @@ def _centres(points: np.ndarray, label: np.ndarray, old: np.ndarray) -> np.ndarr
 
 
 def _in_order(label: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest cluster first."""
+    """Relabel the clusters, the largest first."""
     order = np.argsort([-(label == k).sum() for k in range(len(centres))], kind="stable")
     place = np.empty(len(centres), int)
     place[order] = np.arange(len(centres))

@@ -14,7 +14,7 @@ def weights(name: str, scale: str) -> Sweep:
     classes = real.DIGITS[name] if scale == "smoke" else real.PAIRS[name]
     data = real.images(name, scale, size.pair, classes=classes, batch=64)
     if name == "svhn" and scale == "laptop":
-        data = data.replace("train", 1000).replace("test", 300)  # there are few 0s and 1s at hand
+        data = data.replace("train", 1000).replace("test", 300)  # few 0s and 1s are at hand
     pixels = {"mnist": 784, "cifar10": 3072, "svhn": 3072}[name] if scale != "smoke" else 64
     usual = (3 * pixels) ** -0.5
     experiment = Experiment(
@@ -29,12 +29,12 @@ def weights(name: str, scale: str) -> Sweep:
     )
     axis = zipped({"net.scale": [usual * start for start in real.STARTS]}, name="start")
     arm = Arm(name, experiment, (axis,), {"start": real.NAMES})
-    # In as many dimensions as images, coordinates of their span would cost more than they save.
+    # With as many dimensions as images, compressed coordinates cost more than they save.
     return Sweep((arm,), size.seeds, dim="images", coordinates="ambient")
 
 
 def resnet(scale: str, early: bool = False) -> Sweep:
-    """E.4.1: the filters of ResNet(m) on two classes of CIFAR-10; or its first steps alone."""
+    """E.4.1: filters of ResNet(m) on two classes of CIFAR-10; `early`: its first steps."""
     size = real.SIZES[scale]
     batch = 30 if scale == "smoke" else 50
     classes = real.PAIRS["cifar10"]
@@ -50,13 +50,10 @@ def resnet(scale: str, early: bool = False) -> Sweep:
         steps=real.EARLY if early else size.epochs * epoch, probes=probes,
         record=Record(every=1 if early else epoch),
     )  # fmt: skip
-    arms = []
+    arms = {}
     for filters in (size.filters, 256) if scale == "paper" else (size.filters,):
-        one = experiment.replace("net.filters", filters)
-        arms.append(Arm(f"ResNet({filters})", one))
-        arms.append(Arm(f"ResNet({filters}){real.SMALL}", one.replace("net.scale", 0.01)))
+        name, one = f"ResNet({filters})", experiment.replace("net.filters", filters)
+        arms |= {name: one, name + real.SMALL: one.replace("net.scale", 0.01)}
         if early:
-            arms.append(
-                Arm(f"ResNet({filters}){real.SLOW}", one.replace("rule.rate", real.SLOW_RATE))
-            )
-    return Sweep(tuple(arms), size.seeds, dim="net")
+            arms[name + real.SLOW] = one.replace("rule.rate", real.SLOW_RATE)
+    return Sweep.of(arms, size.seeds, dim="net")

@@ -48,17 +48,17 @@ DIM, PATTERNS, TRAIN, TEST, BATCH = 500, 100, 50_000, 5_000, 1_000
 NETWORK, NTK, RANDOM = "network", "NTK", "random features"
 ONE, RESCALED, TWO = "one step", "one step, rescaled", "two steps"
 FREE = ", no structure"
-BASE = "base"  # of a table: the first setting's network
+BASE = "base"  # label of a table's only arm
 METHODS = (NETWORK, NTK, RANDOM, ONE, RESCALED, TWO)
 EXACT, NAIVE, FASTER = "exact", "naive", "naive, larger rate"
-# How one step is computed, and how many times the first rate of Lemma 23 it has.
+# How one step is computed, and its rate in units of Lemma 23's first rate.
 UPDATES = {EXACT: ("exact", 1.0), NAIVE: ("naive", 1.0), FASTER: ("naive", 120.0)}
 DIMS, RATIOS, SIZES = (100, 2000), (0.8, 0.9), (25_000, 10_000)
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a table is about: data, m, T, and the rates that the paper does not give."""
+    """The setting of a table: data, m, T, and the rates that the paper does not give."""
 
     data: Patterns
     width: int
@@ -145,8 +145,8 @@ def table(
     axes: tuple[Axis, ...] = (),
     left_out: tuple[str, ...] = (),
 ) -> Sweep:
-    """All methods, and those named in `free` without input structure as well, as one axis; for
-    several settings each of them. The key of a setting stands behind the method's name."""
+    """All methods as one axis, those in `free` also without input structure; the key of a setting
+    follows the method's name."""
     probes = (TrainAccuracy(examples=TEST), TestAccuracy(), BalancedAccuracy(), Alignment())
     base = next(iter(settings.values()))
     names, fields = [], {"rule": [], "data": [], "net": []}
@@ -166,7 +166,7 @@ def table(
 
 
 def codes(smoke: bool) -> Experiment:
-    """E.3.1: 50 codes a label. The theory has no scales for it: those of parity with k = 50."""
+    """E.3.1: 50 codes per label, with the scales of parity with k = 50 (the theory has none)."""
     k = 20 if smoke else 50
     data = Patterns(
         dim=DIM, patterns=2 * k if smoke else 250, relevant=k, train=2000 if smoke else TRAIN,
@@ -180,7 +180,7 @@ def codes(smoke: bool) -> Experiment:
 
 
 def _maps(smoke: bool, seeds: int) -> Sweep:
-    """The weights at first, after one step and after two."""
+    """The weights before training, after one step and after two."""
     settings = {
         "parity": parity(smoke),
         "interval": interval(smoke),
@@ -190,18 +190,17 @@ def _maps(smoke: bool, seeds: int) -> Sweep:
         f"n = {SIZES[1]}": parity(smoke, train=SIZES[1], width=50),
     }
     probes = (WeightMap(), Alignment())
-    arms = [
-        Arm(name, setting.experiment(setting.rules()[NETWORK], probes, 1, 2))
+    experiments = {
+        name: setting.experiment(setting.rules()[NETWORK], probes, 1, 2)
         for name, setting in settings.items()
-    ]
-    return Sweep((*arms, Arm("codes", codes(smoke))), seeds, dim="data")
+    }
+    return Sweep.of(experiments | {"codes": codes(smoke)}, seeds, dim="data")
 
 
 def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
-    """E.3.2, Table 6, trained as is usual: momentum, small batches, logistic loss; 20 epochs.
+    """E.3.2, Table 6, with common training: momentum, small batches, logistic loss, 20 epochs.
 
-    From small weights: from those of PyTorch's size, 1 / sqrt(d), the network classifies as well
-    but not all centres get a neuron of their own.
+    Weights start small: with PyTorch's 1 / sqrt(d) some centres get no neuron of their own.
     """
     train, batch = (400, 50) if smoke else (10_000, 100)
     return Experiment(
@@ -221,13 +220,13 @@ def mixture(dim: int, factors: int, noise: float, smoke: bool) -> Experiment:
 
 
 def _theorem1(smoke: bool, seeds: int) -> Sweep:
-    """Error against m and T, with our rates and with the theorem's own."""
+    """Error by m and T, with tuned rates and with the theorem's."""
     widths = [5, 20] if smoke else [10, 30, 100, 300, 1000]
     probes = (TestAccuracy(), TestLoss(), Alignment())
     arms = []
     for label in ("tuned rates", "rates of Theorem 26"):
         settings = [dataclasses.replace(parity(smoke), width=width) for width in widths]
-        found = []
+        rules = []
         for setting in settings:
             rule = setting.rules()[NETWORK]
             if label != "tuned rates":
@@ -236,15 +235,15 @@ def _theorem1(smoke: bool, seeds: int) -> Sweep:
                     first_rate=given.first_rate, second_rate=given.second_rate, rate=given.rate,
                     noise=given.noise,
                 )  # fmt: skip
-            found.append(rule)
-        axis = zipped({"net.width": widths, "rule": found}, name="width")
+            rules.append(rule)
+        axis = zipped({"net.width": widths, "rule": rules}, name="width")
         base = settings[-1]
-        arms.append(Arm(label, base.experiment(found[0], probes, base.steps // 20), (axis,)))
+        arms.append(Arm(label, base.experiment(rules[0], probes, base.steps // 20), (axis,)))
     return Sweep(tuple(arms), seeds, dim="rates")
 
 
 def _theorem2(smoke: bool, seeds: int) -> Sweep:
-    """Random features as their number N grows to 2^k and beyond, with D >= 16 k."""
+    """Random features, from fewer than 2^k to more, with D >= 16 k."""
     features = [8, 32] if smoke else [16, 64, 256, 1024, 4096]
     probes = (TestLoss(), TestAccuracy(), ReadoutNorm(), BestReadout(examples=2 * TEST))
     arms = []
@@ -278,21 +277,21 @@ def _scale_artefact(smoke: bool, seeds: int) -> Sweep:
     powers = [0.0, 1.0] if smoke else [0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     axis = zipped({"rule.rescale": [most**p for p in powers]})
     base = setting.experiment(rule, (TestAccuracy(), Alignment()), setting.steps)
-    return Sweep((Arm(RESCALED, base, (axis,)),), seeds, dim="learner")
+    return Sweep.of({RESCALED: base}, seeds, (axis,), dim="learner")
 
 
 def _cosine_artefact(smoke: bool, seeds: int) -> Sweep:
     """The weights after one step in R^d, computed exactly and as the formula stands; the latter
-    also with a larger rate, at which rounding leaves what the paper reports."""
+    also at a larger rate, which gives the paper's cosines."""
     dims = [60, 120] if smoke else [100, 500, 2000]
     setting = parity(smoke)
-    arms = []
+    experiments = {}
     for label, (update, faster) in UPDATES.items():
         rule = setting.rules()[ONE].replace("update", update)
         rule = rule.replace("first_rate", faster * setting.scales.first_rate)
-        base = setting.experiment(rule, (Alignment(),), 1, 1)
-        arms.append(Arm(label, base, (zipped({"data.dim": dims}),)))
-    return Sweep(tuple(arms), seeds, dim="update", coordinates="ambient")
+        experiments[label] = setting.experiment(rule, (Alignment(),), 1, 1)
+    axes = (zipped({"data.dim": dims}),)
+    return Sweep.of(experiments, seeds, axes, dim="update", coordinates="ambient")
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:
@@ -301,12 +300,16 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     seeds = {"smoke": 2, "laptop": 5, "paper": 20}[scale]
     base = parity(smoke)
     curves = (NETWORK, NTK, RANDOM)
-    rules = base.rules()
     grid = (TrainAccuracy(examples=TEST), TestAccuracy(), Clusters(), PatternComponents(), Loss())
     ratios = {f" | {r:g}": parity(smoke, negative=r) for r in RATIOS}
     sized = {f" | {n:g}": parity(smoke, train=n, width=300 if n > 10_000 else 50) for n in SIZES}
     gaussian = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}
     by_dim = (zipped({"data.dim": list(DIMS)}),)
+
+    def network(seeds: int, *settings: Any) -> Sweep:
+        return Sweep.of({NETWORK: base.experiment(base.rules()[NETWORK], *settings)}, seeds,
+                        dim="learner")  # fmt: skip
+
     return {
         "table1": table({"": base}, seeds, METHODS),
         "table2": table({"": interval(smoke)}, seeds, curves),
@@ -314,20 +317,11 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "table4": table(ratios, seeds, curves),
         "table5": table(sized, seeds, curves),
         "maps": _maps(smoke, 1 if scale == "laptop" else seeds),
-        "steps": Sweep(
-            (Arm(NETWORK, base.experiment(rules[NETWORK], grid, 1, 5)),), seeds, dim="learner"
-        ),
-        "agreement": Sweep(
-            (Arm(NETWORK, base.experiment(rules[NETWORK], (WeightGradients(),), 1, 30)),),
-            1, dim="learner",
-        ),
-        "kernels": Sweep(
-            (Arm(NETWORK, base.experiment(
-                rules[NETWORK], (KernelFit(), BestReadout(examples=2 * TEST)), base.steps)),),
-            seeds, dim="learner",
-        ),
-        "gaussian": Sweep(
-            tuple(Arm(name, mixture(*given, smoke)) for name, given in gaussian.items()),
+        "steps": network(seeds, grid, 1, 5),
+        "agreement": network(1, (WeightGradients(),), 1, 30),
+        "kernels": network(seeds, (KernelFit(), BestReadout(examples=2 * TEST)), base.steps),
+        "gaussian": Sweep.of(
+            {name: mixture(*given, smoke) for name, given in gaussian.items()},
             2 if smoke else 3, dim="experiment",
         ),
         "theorem1": _theorem1(smoke, min(seeds, 3)),

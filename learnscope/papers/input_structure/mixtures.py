@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.images import Images, TeacherMixture
 from learnscope.lab import Experiment, Record, zipped
 from learnscope.nets import AbstractNet, FullyConnected, ResNet
@@ -29,11 +29,7 @@ def student(
         steps=steps,
         probes=(PartAccuracy(), TrainAccuracy(examples=2000)),
         record=Record(every=max(1, steps // 20)),
-    )  # fmt: skip
-
-
-def _shares(shares: tuple[float, ...]) -> tuple[Any, ...]:
-    return (zipped({"data.share": list(shares)}),)
+    )
 
 
 def mixtures(scale: str) -> dict[str, Sweep]:
@@ -49,16 +45,14 @@ def mixtures(scale: str) -> dict[str, Sweep]:
 
     def each(experiment: Experiment, axes: tuple[Any, ...] = ()) -> Sweep:
         """An arm for every kind of other inputs."""
-        arms = (
-            Arm(name, experiment.replace("data.other", other), axes)
-            for name, other in others.items()
-        )
-        return Sweep(tuple(arms), size.seeds, dim="other")
+        arms = {name: experiment.replace("data.other", other) for name, other in others.items()}
+        return Sweep.of(arms, size.seeds, axes, dim="other")
 
     labels_alone = base.replace("steps", 1).replace("record", Record())
-    found = {
-        "mixture": Sweep((Arm(GAUSSIAN, base, _shares(SHARES)),), size.seeds, dim="other"),
-        "mixture_wide": Sweep((Arm(GAUSSIAN, wide),), size.seeds, dim="other"),
+    by_share = (zipped({"data.share": list(SHARES)}),)
+    sweeps = {
+        "mixture": Sweep.of({GAUSSIAN: base}, size.seeds, by_share, dim="other"),
+        "mixture_wide": Sweep.of({GAUSSIAN: wide}, size.seeds, dim="other"),
         "mixture_images": each(base),
         "balance": each(labels_alone, (zipped({"data.weight": [0.0, 0.5]}),)),
     }
@@ -72,10 +66,9 @@ def mixtures(scale: str) -> dict[str, Sweep]:
         one = student(data, scale, teacher, learner, steps=steps)
         image = "tiny-imagenet" if scale == "paper" else image
         other = one.replace("data.other", images(image, scale, None))
-        alone = one.replace("data.share", 0.0)
-        arms = (Arm(GAUSSIAN, one), Arm(image, other), Arm("none", alone))
-        found[f"mixture_{name}"] = Sweep(arms, size.seeds, dim="other")
-    return found
+        arms = {GAUSSIAN: one, image: other, "none": one.replace("data.share", 0.0)}
+        sweeps[f"mixture_{name}"] = Sweep.of(arms, size.seeds, dim="other")
+    return sweeps
 
 
 def curves(scale: str) -> dict[str, Sweep]:
@@ -93,21 +86,18 @@ def curves(scale: str) -> dict[str, Sweep]:
     many = images("mnist", scale, size.images, batch=batch)
     steps = size.steps // 2
     by_width = (zipped({"net.width": list(size.capacities)}),)
-    arms = [Arm("images", onimages(many, steps), by_width)]
+    arms = {"images": onimages(many, steps)}
     for width in size.teachers:
         teacher = FullyConnected(width=width)
         taught = student(many, scale, teacher, FullyConnected(width=FOUND), None, 1.0, steps)
-        taught = (
+        arms[f"teacher FC({width})"] = (
             taught.replace("rule", rule)
             .replace("probes", (PartAccuracy(), *probes))
             .replace("record", Record(every=max(1, steps // 4), start=False))
         )
-        arms.append(Arm(f"teacher FC({width})", taught, by_width))
+    widths = (zipped({"net.width": list(size.widths)}),)
+    taught_few = {"images": onimages(few, size.few_steps)}
     return {
-        "double_descent": Sweep(
-            (Arm("images", onimages(few, size.few_steps),
-                 (zipped({"net.width": list(size.widths)}),)),),
-            size.seeds, dim="labels",
-        ),
-        "capacity": Sweep(tuple(arms), size.seeds, dim="labels"),
-    }  # fmt: skip
+        "double_descent": Sweep.of(taught_few, size.seeds, widths, dim="labels"),
+        "capacity": Sweep.of(arms, size.seeds, by_width, dim="labels"),
+    }

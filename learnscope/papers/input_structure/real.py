@@ -1,12 +1,11 @@
 """The sweeps on images: sections E.4 (features that emerge) and E.5 (the effect of inputs).
 
-What the paper leaves open, and what is taken here. E.4: rates and the size of initial weights:
-PyTorch's (for ResNet, He's) and smaller ones, since that decides whether learnt directions outweigh
-initial ones. E.5: the optimiser (Adam, rate 0.001),
-the weight of the regulariser (0.5, and lambda = 0.5), the moments of Gaussian inputs (those of the
-images' pixels), the size of a mixture (that of the set of images, of which a share is replaced).
-`laptop` takes small subsets and, on CIFAR-10 and SVHN, FC(m) in place of ResNet(m) in E.5; Tiny
-ImageNet, which `paper` mixes in, is replaced by sets at hand.
+The paper leaves some settings open. E.4: rates and the size of initial weights, which decides
+whether learnt directions outweigh initial ones; here PyTorch's (for ResNet, He's) and smaller ones.
+E.5: the optimiser (here Adam, rate 0.001), the weight of the regulariser (0.5, and lambda = 0.5),
+the moments of Gaussian inputs (those of the images' pixels), the size of a mixture (that of the set
+of images, of which a share is replaced). `laptop` uses small subsets and, on CIFAR-10 and SVHN,
+FC(m) in place of ResNet(m) in E.5; other sets replace Tiny ImageNet, which `paper` mixes in.
 """
 
 from learnscope.evidence import Sweep

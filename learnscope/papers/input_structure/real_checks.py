@@ -16,21 +16,21 @@ from learnscope.probes import chunk_alignment
 
 INSIDE = 0.7
 PAIR = 0.5  # the least cosine of two chunks of gradients in Table 7 is 0.508
-CORE = 0.5  # of a cluster: what stands for picking by hand
+CORE = 0.5  # share of a cluster that stands for the paper's picking by hand
 
 
 def better(one: xr.DataArray, other: xr.DataArray) -> tuple[str, bool]:
-    """The difference in words, and whether the first is above the second."""
+    """The difference in words, and whether `one` is above `other`."""
     apart = np.asarray(one - other, float).ravel()
     good = bool((apart > 0).all()) and above(apart)
     return f"difference {mean(apart)}, positive in {share(apart > 0)} seeds", good
 
 
 def cosines(data: xr.Dataset, layer: int = 0) -> np.ndarray:
-    """The cosines of a layer's filters (one run, one step) without what fills smaller layers up."""
-    found = data.filter_cosine.isel(layer=layer).values
-    there = np.diagonal(found) > 0.5
-    return found[np.ix_(there, there)]
+    """The cosines of a layer's filters in one run at one step, without padding."""
+    matrix = data.filter_cosine.isel(layer=layer).values
+    there = np.diagonal(matrix) > 0.5
+    return matrix[np.ix_(there, there)]
 
 
 def by_seed(data: xr.Dataset, step: int) -> list[Clusters]:
@@ -38,55 +38,54 @@ def by_seed(data: xr.Dataset, step: int) -> list[Clusters]:
 
 
 def weights_cluster(data: xr.Dataset) -> Finding:
-    """Clusters at the end, from each size of initial weights; judged at the smallest."""
-    told, good = [], False
+    """Clusters at the end, for each size of initial weights; the verdict is for the smallest."""
+    parts, good = [], False
     control = by_seed(data.isel(images=0, start=0), 0)
-    told.append(
+    parts.append(
         f"untrained: cosine to own centre {mean([c.inside for c in control])}, silhouette "
         f"{mean([c.silhouette for c in control])}"
     )
     for name in real.NAMES:
-        found = by_seed(data.isel(images=0).sel(start=name), -1)
-        inside, score = [c.inside for c in found], [c.silhouette for c in found]
+        trained = by_seed(data.isel(images=0).sel(start=name), -1)
+        inside, score = [c.inside for c in trained], [c.silhouette for c in trained]
         accuracy = data.test_accuracy.isel(images=0, step=-1).sel(start=name)
-        told.append(
+        parts.append(
             f"trained from weights × {name}: {mean(inside)}, {mean(score)} (accuracy "
             f"{mean(accuracy)})"
         )
         above = [s > c.silhouette for s, c in zip(score, control, strict=True)]
         good = min(inside) >= INSIDE and all(above)
     early = by_seed(data.isel(images=0).sel(start=real.NAMES[-1]), 1)
-    told.append(f"there after {int(data.step[1])} steps {mean([c.inside for c in early])}, "
+    parts.append(f"there after {int(data.step[1])} steps {mean([c.inside for c in early])}, "
                 f"{mean([c.silhouette for c in early])}")  # fmt: skip
     why = "in some seed directions lie further from the centres of clusters than a cosine of 0.7"
-    return judged("; ".join(told), good, why)
+    return judged("; ".join(parts), good, why)
 
 
 def cluster_number(data: xr.Dataset, number: int) -> Finding:
     """The number of clusters with the best silhouette, from the smallest weights."""
     one = data.isel(images=0).sel(start=real.NAMES[-1])
-    found = [len(set(c.label.tolist())) for c in by_seed(one, -1)]
+    best = [len(set(c.label.tolist())) for c in by_seed(one, -1)]
     scores = [
-        f"{k}: {mean([clusters(cosines(one.isel(seed=i, step=-1)), k).silhouette for i in range(len(found))])}"  # noqa: E501
+        f"{k}: {mean([clusters(cosines(one.isel(seed=i, step=-1)), k).silhouette for i in range(len(best))])}"  # noqa: E501
         for k in range(2, 7)
     ]
-    told = f"{', '.join(map(str, found))} in the seeds (silhouette by number: {'; '.join(scores)})"
-    return judged(told, found.count(number) > len(found) / 2, f"not {number} in most seeds")
+    text = f"{', '.join(map(str, best))} in the seeds (silhouette by number: {'; '.join(scores)})"
+    return judged(text, best.count(number) > len(best) / 2, f"not {number} in most seeds")
 
 
 def emerge_early(data: xr.Dataset) -> Finding:
-    """How much of the final silhouette is there after a twentieth of the steps, and whether more is
-    gained afterwards."""
+    """The part of the final silhouette that is reached after a twentieth of the steps."""
     one = data.isel(images=0).sel(start=real.NAMES[-1])
     start, early, end = ([c.silhouette for c in by_seed(one, step)] for step in (0, 1, -1))
     part = (np.array(early) - start) / (np.array(end) - start)
-    told = (
+    text = (
         f"silhouette {mean(start)}, {mean(early)} and {mean(end)} after 0, {int(data.step[1])} and "
         f"{int(data.step[-1])} steps"
     )
     if part.min() <= 0.5:
-        return judged(told, False, "less than half of it comes early")
-    return judged(told, part.mean() <= 1, "they emerge early, and are looser in the end")
+        return judged(text, False, "less than half of it comes early")
+    return judged(text, part.mean() <= 1, "they emerge early, and are looser in the end")
 
 
 def _nets(data: xr.Dataset, small: bool) -> list[str]:
@@ -94,8 +93,8 @@ def _nets(data: xr.Dataset, small: bool) -> list[str]:
 
 
 def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
-    """Cores of two clusters in every block, at first and at the end."""
-    told, good = [], True
+    """Cores of two clusters in every block, at the start and at the end."""
+    parts, good = [], True
     for name in _nets(data, small):
         words = []
         for block in range(data.sizes["layer"]):
@@ -103,7 +102,7 @@ def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
             for step in (0, -1):
                 runs = [data.sel(net=name).isel(seed=i, step=step) for i in range(data.seed.size)]
                 both.append([clusters(cosines(run, block), 2, CORE) for run in runs])
-            first, last = ([c.inside for c in found] for found in both)
+            first, last = ([c.inside for c in some] for some in both)
             between = [c.between for c in both[1]]
             _, is_above = better(xr.DataArray(last), xr.DataArray(first))
             words.append(
@@ -111,17 +110,17 @@ def resnet_clusters(data: xr.Dataset, small: bool) -> Finding:
             )
             good = good and is_above and float(np.mean(between)) < 0
         accuracy = data.test_accuracy.sel(net=name).isel(step=-1)
-        told.append(f"{name} (accuracy {mean(accuracy)}): {'; '.join(words)}")
+        parts.append(f"{name} (accuracy {mean(accuracy)}): {'; '.join(words)}")
     why = (
         "in some block no more than among random directions, or centres are not apart: filters "
         "that start as large as He's hardly turn in so few steps"
     )
-    return judged("cosine to own centre, epoch 0 → last: " + "; ".join(told), good, why)
+    return judged("cosine to own centre, epoch 0 → last: " + "; ".join(parts), good, why)
 
 
 def resnet_early(data: xr.Dataset) -> Finding:
-    """How far the cosines between filters move in the first half of the epochs and afterwards."""
-    told, good = [], True
+    """The change of cosines between filters in the first half of the epochs and afterwards."""
+    parts, good = [], True
     middle = min(3, data.sizes["step"] - 2)
     for name in data.net.values:
         one = data.filter_cosine.sel(net=name)
@@ -131,14 +130,13 @@ def resnet_early(data: xr.Dataset) -> Finding:
             for a, b in ((0, middle), (middle, -1))
         )
         _, faster = better(before, after)
-        told.append(f"{name}: {mean(before)} until epoch {middle}, {mean(after)} afterwards")
+        parts.append(f"{name}: {mean(before)} until epoch {middle}, {mean(after)} afterwards")
         good = good and faster
-    return judged("; ".join(told), good, "filters move as much later")
+    return judged("; ".join(parts), good, "filters move as much later")
 
 
 def gradients(data: xr.Dataset, rate: float = real.DEEP_RATE) -> xr.DataArray:
-    """Mini-batch gradients from the weights after every step of descent with momentum:
-    u = m u + g, w = w - rate u."""
+    """Gradients g from the weights of descent with momentum: u = m u + g, w = w - rate u."""
     moved = -data.filter_weight.diff("step") / rate
     before = moved.shift(step=1, fill_value=0.0)
     return (moved - real.DEEP_MOMENTUM * before).rename(weight="coordinate")
@@ -152,9 +150,9 @@ def chosen_filter(data: xr.Dataset, name: str, seed: int) -> int:
 
 
 def table7(early: xr.Dataset, trained: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
-    """For each net the six cosines of Table 7: of the chosen filter (one row per seed), and the
-    median over filters. At the slow rate the filter is that which is chosen at the usual one."""
-    found: dict[str, dict[str, np.ndarray]] = {}
+    """The six cosines of Table 7 by net: of the chosen filter (one row per seed; `SLOW` uses the
+    filter of the usual rate), and the median over filters."""
+    tables: dict[str, dict[str, np.ndarray]] = {}
     for name in map(str, early.net.values):
         rows, medians = [], []
         for seed in range(early.seed.size):
@@ -164,21 +162,21 @@ def table7(early: xr.Dataset, trained: xr.Dataset) -> dict[str, dict[str, np.nda
             all_six = np.stack([*one.to_mean.values, *(pair.values for pair in pairs)])
             rows.append(all_six[:, chosen_filter(trained, name.removesuffix(real.SLOW), seed)])
             medians.append(np.nanmedian(all_six, axis=1))
-        found[name] = {"chosen": np.array(rows), "median": np.array(medians)}
-    return found
+        tables[name] = {"chosen": np.array(rows), "median": np.array(medians)}
+    return tables
 
 
 def gradients_agree(early: xr.Dataset, trained: xr.Dataset, slow: bool) -> Finding:
-    """Pairs of chunks of the chosen filter's gradients, at the usual rate or the slow one."""
-    told, good = [], True
-    for name, found in table7(early, trained).items():
+    """Pairs of chunks of the chosen filter's gradients, at the usual or the slow rate."""
+    parts, good = [], True
+    for name, table in table7(early, trained).items():
         if name.endswith(real.SLOW) != slow:
             continue
-        chosen, median = found["chosen"], found["median"]
-        told.append(
+        chosen, median = table["chosen"], table["median"]
+        parts.append(
             f"{name}: to their mean {', '.join(mean(chosen[:, k]) for k in range(3))}; pairs "
             f"{', '.join(mean(chosen[:, k]) for k in range(3, 6))} (median filter: pairs "
             f"{', '.join(f'{v:.2f}' for v in median[:, 3:].mean(0))})"
         )
         good = good and bool((chosen[:, 3:].mean(0) >= PAIR).all())
-    return judged("; ".join(told), good, "a pair of chunks has a mean cosine below 0.5")
+    return judged("; ".join(parts), good, "a pair of chunks has a mean cosine below 0.5")

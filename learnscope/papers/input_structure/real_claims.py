@@ -1,4 +1,4 @@
-"""What sections E.4 and E.5 claim about images; `real_checks` and `mixture_checks` check it.
+"""The claims of sections E.4 and E.5 about images; see `real_checks` and `mixture_checks`.
 
 Settings are those of the scale `laptop`; `paper` has the whole sets and the paper's nets.
 """

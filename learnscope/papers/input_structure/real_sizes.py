@@ -1,4 +1,4 @@
-"""What the sweeps on images take at each scale."""
+"""Sizes of the sweeps on images at each scale."""
 
 import dataclasses
 from typing import Any
@@ -6,25 +6,25 @@ from typing import Any
 from learnscope.images import Images
 
 GAUSSIAN = "Gaussian"
-# Sets with two classes each (Figures 17 to 19), and what stands for them in smoke runs.
+# Two classes of each set (Figures 17 to 19), and their substitutes in smoke runs.
 PAIRS = {"mnist": (0, 1), "cifar10": (0, 1), "svhn": (0, 1)}
 DIGITS = {"mnist": (0, 1), "cifar10": (2, 3), "svhn": (4, 5)}
-STARTS = (1.0, 0.1, 0.01)  # first weights, in units of PyTorch's
+STARTS = (1.0, 0.1, 0.01)  # initial weights, in units of PyTorch's
 NAMES = tuple(f"{start:g}" for start in STARTS)
 BLOCKS = tuple(f"stage{k}_2.conv2" for k in (1, 2, 3, 4))
 EARLY, DEEP_RATE, DEEP_MOMENTUM = 30, 0.1, 0.9  # steps of Table 7; rate of the ResNet
-# Weights of standard deviation 0.01, not sqrt(2 / inputs): what follows a convolution is normalised
-# so that the size of its weights decides only how fast they turn.
+# Weights of standard deviation 0.01, not sqrt(2 / inputs). Convolutions are normalised, so that
+# the size of their weights decides only how fast they turn.
 SMALL = ", small start"
-SLOW, SLOW_RATE = ", slow", 0.003  # in the first steps: a rate at which filters hardly turn
+SLOW, SLOW_RATE = ", slow", 0.003  # for the first steps: filters hardly turn at this rate
 SHARES = (0.0, 0.25, 0.5, 0.75)
-FOUND = 9  # hidden neurons of the teacher that the paper finds for MNIST
+FOUND = 9  # hidden neurons of the paper's teacher for MNIST
 MOMENTUM = 0.95
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What a scale takes: images, steps, widths."""
+    """The size of a scale: images, steps, widths."""
 
     seeds: int
     test: int | None

@@ -1,4 +1,4 @@
-"""What the paper's Tables 1 to 5 report, and where the same numbers stand in our sweeps."""
+"""The numbers of the paper's Tables 1 to 5, and the same numbers from our sweeps."""
 
 from typing import Literal, NamedTuple
 

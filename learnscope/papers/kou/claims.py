@@ -1,4 +1,4 @@
-"""What the paper claims, and how each is checked.
+"""The paper's claims and their checks.
 
 An exponent agrees with theory if it is within 1.96 standard errors of it. A statement about all
 settings must hold for the mean over seeds in every one of them.
@@ -17,51 +17,49 @@ from learnscope.papers.kou.figures import error
 EXPONENT = 0.25
 CONVERGED = 0.1
 WITHIN = 1.96
-_SLACK = 0.02  # of a mean test error: twice its sampling error with 10 seeds of 1000 test points
+_SLACK = 0.02  # twice the sampling error of a mean over 10 seeds of 1000 test points
 
 
 def orders(data: xr.Dataset) -> Finding:
-    """Neighbouring cells in which the error rises with the signal, or falls with the dimension."""
+    """The error falls with the signal and rises with the dimension, between neighbouring cells."""
     table = error(data)
     against = {
         "with the signal it rises": table.diff("signal") > _SLACK,
         "with the dimension it falls": table.diff("dim") < -_SLACK,
     }
-    told = "; ".join(
+    text = "; ".join(
         f"{name} (by more than {_SLACK}) in {int(hits.sum())} of {hits.size} neighbours"
         for name, hits in against.items()
     )
-    good = all(float(hits.mean()) < 0.01 for hits in against.values())
-    return judged(told, good, "not in order")
+    return judged(text, all(float(hits.mean()) < 0.01 for hits in against.values()), "not in order")
 
 
 def transition(data: xr.Dataset) -> Finding:
-    """Both phases are in the picture: errors near the flips, and near chance."""
+    """Both phases occur: errors near the flips, and errors near chance."""
     table = error(data)
     low, high = float(table.min()), float(table.max())
     good = low < FLIP + 0.02 and high > 0.35
-    told = f"mean test error from {low:.3f} to {high:.3f}"
-    return judged(told, good, "one phase only")
+    return judged(f"mean test error from {low:.3f} to {high:.3f}", good, "one phase only")
 
 
-def exponent(found: xr.Dataset, why: str) -> Finding:
-    value, spread = found.attrs["exponent"], found.attrs["exponent_error"]
-    crossed = int((found.status == CROSSED).sum())
-    dims = found.dim.values
-    told = (
+def exponent(boundary: xr.Dataset, why: str) -> Finding:
+    value, spread = boundary.attrs["exponent"], boundary.attrs["exponent_error"]
+    crossed = int((boundary.status == CROSSED).sum())
+    dims = boundary.dim.values
+    text = (
         f"|μ| ~ d^{value:.4f} ± {WITHIN * spread:.4f} (95 %), d from {dims.min():.3g} to "
-        f"{dims.max():.3g}, {crossed} of {dims.size} crossed, {found.attrs['seeds']} seeds"
+        f"{dims.max():.3g}, {crossed} of {dims.size} crossed, {boundary.attrs['seeds']} seeds"
     )
     agrees = abs(value - EXPONENT) <= WITHIN * spread
-    return judged(told, agrees, why)
+    return judged(text, agrees, why)
 
 
 def training_loss(data: xr.Dataset) -> Finding:
     last = data.loss.isel(net=0, step=-1)
     worst = last.mean("seed")
     good = bool((worst < CONVERGED).all())
-    told = f"largest mean training loss over six ratios: {float(worst.max()):.3f}"
-    return judged(told, good, "not yet small")
+    text = f"largest mean training loss over six ratios: {float(worst.max()):.3f}"
+    return judged(text, good, "not yet small")
 
 
 def _error_at(data: xr.Dataset, ratio: float) -> np.ndarray:
@@ -71,15 +69,14 @@ def _error_at(data: xr.Dataset, ratio: float) -> np.ndarray:
 def benign(data: xr.Dataset) -> Finding:
     values = _error_at(data, 1e2)
     good = bool(values.mean() <= FLIP + 0.01)
-    told = f"test error {mean(values)} at ratio 100"
-    return judged(told, good, "above the flips")
+    return judged(f"test error {mean(values)} at ratio 100", good, "above the flips")
 
 
 def harmful(data: xr.Dataset) -> Finding:
     values = {ratio: _error_at(data, ratio) for ratio in (1e-3, 1e-2)}
     good = all(v.mean() >= FLIP + 0.1 for v in values.values())
-    told = "; ".join(f"test error {mean(v)} at ratio {r:g}" for r, v in values.items())
-    return judged(told, good, "below p + 0.1")
+    text = "; ".join(f"test error {mean(v)} at ratio {r:g}" for r, v in values.items())
+    return judged(text, good, "below p + 0.1")
 
 
 _PAPER = "n = 20, m = 10, p = 0.1, 100 steps, rate 0.1, scale 0.01"

@@ -1,9 +1,9 @@
 """The sweeps: the paper's heat map, its boundary, and the boundary where the theorem holds.
 
-The paper's setting: n = 20 training points, m = 10 filters a sign, 10 % of labels flipped, noise 1,
-100 steps of full-batch gradient descent, signal 1 to 10, dimension 100 to 1090. It does not say the
-learning rate and the initial scale: 0.1 and 0.01 here, with which the training loss is below 0.3 in
-every cell. Condition 4.1 fails there (`learnscope conditions examples/phase_diagram.toml`).
+The paper's setting: n = 20 training points, m = 10 filters per sign, 10 % of labels flipped, noise
+1, 100 steps of full-batch gradient descent, signal 1 to 10, dimension 100 to 1090. The paper omits
+the learning rate and the initial scale: with 0.1 and 0.01 the training loss is below 0.3 in every
+cell. Condition 4.1 fails there (`learnscope conditions examples/phase_diagram.toml`).
 
 `theorem` meets it, constants 1, from 3 10^5 to 10^8 dimensions. The theorem compares networks at
 one training loss, which is reached after a time ~ 1/(rate d): so rate times d is the same at every
@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.evidence import Arm, BoundarySweep, Sweep
+from learnscope.evidence import BoundarySweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.probes import Loss, TestAccuracy
@@ -28,20 +28,18 @@ SMALLEST, LARGEST, SIDES_AT = 3e5, 1e8, 1e7  # dimensions
 TRAIN, WIDTH, DELTA = 20, 10, 0.1
 
 
-def experiment(**changes: float) -> Experiment:
+def experiment(
+    signal: float = 2.0, dim: float = 400, rate: float = 0.1, scale: float = 0.01, steps: int = 100
+) -> Experiment:
     """The paper's setting."""
-    settings: dict = {"signal": 2.0, "dim": 400, "rate": 0.1, "scale": 0.01, "steps": 100} | changes
     return Experiment(
-        data=SignalNoise(
-            dim=settings["dim"], train=TRAIN, test=1000, signal=settings["signal"], noise=1.0,
-            flip=FLIP,
-        ),
-        net=PatchCNN(width=WIDTH, activation="relu", scale=settings["scale"]),
-        rule=GradientDescent(rate=settings["rate"]),
-        steps=settings["steps"],
+        data=SignalNoise(dim=dim, train=TRAIN, test=1000, signal=signal, noise=1.0, flip=FLIP),
+        net=PatchCNN(width=WIDTH, activation="relu", scale=scale),
+        rule=GradientDescent(rate=rate),
+        steps=steps,
         probes=(Loss(), TestAccuracy()),
-        record=Record(every=settings["steps"], start=False),
-    )  # fmt: skip
+        record=Record(every=steps, start=False),
+    )
 
 
 def theorem_dims(dims: np.ndarray) -> Axis:
@@ -61,37 +59,21 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     }[scale]
     signals = np.linspace(1, 10, cells)
     dims = np.linspace(100, 1090, cells).round()
-    diagram = Arm(
-        "ReLU CNN",
-        experiment(),
-        (zipped({"data.signal": signals}), zipped({"data.dim": dims})),
-    )
+    plane = (zipped({"data.signal": signals}), zipped({"data.dim": dims}))
     far = experiment(dim=10**6, steps=steps)
     large = np.geomspace(SMALLEST, LARGEST, points).round()
+    small = {"data.dim": np.geomspace(100, 1090, points).round().tolist()}
     line_seeds = {"smoke": 4, "laptop": 20, "paper": 100}[scale]
+    line = (LEVEL, "test_accuracy", line_seeds)
     sides = zipped({"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]})
-    long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small, at no side's boundary
+    long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small
     for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
         long = long.replace(path, values[0])
     return {
-        "diagram": Sweep((diagram,), seeds, dim="net"),
-        "boundary": BoundarySweep(
-            experiment(),
-            {"data.signal": (0.3, 30.0)},
-            {"data.dim": np.geomspace(100, 1090, points).round().tolist()},
-            LEVEL,
-            "test_accuracy",
-            line_seeds,
-        ),
-        "theorem": BoundarySweep(
-            far,
-            {"data.signal": (1.0, 1000.0)},
-            theorem_dims(large),
-            LEVEL,
-            "test_accuracy",
-            line_seeds,
-        ),
-        "sides": Sweep((Arm("ReLU CNN", long, (sides,)),), line_seeds, dim="net"),
+        "diagram": Sweep.of({"ReLU CNN": experiment()}, seeds, plane, dim="net"),
+        "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
+        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, theorem_dims(large), *line),
+        "sides": Sweep.of({"ReLU CNN": long}, line_seeds, (sides,), dim="net"),
     }
 
 

@@ -24,7 +24,7 @@ AS_BEFORE = 3.0  # times
 
 
 def below(one: xr.DataArray | np.ndarray, other: xr.DataArray | np.ndarray) -> bool:
-    """Whether paired values are smaller with 95 % confidence."""
+    """Whether paired values of `one` are smaller, with 95 % confidence."""
     return above(np.asarray(other, float).ravel() - np.asarray(one, float).ravel())
 
 
@@ -45,11 +45,11 @@ def stays_constant(data: xr.Dataset, method: str) -> Finding:
     """min_t of the test loss is of order 1 for every K."""
     least = data.test_loss.sel(rule=method).min("step")
     right = data.test_accuracy.sel(rule=method).isel(step=-1).mean("seed")
-    told = f"least test loss {_by_tasks(least)}; accuracy at the end {float(right.min()):.2f} to "
-    told += f"{float(right.max()):.2f}"
+    text = f"least test loss {_by_tasks(least)}; accuracy at the end {float(right.min()):.2f} to "
+    text += f"{float(right.max()):.2f}"
     good = bool((least.mean("seed") >= CONSTANT).all())
     why = "it falls with K: the noise of one example is worth less than the feature that K n share"
-    return judged(told, good, why if method == "vanilla" else "it falls below 0.6")
+    return judged(text, good, why if method == "vanilla" else "it falls below 0.6")
 
 
 def test_loss_falls(data: xr.Dataset) -> Finding:
@@ -60,15 +60,15 @@ def test_loss_falls(data: xr.Dataset) -> Finding:
 
 
 def below_for_every_k(data: xr.Dataset, other: str, words: str, why: str) -> Finding:
-    """Train-validation below another method for every K; `words` has places for both losses."""
+    """Train-validation is below another method for every K; `words` has places for both losses."""
     last = data.test_loss.isel(step=-1)
     pairs = {int(k): [last.sel(rule=rule, tasks=k) for rule in (SPLITS[1], other)]
              for k in last.tasks.values}  # fmt: skip
-    told = "; ".join(
+    text = "; ".join(
         f"K = {k}: " + words.format(split=mean(split), other=mean(plain))
         for k, (split, plain) in pairs.items()
     )
-    return judged(told, all(below(*pair) for pair in pairs.values()), why)
+    return judged(text, all(below(*pair) for pair in pairs.values()), why)
 
 
 separation = partial(
@@ -91,27 +91,27 @@ def _local(values: xr.DataArray) -> str:
 
 
 def exponent(data: xr.Dataset) -> Finding:
-    """c of exp(-K^c) at several T: it must be positive, and settle."""
+    """The exponent c of exp(-K^c) at several T is positive, and settles."""
     one = data.test_loss.sel(rule="train-validation")
     times = [int(t) for t in one.step.values if t > 0]
     shown = sorted({times[len(times) // 4], times[len(times) // 2], times[-1]})
-    found = {t: loss_exponents(one.sel(step=t)) for t in times}
-    told = "; ".join(f"T = {t}: c = {mean(found[t])}" for t in shown)
-    last, before = found[times[-1]], found[times[len(times) // 2]]
+    exponents = {t: loss_exponents(one.sel(step=t)) for t in times}
+    text = "; ".join(f"T = {t}: c = {mean(exponents[t])}" for t in shown)
+    last, before = exponents[times[-1]], exponents[times[len(times) // 2]]
     positive = above(last)
     settled = abs(last.mean() - before.mean()) < 0.1 * abs(last.mean())
-    told += "; " + ("it changes by less" if settled else "it still changes by more")
-    told += " than a tenth over the last half of the steps; it is a mean slope: between "
-    told += _local(-np.log(one.isel(step=-1).mean("seed")))
-    return judged(told, bool(positive and settled), "c is not positive, or has not settled")
+    text += "; " + ("it changes by less" if settled else "it still changes by more")
+    text += " than a tenth over the last half of the steps; it is a mean slope: between "
+    text += _local(-np.log(one.isel(step=-1).mean("seed")))
+    return judged(text, bool(positive and settled), "c is not positive, or has not settled")
 
 
 def feature_grows(data: xr.Dataset) -> Finding:
     last = data.shared_feature.sel(rule="train-validation").isel(step=-1)
-    found = power_exponents(last)
-    told = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(found)}, "
-    told += f"between {_local(last.mean('seed'))}"
-    return judged(told, above(found), "it does not grow as a power of K")
+    powers = power_exponents(last)
+    text = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(powers)}, "
+    text += f"between {_local(last.mean('seed'))}"
+    return judged(text, above(powers), "it does not grow as a power of K")
 
 
 def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:
@@ -119,12 +119,12 @@ def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:
 
 
 def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
-    """Lemmas 6.1 and 6.2 before the first outer step, against the linearised factors."""
+    """Lemmas 6.1 and 6.2 before the first outer step, compared with the linearised factors."""
     at = _start(data, method, tiny)
     expected = theory.rates(experiment_of(data, method))
     feature, noise = at.feature_amplification, at.training_noise_amplification
     held = at.validation_noise_amplification
-    told = (
+    text = (
         f"feature x{float(feature.mean()):.3g} (linearised {expected.feature_factor:.3g}), noise "
         f"adapted to x{float(noise.mean()):.3g} ({expected.noise_factor:.3g}), validation noise "
         f"x{float(held.mean()):.3g} ({expected.held_factor:.3g})"
@@ -133,16 +133,16 @@ def amplification(data: xr.Dataset, method: str, tiny: bool) -> Finding:
         pairs = ((feature, expected.feature_factor), (noise, expected.noise_factor),
                  (held, expected.held_factor))  # fmt: skip
         good = all(0.5 <= float(v.mean()) / e <= 2 for v, e in pairs)
-        return judged(told, good, "off by more than a factor of 2")
+        return judged(text, good, "off by more than a factor of 2")
     if method == "train-train":
         good = below(feature, noise)
-        return judged(told, good, "noise is not amplified more than the feature")
+        return judged(text, good, "noise is not amplified more than the feature")
     good = below(held, feature) and float(held.mean()) < 2
-    return judged(told, good, "the feature is not amplified more than validation noise")
+    return judged(text, good, "the feature is not amplified more than validation noise")
 
 
 def noise_at_threshold(data: xr.Dataset) -> Finding:
-    """Lemma 6.3: when the feature has grown, validation noise is still as at the start."""
+    """Lemma 6.3: when the feature has grown, validation noise is as at the start."""
     one = data.sel(rule="train-validation").isel(scale=-1)
     when = threshold_time(one.shared_feature, THRESHOLD)
     values = [
@@ -153,30 +153,29 @@ def noise_at_threshold(data: xr.Dataset) -> Finding:
     ]
     if not values:
         return judged("the feature never reaches 1/log(d)", False, "T^(2) is never reached")
-    told = (
+    text = (
         f"T^(2) = {mean(when)} steps (linearised: "
         f"{theory.predict(experiment_of(data, 'train-validation'))['feature_time']:.3g}); "
         f"validation noise there / at the start: {mean(values)}"
     )
-    told += f", at most {max(values):.2f} (log d = {math.log(DIM):.1f})"
+    text += f", at most {max(values):.2f} (log d = {math.log(DIM):.1f})"
     good = len(values) == one.sizes["seed"] and max(values) <= AS_BEFORE
     why = f"in some run it has grown by more than a factor of {AS_BEFORE:g}"
-    return judged(told, good, f"{why}; the bound's tilde allows powers of log(d)")
+    return judged(text, good, f"{why}; the bound's tilde allows powers of log(d)")
 
 
 def slopes_fall(data: xr.Dataset) -> Finding:
     """Lemma 6.4: sums of -l' fall as 1 / (T eta)."""
     one = data.sel(rule="train-validation").isel(scale=-1)
-    found = decay_exponents(one.outer_slope)
+    powers = decay_exponents(one.outer_slope)
     experiment = experiment_of(data, "train-validation")
     count = experiment.data.tasks * experiment.data.validation  # type: ignore[attr-defined]
     least = count * one.outer_slope.min("step")
-    told = (
+    text = (
         f"least sum {mean(least)}, 1/(T eta) = {1 / (RATE * int(one.step[-1])):.3g}; power of time "
-        f"in the later half {mean(found)}"
+        f"in the later half {mean(powers)}"
     )
-    good = bool(found.mean() <= -0.8)
-    return judged(told, good, "it falls more slowly than 1/T")
+    return judged(text, bool(powers.mean() <= -0.8), "it falls more slowly than 1/T")
 
 
 def wide_enough(data: xr.Dataset) -> Finding:
@@ -184,7 +183,7 @@ def wide_enough(data: xr.Dataset) -> Finding:
     apart = {
         int(m): below(*(last.sel(rule=s, width=m) for s in SPLITS[::-1])) for m in last.width.values
     }
-    told = "; ".join(
+    text = "; ".join(
         f"m = {m}: {mean(last.sel(rule=SPLITS[0], width=m))} without, "
         f"{mean(last.sel(rule=SPLITS[1], width=m))} with a split"
         for m in apart
@@ -193,52 +192,51 @@ def wide_enough(data: xr.Dataset) -> Finding:
     why = (
         f"no separation at m = {', '.join(narrow)}: some examples activate no filter of their sign"
     )
-    return judged(told, not narrow, why)
+    return judged(text, not narrow, why)
 
 
 def _end(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
-    """The one recorded value of a rule: rules at equal budgets end at different steps."""
+    """The only recorded value of a rule: rules at equal budgets end at different steps."""
     return data[name].sel(rule=rule).mean("step", skipna=True)
 
 
 def at_equal_budget(data: xr.Dataset, one: str, other: str) -> Finding:
-    """One rule's test loss below another's."""
+    """One rule's test loss is below another's."""
     pair = [_end(data, "test_loss", rule) for rule in (one, other)]
     adapted = [_end(data, "adapted_test_loss", rule) for rule in (one, other)]
-    told = (
+    text = (
         f"{one}: {mean(pair[0])} ({mean(adapted[0])} adapted); {other}: {mean(pair[1])} "
         f"({mean(adapted[1])} adapted)"
     )
-    return judged(told, below(*pair), "not below, before adapting")
+    return judged(text, below(*pair), "not below, before adapting")
 
 
 def needs_split(data: xr.Dataset, rule: str) -> Finding:
-    """A rule's train-train version stays at a constant, its train-validation version does not."""
+    """A rule's train-train version stays at a constant; its train-validation version does not."""
     same, apart = (_end(data, "test_loss", f"{rule}, {split}") for split in SPLITS)
-    told = f"{mean(same)} without, {mean(apart)} with a split"
+    text = f"{mean(same)} without, {mean(apart)} with a split"
     good = below(apart, same) and float(same.mean()) >= CONSTANT
-    return judged(told, good, "train-train generalises too, or the split does not help")
+    return judged(text, good, "train-train generalises too, or the split does not help")
 
 
 def _best(data: xr.Dataset, name: str, method: str) -> xr.DataArray:
-    """At the weight that is best on average."""
+    """The values at the weight that is best on average."""
     one = data[name].sel(rule=method).isel(step=-1)
     return one.isel(weight=int(one.mean("seed").argmin("weight")))
 
 
 def linear_reversal(data: xr.Dataset, name: str) -> Finding:
-    """Train-train below train-validation, each at its best ridge."""
+    """Train-train is below train-validation, each at its best ridge."""
     same, apart = (_best(data, name, split) for split in SPLITS)
-    told = (
+    text = (
         f"train-train {mean(same)} (at weight {float(same.weight):.3g}), train-validation "
         f"{mean(apart)} (at {float(apart.weight):.3g})"
     )
-    return judged(told, below(same, apart), "train-train is not better")
+    return judged(text, below(same, apart), "train-train is not better")
 
 
 def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
-    """Per method, the share of cells where the linearised criterion says what was measured; and,
-    of all, whether the feature was learnt (accuracy above 3/4)."""
+    """The share of cells on the predicted side by method; and which cells learnt the feature."""
     learnt = data.test_accuracy.isel(step=-1).mean("seed") > (1 + CHANCE) / 2
     shares = {}
     for name in data.rule.values:
@@ -256,25 +254,25 @@ def predicted_sides(data: xr.Dataset) -> tuple[dict[str, float], xr.DataArray]:
 
 def criterion(data: xr.Dataset) -> Finding:
     shares, _ = predicted_sides(data)
-    told = "cells on the predicted side: " + "; ".join(
+    text = "cells on the predicted side: " + "; ".join(
         f"{k} {100 * v:.0f} %" for k, v in shares.items()
     )
     missed = [name for name, part in shares.items() if part < 0.8]
     why = f"below 80 % for {', '.join(missed)}: at this sigma_0 inner loops soon saturate"
-    return judged(told, not missed, why)
+    return judged(text, not missed, why)
 
 
 def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
-    """Where vanilla training should fail by its rates and train-validation should not."""
+    """Cells where vanilla training should fail by its rates and train-validation should not."""
     last = data.test_loss.isel(step=-1)
     pairs = []
     for noise in data.noise.values:
         for tasks in data.tasks.values:
-            found = {}
+            growth = {}
             for name in ("train-validation", "vanilla"):
                 setting = experiment_of(data, name).replace("data.noise", float(noise))
-                found[name] = theory.rates(setting.replace("data.tasks", int(tasks))).advantage
-            if found["vanilla"] < 0.5 and found["train-validation"] > 2:
+                growth[name] = theory.rates(setting.replace("data.tasks", int(tasks))).advantage
+            if growth["vanilla"] < 0.5 and growth["train-validation"] > 2:
                 pairs.append(last.sel(noise=noise, tasks=tasks))
     if not pairs:
         return judged("no such cell in the sweep", False, "the sweep does not reach it")
@@ -282,7 +280,7 @@ def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
         np.stack([pair.sel(rule=name).values for pair in pairs])
         for name in ("train-validation", "vanilla")
     )
-    told = (
+    text = (
         f"{len(pairs)} cells of (noise, K): {mean(apart)} with a split, {mean(plain)} vanilla; "
         f"below in {100 * float((apart < plain).mean()):.0f} % of runs"
     )
@@ -290,4 +288,4 @@ def vanilla_in_large_noise(data: xr.Dataset) -> Finding:
     why = "vanilla training does not fail there"
     if float(plain.mean()) >= CONSTANT:
         why = "both fail there: the inner loop saturates far below its linearised factor"
-    return judged(told, good, why)
+    return judged(text, good, why)

@@ -1,4 +1,4 @@
-"""What the paper claims, and in which setting; `checks.py` says how it is checked."""
+"""The paper's claims and their settings; `checks.py` has the checks."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ from learnscope.papers.meta_split import checks
 from learnscope.papers.meta_split import table_checks as tables
 from learnscope.papers.meta_split.experiments import READINGS, SETTINGS, labels
 from learnscope.papers.meta_split.real_claims import REAL_CLAIMS
-from learnscope.papers.meta_split.reported import told
+from learnscope.papers.meta_split.reported import printed
 
 _REGIME = "d = 1000, M = 500, n = 2 + 2, m = 10, ‖ξ‖² = 24, γ = 2, η = 0.1, T = 2000"
 _MATCHED = "theorem regime, K = 16, 12 000 gradient passes a task"
@@ -63,7 +63,7 @@ def _lemmas() -> list[Claim]:
         "train-validation": "Inner steps amplify the feature, and leave validation noise",
     }
     paper = {"train-train": "γ^J against (γ polylog(d))^J", "train-validation": "γ^J against O(1)"}
-    found = [
+    amplified = [
         Claim(f"{where[name].lower().replace(' ', '').replace('.', '')}_{kind}", words[name],
               where[name], paper[name], f"theorem regime, K = 16, t = 0, σ₀ = {text}", ("lemmas",),
               partial(checks.amplification, method=name, tiny=kind == "tiny"))
@@ -72,7 +72,7 @@ def _lemmas() -> list[Claim]:
     ]  # fmt: skip
     setting = "theorem regime, K = 16, σ₀ = d^-1/2"
     return [
-        *found,
+        *amplified,
         Claim("lemma63", "When the shared feature has grown, validation noise is as at the start",
               "Lemma 6.3", "Õ(d^-1/2) at T^(2)", setting, ("lemmas",), checks.noise_at_threshold),
         Claim("lemma64", "Sums of -ℓ' fall to 1/(Tη)", "Lemma 6.4", "Õ(1/(Tη))", setting,
@@ -91,22 +91,22 @@ _TABLE = {
 
 
 def _tables() -> list[Claim]:
-    found = []
+    claims = []
     for reading, setting_words in _READING.items():
         settings = SETTINGS if reading != "other rates" else SETTINGS[:1]
         for setting in settings:
             name = f"{reading}_{setting}".replace(" ", "_").replace(",", "").replace(">", "over")
-            found += [
+            claims += [
                 Claim(f"order_{name}", f"Synthetic, {setting}: train-validation has the smaller "
-                      "loss", _TABLE[setting], told(setting), setting_words, ("tables",),
+                      "loss", _TABLE[setting], printed(setting), setting_words, ("tables",),
                       partial(tables.smaller_loss, reading=reading, setting=setting)),
                 Claim(f"numbers_{name}", f"Synthetic, {setting}: the losses themselves",
-                      _TABLE[setting], told(setting), setting_words, ("tables",),
+                      _TABLE[setting], printed(setting), setting_words, ("tables",),
                       partial(tables.same_numbers, reading=reading, setting=setting)),
             ]  # fmt: skip
         if reading == "other rates":
             continue
-        found += [
+        claims += [
             Claim(f"activation_{reading}", "Huberised ReLU performs similarly to ReLU", "Table 1",
                   "8.50 / 8.22, 4.66 / 4.62", setting_words, ("tables",),
                   partial(tables.activations_alike, reading=reading)),
@@ -120,18 +120,18 @@ def _tables() -> list[Claim]:
                   "are classified", "section 5 (justifies Theorem 4.5)", "not reported",
                   setting_words, ("tables",), partial(tables.learns_feature, reading=reading)),
         ]  # fmt: skip
-    return found
+    return claims
 
 
 def _figure1() -> list[Claim]:
-    found = []
+    claims = []
     cases = [("tables", "decoded", "5 steps"), ("tables", "stated", "5 steps"),
              ("adam", "Adam", "5 steps"), ("adam", "Adam", "1 step")]  # fmt: skip
     for sweep, reading, setting in cases:
         same, apart = labels(reading, setting)
         words = f"{reading} reading, {setting}" if sweep == "tables" else f"Adam outside, {setting}"
         name = f"{reading}_{setting}".replace(" ", "_").lower()
-        found += [
+        claims += [
             Claim(f"figure1a_{name}", "Train-validation: the test loss decreases almost "
                   "monotonically", "Figure 1a", "a curve", f"section 5.1, {words}", (sweep,),
                   partial(tables.falls_steadily, label=apart)),
@@ -139,7 +139,7 @@ def _figure1() -> list[Claim]:
                   "Figure 1b", "a curve", f"section 5.1, {words}", (sweep,),
                   partial(tables.falls_then_rises, label=same)),
         ]  # fmt: skip
-    return found
+    return claims
 
 
 def _rules() -> list[Claim]:

@@ -5,8 +5,8 @@ m = 10, ||xi||^2 = 24, ||z|| = 0.3, sigma_0 = d^-1/2, gamma = 2, J = 5, eta = 0.
 step. It meets Conditions 4.1 to 4.3 (`learnscope.theory.conditions`).
 
 *Section 5.1* (`paper_setting`): d = 1000, K = 343, n = 10, sigma_xi = 10.42, sigma_s = 0.00066,
-m = 18, sigma_0 = 0.032. The paper does not say M, the split, the outer optimiser, the tasks a step
-or the number of steps, and gives two pairs of rates. Here the split is 5/5, SGD over 16 tasks,
+m = 18, sigma_0 = 0.032. The paper does not say M, the split, the outer optimiser, the tasks per
+step or the number of steps, and gives two pairs of rates. Here the split is 5/5, SGD over 16 tasks,
 4000 steps, and the readings are: `stated` (M = d/2, the most that Condition 4.2 allows; gamma =
 0.001, eta = 0.0001), `decoded` (M = 686 = 2K, with which the losses are nearest to those printed)
 and `other rates` (gamma = 0.01, eta = 0.001). Test losses are before adapting.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import TaskFamily
-from learnscope.evidence import Arm, BoundarySweep, Sweep
+from learnscope.evidence import BoundarySweep, Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import Linear, PatchCNN
 from learnscope.papers.meta_split.parts.centroid import CentroidError
@@ -61,10 +61,19 @@ def noise_of(squared: float, dictionary: int = DICTIONARY) -> float:
 
 
 def method(name: str) -> AbstractRule:
-    """The three methods of the theorems."""
+    """A method of the theorems."""
     if name == "vanilla":
         return Pooled(rate=RATE)
     return Fomaml(rate=RATE, inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=name)
+
+
+def family(**changes: Any) -> TaskFamily:
+    """The data of the theorem regime."""
+    given: dict[str, Any] = {
+        "dim": DIM, "dictionary": DICTIONARY, "tasks": 16, "samples": 4, "validation": 2,
+        "signal": 1.0, "task_signal": 0.3, "noise": noise_of(NOISE_SQUARED), "test_tasks": 200,
+    }  # fmt: skip
+    return TaskFamily(**given | changes)
 
 
 def theorem(
@@ -76,19 +85,15 @@ def theorem(
     **data: Any,
 ) -> Experiment:
     """The theorem regime."""
-    given: dict[str, Any] = {
-        "dim": DIM, "dictionary": DICTIONARY, "tasks": 16, "samples": 4, "validation": 2,
-        "signal": 1.0, "task_signal": 0.3, "noise": noise_of(NOISE_SQUARED), "test_tasks": 200,
-    }  # fmt: skip
     return Experiment(
-        data=TaskFamily(**given | data),
+        data=family(**data),
         net=PatchCNN(width=10, activation="huberised", scale=DIM**-0.5, second_layer="sum"),
         rule=rule, steps=steps, probes=probes, record=Record(every=every, start=start),
     )  # fmt: skip
 
 
 def watched(name: str) -> tuple[AbstractProbe, ...]:
-    """Losses before and after adapting, and what is learnt, as that method adapts."""
+    """Losses before and after adapting, as the method adapts, and what is learnt."""
     split = "train-train" if name == "vanilla" else name
     steps = 0 if name == "vanilla" else INNER_STEPS
     return (
@@ -142,29 +147,29 @@ def labels(reading: str, setting: str) -> list[str]:
 
 
 def budgeted() -> dict[str, tuple[AbstractRule, int]]:
-    """Every rule, and how many passes over a task's examples one of its outer steps takes: a
-    gradient is one, a second derivative along a direction two."""
+    """Every rule, with the passes over a task's examples per outer step: one for a gradient, two
+    for a second derivative along a direction."""
     inner: dict[str, Any] = {"inner_rate": INNER_RATE, "inner_steps": INNER_STEPS}
     near: dict[str, Any] = {**inner, "weight": 0.1}
     j, solver = INNER_STEPS, 5
-    found: dict[str, tuple[AbstractRule, int]] = {}
+    rules: dict[str, tuple[AbstractRule, int]] = {}
     for split in SPLITS:
-        found |= {
+        rules |= {
             f"FOMAML, {split}": (Fomaml(rate=RATE, split=split, **inner), j + 1),
             f"MAML, {split}": (Maml(rate=RATE, split=split, **inner), 3 * j + 1),
             f"iMAML, {split}": (
                 Imaml(rate=RATE, split=split, solver_steps=solver, **near), j + 1 + 2 * solver
             ),
-            # A step of Reptile adds up J gradients: its rate is such that each counts as much.
+            # A step of Reptile adds J gradients; at this rate each counts as much as in FOMAML.
             f"Reptile, {split}": (Reptile(rate=RATE / INNER_RATE, split=split, **inner), j),
             f"MetaProx, {split}": (MetaProx(rate=RATE / INNER_RATE, split=split, **near), j),
             f"pooled, {split}": (Pooled(rate=RATE, split=split), 1),
         }  # fmt: skip
-    return found
+    return rules
 
 
 def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
-    arms = []
+    experiments = {}
     for name, (rule, passes) in budgeted().items():
         steps = max(1, budget // passes)
         split = name.split(", ")[1]
@@ -172,33 +177,24 @@ def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
             TestLoss(), TestAccuracy(), FeatureLearning(),
             AdaptedTest(inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=split),
         )  # fmt: skip
-        arms.append(Arm(name, theorem(rule, probes, steps, steps, start=False, **data)))
-    return Sweep(tuple(arms), seeds)
+        experiments[name] = theorem(rule, probes, steps, steps, start=False, **data)
+    return Sweep.of(experiments, seeds)
 
 
 def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
     """Ridge inside, least squares outside: linear tasks, and this paper's data."""
     weights = (zipped({"rule.weight": np.geomspace(1e-2, 1e4, cells).tolist()}),)
     linear = LinearTasks(dim=60, tasks=120, samples=20, validation=10, spread=1.0, test_tasks=50)
-    family = TaskFamily(
-        dim=DIM, dictionary=DICTIONARY, tasks=16, samples=4, validation=2, signal=1.0,
-        task_signal=0.3, noise=noise_of(NOISE_SQUARED), test_tasks=200,
-    )  # fmt: skip
 
-    def arms(data: Any, probes: tuple[AbstractProbe, ...]) -> tuple[Arm, ...]:
-        return tuple(
-            Arm(split, Experiment(
-                data=data, net=Linear(), rule=LinearCentroid(weight=1.0, split=split), steps=1,
-                probes=probes, record=Record(every=1, start=False)), weights)
-            for split in SPLITS
-        )  # fmt: skip
+    def both(data: Any, probes: tuple[AbstractProbe, ...]) -> Sweep:
+        base = Experiment(data, Linear(), LinearCentroid(weight=1.0), 1, probes,
+                          Record(every=1, start=False))  # fmt: skip
+        return Sweep.of({s: base.replace("rule.split", s) for s in SPLITS}, seeds, weights)
 
     return {
-        "centroid": Sweep(arms(linear, (CentroidError(), TestLoss())), seeds, dim="rule"),
-        "centroid_family": Sweep(
-            arms(family, (TestLoss(), TestAccuracy())), seeds, dim="rule"
-        ),
-    }  # fmt: skip
+        "centroid": both(linear, (CentroidError(), TestLoss())),
+        "centroid_family": both(family(), (TestLoss(), TestAccuracy())),
+    }
 
 
 def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
@@ -222,7 +218,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
 
     def each(names: tuple[str, ...], made: Callable[[str], Experiment], seeds: int,
              axes: tuple[Axis, ...]) -> Sweep:  # fmt: skip
-        return Sweep(tuple(Arm(name, made(name), axes) for name in names), seeds)
+        return Sweep.of({name: made(name) for name in names}, seeds, axes)
 
     return {
         "separation": each(METHODS, lambda name: theorem(
@@ -239,22 +235,18 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
         "phase": each(METHODS, lambda name: theorem(
             method(name), quick, phase_steps, phase_steps, start=False, **small),
             2 if smoke else 3, plane),
-        "tables": Sweep(
-            tuple(
-                Arm(label, paper_setting(reading, setting, split, paper_steps, every, **tiny))
-                for reading in READINGS
-                for setting in (SETTINGS if reading != "other rates" else SETTINGS[:1])
-                for split, label in zip(SPLITS, labels(reading, setting), strict=True)
-            ),
+        "tables": Sweep.of(
+            {label: paper_setting(reading, setting, split, paper_steps, every, **tiny)
+             for reading in READINGS
+             for setting in (SETTINGS if reading != "other rates" else SETTINGS[:1])
+             for split, label in zip(SPLITS, labels(reading, setting), strict=True)},
             3 if scale == "laptop" else few, dim="setting",
         ),
-        "adam": Sweep(
-            tuple(
-                Arm(label, paper_setting(
-                    "stated", setting, split, max(20, paper_steps // 4), every, "adam", **tiny))
-                for setting in ("5 steps", "1 step")
-                for split, label in zip(SPLITS, labels("Adam", setting), strict=True)
-            ),
+        "adam": Sweep.of(
+            {label: paper_setting(
+                "stated", setting, split, max(20, paper_steps // 4), every, "adam", **tiny)
+             for setting in ("5 steps", "1 step")
+             for split, label in zip(SPLITS, labels("Adam", setting), strict=True)},
             2 if smoke else 3, dim="setting",
         ),
         **_centroid(2 if smoke else 20, 3 if smoke else 13),

@@ -3,11 +3,11 @@
 import numpy as np
 import xarray as xr
 
-_LEAST = 8  # tasks: below, nothing separates yet
+_LEAST = 8  # tasks; with fewer, nothing separates yet
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Of the least-squares line."""
+    """The slope of the least-squares line."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     good = np.isfinite(x) & np.isfinite(y)
     if good.sum() < 2:
@@ -41,7 +41,7 @@ def power_exponents(values: xr.DataArray) -> np.ndarray:
 
 
 def decay_exponents(values: xr.DataArray) -> np.ndarray:
-    """The power of time with which values fall in the later half of a run, for every seed."""
+    """The power of time with which values fall in the second half of a run, for every seed."""
     late = values.isel(step=slice(values.sizes["step"] // 2, None))
     x = np.log(np.maximum(late.step.values.astype(float), 1))
     rows = np.clip(late.transpose("seed", "step").values, 1e-300, None)

@@ -11,7 +11,7 @@ from learnscope.rules import Imaml, Maml, MetaProx, Pooled, Reptile
 def presets() -> tuple[Preset, ...]:
     inner: dict[str, Any] = {"inner_rate": INNER_RATE, "inner_steps": 2}
     meta = {"rate": RATE, **inner}
-    preset = Preset(
+    return (Preset(
         "meta_split",
         "Meta-learning: what the split is for",
         theorem(method("train-validation"), (TestLoss(),), steps=400, every=1),
@@ -24,5 +24,4 @@ def presets() -> tuple[Preset, ...]:
                 "shared_feature", "task_feature", "training_noise", "validation_noise",
             ),
         },
-    )  # fmt: skip
-    return (preset,)
+    ),)  # fmt: skip

@@ -3,7 +3,7 @@
 The paper has RainbowMNIST and miniImageNet; Omniglot and CIFAR-FS stand in for the latter where it
 is not at hand. It does not say the outer optimiser (Adam here), the tasks and steps (here few: the
 *laptop* scale is a short training of narrow networks on images of half the side), nor how many
-examples a class of RainbowMNIST has (2 to adapt to and 2 to validate here). Fresh tasks are drawn
+examples per class RainbowMNIST has (2 to adapt to and 2 to validate here). Fresh tasks are drawn
 every step. Whatever a rule adapts to in training, fresh tasks are adapted to from the training
 half's number of examples, with the rule's own rate and steps, and judged by further queries.
 
@@ -17,7 +17,7 @@ stated rates throughout.
 import dataclasses
 from typing import Any
 
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.images import ImageTasks
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractNet, Conv4, Conv6, FullyConnected, ResNet
@@ -39,7 +39,7 @@ EPSILON = 0.5  # of Reptile
 
 @dataclasses.dataclass(frozen=True)
 class Protocol:
-    """What the settings of a data set have in common."""
+    """The protocol that all settings of a data set share."""
 
     data: dict[str, Any]
     inner_rate: float
@@ -58,7 +58,7 @@ def label(setting: str, split: str) -> str:
 
 
 def protocol(name: str, scale: str) -> Protocol:
-    """How a data set is learnt from at a scale."""
+    """The protocol of a data set at a scale."""
     rainbow = name == "rainbow"
     data: dict[str, Any] = {"name": name, "ways": 10 if rainbow else 5, "tasks": 40}
     rates = (0.1, 0.01) if rainbow else (0.3, 0.01)
@@ -73,11 +73,9 @@ def protocol(name: str, scale: str) -> Protocol:
         sizes = {"test_tasks": 160, "shots": 5, "validation": 5, "queries": 15}
         if not rainbow:
             sizes = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
-        # At length the stated rates can be had as they are.
-        rates, kept = (
-            (rates if rainbow else (0.01, 0.001)),
-            tuple(s for s in settings if s != STATED),
-        )
+        # Long runs can use the stated rates.
+        rates = rates if rainbow else (0.01, 0.001)
+        kept = tuple(s for s in settings if s != STATED)
         return Protocol(data | sizes, *rates, 32, 64, 10_000 if rainbow else 60_000, kept)
     if rainbow:
         sizes = {"test_tasks": 16, "shots": 2, "validation": 2, "queries": 10, "images": 30}
@@ -85,7 +83,7 @@ def protocol(name: str, scale: str) -> Protocol:
     sizes = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8, "shrink": 2}
     if name == "mini-imagenet":
         sizes |= {"shrink": 4}
-    # A ResNet18 compiles for minutes and learns for many.
+    # A ResNet18 takes minutes to compile, and many more to train.
     kept = (BASE, FIVE) if name == "cifar-fs" else tuple(s for s in settings if s != RESNET)
     return Protocol(data | sizes, *rates, 16, 4, 150, kept)
 
@@ -103,7 +101,7 @@ def net_of(setting: str, given: Protocol) -> AbstractNet:
 
 
 def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
-    """FOMAML with a split, or (none) Reptile, in a setting."""
+    """FOMAML with a split, or Reptile (no split), in a setting."""
     inner, rate = given.inner_rate, given.rate
     if setting == STATED:
         inner, rate = 0.01, 0.001
@@ -128,16 +126,12 @@ def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """One sweep per data set; its arms are settings with either split, and Reptile."""
     seeds = {"smoke": 2, "laptop": 3, "paper": 5}[scale]
-    found = {}
+    sweeps = {}
     for sweep, name in SETS.items():
         given = protocol(name, scale)
-        arms = [Arm(label(BASE, split), experiment(BASE, split, given)) for split in SPLITS]
-        arms.append(Arm(REPTILE, experiment(BASE, None, given)))
-        arms += [
-            Arm(label(setting, split), experiment(setting, split, given))
-            for setting in given.settings
-            if setting != BASE
-            for split in SPLITS
-        ]
-        found[sweep] = Sweep(tuple(arms), seeds, dim="setting")
-    return found
+        arms = {label(BASE, split): experiment(BASE, split, given) for split in SPLITS}
+        arms[REPTILE] = experiment(BASE, None, given)
+        others = [setting for setting in given.settings if setting != BASE]
+        arms |= {label(s, split): experiment(s, split, given) for s in others for split in SPLITS}
+        sweeps[sweep] = Sweep.of(arms, seeds, dim="setting")
+    return sweeps

@@ -1,9 +1,8 @@
 """How the claims on images are checked: functions of a data set's sweep.
 
 Accuracies are those of fresh tasks after adapting, in percent, with 95 % intervals over all fresh
-tasks of all seeds, as the paper has them over tasks; the means of the seeds stand beside. Whether
-one method is better than another is decided by the seeds, which are paired: the 95 % interval of
-the mean difference must be above 0.
+tasks of all seeds (the paper's are over tasks), followed by the means of the seeds. A method is
+better than another if the 95 % interval of the mean difference, paired by seed, is above 0.
 """
 
 import numpy as np
@@ -19,7 +18,7 @@ _SHORT = "a short training of a narrow network on images of half the side"
 
 
 def accuracy(data: xr.Dataset, arm: str, last: bool = True) -> xr.DataArray:
-    """In percent: (seed, task), at the end (or before the first step)."""
+    """Accuracies in percent by seed and task, at the end (or before the first step)."""
     one = data.task_accuracy.sel(setting=arm).isel(step=-1 if last else 0)
     return 100 * one.dropna("task", how="all").transpose("seed", "task")
 
@@ -38,12 +37,12 @@ def gap(data: xr.Dataset, setting: str) -> np.ndarray:
 
 
 def absent(data: xr.Dataset, *arms: str) -> Finding | None:
-    """Word that the scale at hand has not all of these arms."""
+    """A finding "not run" if the dataset lacks one of these arms."""
     missing = [arm for arm in arms if arm not in data.setting.values]
     if not missing:
         return None
-    told = f"the scale that was run has no setting '{missing[0]}'"
-    return Finding("", "not run", f"{told}; learnscope verify meta_split --scale paper may have it")
+    text = f"the scale that was run has no setting '{missing[0]}'"
+    return Finding("", "not run", f"{text}; learnscope verify meta_split --scale paper may have it")
 
 
 def _pair(setting: str) -> list[str]:
@@ -60,46 +59,45 @@ def _both(data: xr.Dataset, setting: str) -> str:
 
 
 def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
-    """Train-validation is better than train-train, by more than a margin, and better than the
-    initial network: else nothing was learnt that could be compared."""
+    """Train-validation beats train-train, by more than a margin, and the initial network."""
     if (missing := absent(data, *_pair(setting))) is not None:
         return missing
     by = gap(data, setting)
     start = accuracy(data, label(setting, SPLITS[1]), last=False)
     learnt = (accuracy(data, label(setting, SPLITS[1])) - start).mean("task").values
-    told = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
-    told += f"{float(start.mean()):.1f} %"
+    text = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
+    text += f"{float(start.mean()):.1f} %"
     why = f"not better by more than {margin:g} points" if margin else "not better"
     better = above(by) and bool(by.mean() > margin)
     why = "train-validation learnt nothing in so few steps" if better else why
-    return judged(told, better and above(learnt), f"{why}, over the seeds")
+    return judged(text, better and above(learnt), f"{why}, over the seeds")
 
 
 def numbers(data: xr.Dataset, name: str) -> Finding:
-    """Both accuracies of the base setting within 5 points of those printed."""
+    """Both accuracies of the base setting are within 5 points of the printed ones."""
     if (missing := absent(data, *_pair(BASE))) is not None:
         return missing
-    found = [float(accuracy(data, arm).mean()) for arm in _pair(BASE)]
+    ours = [float(accuracy(data, arm).mean()) for arm in _pair(BASE)]
     printed = [value for value, _ in REPORTED[column(name)][BASE]]
-    good = all(abs(a - b) <= ALIKE for a, b in zip(found, printed, strict=True))
+    good = all(abs(a - b) <= ALIKE for a, b in zip(ours, printed, strict=True))
     stands = "" if name in REPORTED else "; another data set than the paper's"
     return judged(_both(data, BASE), good, f"off by more than {ALIKE:g} points: {_SHORT}{stands}")
 
 
 def alike(data: xr.Dataset, other: str) -> Finding:
-    """Two settings within 5 points, with either split."""
+    """Two settings are within 5 points, with either split."""
     if (missing := absent(data, *_pair(BASE), *_pair(other))) is not None:
         return missing
     by = [
         (accuracy(data, label(BASE, split)) - accuracy(data, label(other, split))).mean("task")
         for split in SPLITS
     ]
-    told = "; ".join(
+    text = "; ".join(
         f"{split}: huberised - {other} {_points(v.values)}"
         for split, v in zip(SPLITS, by, strict=True)
     )
     good = all(abs(float(v.mean())) <= ALIKE for v in by)
-    return judged(f"{told}; {other}: {_both(data, other)}", good, f"off by more than {ALIKE:g}")
+    return judged(f"{text}; {other}: {_both(data, other)}", good, f"off by more than {ALIKE:g}")
 
 
 def gap_grows(data: xr.Dataset, less: str) -> Finding:
@@ -107,13 +105,13 @@ def gap_grows(data: xr.Dataset, less: str) -> Finding:
     if (missing := absent(data, *_pair(BASE), *_pair(less))) is not None:
         return missing
     small, large = gap(data, less), gap(data, BASE)
-    told = f"gap {_points(large)} ({BASE}), {_points(small)} ({less}: {_both(data, less)})"
+    text = f"gap {_points(large)} ({BASE}), {_points(small)} ({less}: {_both(data, less)})"
     good = above(large - small) and bool(large.mean() > 0)
-    return judged(told, good, "the gap does not grow over the seeds, or is no gain")
+    return judged(text, good, "the gap does not grow over the seeds, or is no gain")
 
 
 def learns_nothing(data: xr.Dataset, setting: str, chance: float) -> Finding:
-    """Both splits within 5 points of chance."""
+    """Both splits are within 5 points of chance."""
     if (missing := absent(data, *_pair(setting))) is not None:
         return missing
     means = [float(accuracy(data, arm).mean()) for arm in _pair(setting)]
@@ -127,8 +125,8 @@ def loses(data: xr.Dataset) -> Finding:
         return missing
     base, other = (accuracy(data, label(s, SPLITS[1])).mean("task") for s in (BASE, OUTER))
     by = (base - other).values
-    told = f"{_both(data, OUTER)}; train-validation loses {_points(by)}"
-    return judged(told, above(by), "train-validation does not lose over the seeds")
+    text = f"{_both(data, OUTER)}; train-validation loses {_points(by)}"
+    return judged(text, above(by), "train-validation does not lose over the seeds")
 
 
 def beats_reptile(data: xr.Dataset) -> Finding:
@@ -137,8 +135,8 @@ def beats_reptile(data: xr.Dataset) -> Finding:
     if (missing := absent(data, apart, REPTILE)) is not None:
         return missing
     by = (accuracy(data, apart).mean("task") - accuracy(data, REPTILE).mean("task")).values
-    told = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
-    return judged(told, above(by), "not better over the seeds")
+    text = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
+    return judged(text, above(by), "not better over the seeds")
 
 
 def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) -> Finding:
@@ -146,11 +144,11 @@ def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) 
     arms = [label(setting, split) for split in splits for setting in settings]
     if (missing := absent(data, *arms)) is not None:
         return missing
-    good, told = True, []
+    good, parts = True, []
     for split in splits:
         chosen = [label(setting, split) for setting in settings]
         first, last = (accuracy(data, arm).mean("task").values for arm in (chosen[0], chosen[-1]))
         good &= above(last - first)
         each = (f"{s} {shown(data, arm)}" for s, arm in zip(settings, chosen, strict=True))
-        told.append(f"{split}: {', '.join(each)}; up by {_points(last - first)}")
-    return judged("; ".join(told), good, "no rise over the seeds")
+        parts.append(f"{split}: {', '.join(each)}; up by {_points(last - first)}")
+    return judged("; ".join(parts), good, "no rise over the seeds")

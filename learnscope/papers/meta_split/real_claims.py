@@ -1,4 +1,4 @@
-"""What the paper claims on images; `real_checks.py` says how it is checked."""
+"""The paper's claims on images; `real_checks.py` has the checks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,10 +29,10 @@ def _claim(
     name: str, id: str, statement: str, *settings: str, where: str = "", reported: str = "",
     check: Callable,
 ) -> Claim:  # fmt: skip
-    """A claim about a data set; the settings' rows of the tables are what the paper reports."""
+    """A claim about a data set; by default the paper reports the settings' rows of its tables."""
     sweep = next(key for key, value in real.SETS.items() if value == name)
     where = where or paper.TABLES[settings[0]]
-    reported = reported or paper.told(name, *settings)
+    reported = reported or paper.printed(name, *settings)
     text = f"{WORDS[name]}: {statement}"
     return Claim(f"{sweep}_{id}", text, where, reported, _SETTING[name], (sweep,), check)
 
@@ -45,7 +45,7 @@ def _better(name: str, id: str, words: str, setting: str, margin: float = 0.0) -
 
 
 def _shared(name: str) -> list[Claim]:
-    """What both columns of Tables 1 to 4 say."""
+    """The claims of both columns of Tables 1 to 4."""
     more, margin = (" by more than 5 points", checks.MARGIN) if name == "rainbow" else ("", 0.0)
     column = paper.column(name)
     both = paper.REPORTED[column][real.BASE][1], paper.REPTILES[column]
@@ -62,7 +62,7 @@ def _shared(name: str) -> list[Claim]:
 
 def _tables(name: str) -> list[Claim]:
     """Tables 1 to 3."""
-    found = [
+    claims = [
         _better(name, "relu", "with ReLU, too", real.RELU),
         _claim(name, "activation", "huberised ReLU performs similarly to ReLU", real.BASE,
                real.RELU, where=paper.TABLES[real.RELU],
@@ -75,13 +75,13 @@ def _tables(name: str) -> list[Claim]:
                real.OUTER, real.BASE, check=partial(checks.gap_grows, less=real.OUTER)),
     ]  # fmt: skip
     if name == "rainbow":
-        found.append(_better(name, "one_step", "with 1 inner step", real.ONE))
-        found.append(_better(name, "outer", "with the larger rate outside", real.OUTER))
+        claims.append(_better(name, "one_step", "with 1 inner step", real.ONE))
+        claims.append(_better(name, "outer", "with the larger rate outside", real.OUTER))
     else:
         check = partial(checks.learns_nothing, setting=real.OUTER, chance=20.0)
         words = "nothing is learnt if the outer rate is the larger one"
-        found.append(_claim(name, "rates_chance", words, real.OUTER, check=check))
-    return found
+        claims.append(_claim(name, "rates_chance", words, real.OUTER, check=check))
+    return claims
 
 
 def _nets(name: str) -> list[Claim]:
@@ -117,7 +117,7 @@ REAL_CLAIMS = (
     *_tables("rainbow"),
     *_shared("omniglot"),
     *_tables("omniglot"),
-    # With the rates that the paper has for miniImageNet, in as few steps.
+    # The paper's rates for miniImageNet, with as few steps.
     _better("omniglot", "stated", "at the stated rates (γ = 0.01, η = 0.001)", real.STATED),
     *_nets("omniglot"),
     *_shots("omniglot", (real.THREE, real.FIVE)),

@@ -8,8 +8,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from learnscope.evidence import Figure, half_width
-from learnscope.figures import COLOURS, legend_below, style
+from learnscope.evidence import half_width
+from learnscope.figures import COLOURS, legend_below, styled
 from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, SPLITS, label
 from learnscope.papers.meta_split.real_checks import accuracy
 from learnscope.papers.meta_split.real_reported import REPORTED, REPTILES
@@ -56,39 +56,37 @@ def _panel(axes: Axes, data: xr.Dataset, name: str, chance: float) -> None:
     axes.set_xlabel("accuracy on fresh tasks, after adapting (%)")
 
 
-def _told(data: xr.Dataset) -> str:
+def _size(data: xr.Dataset) -> str:
     tasks = accuracy(data, label(BASE, SPLITS[0])).sizes["task"]
     return f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
 
 
 def _one_set(data: xr.Dataset, name: str, chance: float, title: str, height: float) -> Drawing:
     """One column of the tables."""
-    with style():
-        figure, axes = plt.subplots(figsize=(7.4, height))
-        _panel(axes, data, name, chance)
-        legend_below(figure, [axes], 3)
-        figure.suptitle(f"{title}: {_told(data)}\n{_MARKS}")
+    figure, axes = plt.subplots(figsize=(7.4, height))
+    _panel(axes, data, name, chance)
+    legend_below(figure, [axes], 3)
+    figure.suptitle(f"{title}: {_size(data)}\n{_MARKS}")
     return figure
 
 
 def real_few_shot(omniglot: xr.Dataset, cifar: xr.Dataset) -> Drawing:
     """The miniImageNet columns of Tables 1 to 6, on the sets that stand in for it."""
-    with style():
-        figure, grid = plt.subplots(1, 2, figsize=(11.0, 4.6))
-        for axes, data, name in zip(grid, (omniglot, cifar), ("Omniglot", "CIFAR-FS"), strict=True):
-            _panel(axes, data, name, 20.0)
-            axes.set_title(f"{name}: {_told(data)}")
-        legend_below(figure, grid, 6)
-        figure.suptitle(f"Tables 1 to 6, 5 ways and 1 shot (unless said otherwise); {_MARKS}")
+    figure, grid = plt.subplots(1, 2, figsize=(11.0, 4.6))
+    for axes, data, name in zip(grid, (omniglot, cifar), ("Omniglot", "CIFAR-FS"), strict=True):
+        _panel(axes, data, name, 20.0)
+        axes.set_title(f"{name}: {_size(data)}")
+    legend_below(figure, grid, 6)
+    figure.suptitle(f"Tables 1 to 6, 5 ways and 1 shot (unless said otherwise); {_MARKS}")
     return figure
 
 
 REAL_FIGURES = {
-    "real_rainbow": Figure("Tables 1 to 4 on RainbowMNIST", ("real_rainbow",), partial(
+    "real_rainbow": styled("Tables 1 to 4 on RainbowMNIST", ("real_rainbow",), partial(
         _one_set, name="rainbow", chance=10.0, title="Tables 1 to 4, RainbowMNIST", height=4.2)),
-    "real_few_shot": Figure("Tables 1 to 6 on Omniglot and CIFAR-FS",
+    "real_few_shot": styled("Tables 1 to 6 on Omniglot and CIFAR-FS",
                             ("real_omniglot", "real_cifar_fs"), real_few_shot),
-    "real_mini_imagenet": Figure("Tables 1 to 6 on miniImageNet", ("real_mini_imagenet",), partial(
+    "real_mini_imagenet": styled("Tables 1 to 6 on miniImageNet", ("real_mini_imagenet",), partial(
         _one_set, name="mini-imagenet", chance=20.0, title="Tables 1 to 6, miniImageNet",
         height=4.6)),
 }  # fmt: skip

@@ -11,7 +11,7 @@ RAINBOW: dict[str, Pair] = {
     real.OUTER: ((64.82, 0.48), (66.13, 0.31)),
 }
 MINI_IMAGENET: dict[str, Pair] = {
-    # Table 3 has 20.00 ± 0.10 for train-train, where all other tables have this.
+    # Table 3 prints 20.00 ± 0.10 for train-train; all other tables print this.
     real.BASE: ((25.93, 1.10), (46.15, 1.36)),
     real.RELU: ((27.19, 1.23), (46.73, 1.32)),
     real.ONE: ((25.09, 1.11), (25.17, 1.04)),
@@ -31,19 +31,19 @@ TABLES = {
 
 
 def column(name: str) -> str:
-    """The paper's column that a data set stands for."""
+    """The column of the paper that a data set stands for."""
     return name if name == "rainbow" else "mini-imagenet"
 
 
-def told(name: str, *settings: str) -> str:
+def printed(name: str, *settings: str) -> str:
     """Both accuracies of some settings, in words.
 
-    >>> told("rainbow", "1 step")
+    >>> printed("rainbow", "1 step")
     'train-train 79.76 ± 0.41 %, train-validation 85.83 ± 0.25 %'
     """
-    found = []
+    parts = []
     for setting in settings:
         (same, a), (apart, b) = REPORTED[column(name)][setting]
         words = f"train-train {same:.2f} ± {a:.2f} %, train-validation {apart:.2f} ± {b:.2f} %"
-        found.append(words if len(settings) == 1 else f"{setting}: {words}")
-    return "; ".join(found)
+        parts.append(words if len(settings) == 1 else f"{setting}: {words}")
+    return "; ".join(parts)

@@ -13,7 +13,7 @@ LOSSES: dict[tuple[str, str], tuple[float, float]] = {
 }
 
 
-def told(setting: str) -> str:
+def printed(setting: str) -> str:
     """Both numbers of a setting, in words."""
     pairs = [(split, *LOSSES[setting, split]) for split in ("train-train", "train-validation")]
     return "; ".join(f"{split} {loss:.2f} ± {half:.2f}" for split, loss, half in pairs)

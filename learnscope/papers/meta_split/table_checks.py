@@ -16,7 +16,7 @@ def _losses(data: xr.Dataset, reading: str, setting: str) -> list[xr.DataArray]:
     return [data.test_loss.sel(setting=label).isel(step=-1) for label in labels(reading, setting)]
 
 
-def _told(data: xr.Dataset, reading: str, setting: str) -> str:
+def _both(data: xr.Dataset, reading: str, setting: str) -> str:
     """Loss and accuracy of both splits."""
     parts = []
     for split, label in zip(SPLITS, labels(reading, setting), strict=True):
@@ -32,20 +32,18 @@ def _told(data: xr.Dataset, reading: str, setting: str) -> str:
 
 def smaller_loss(data: xr.Dataset, reading: str, setting: str) -> Finding:
     same, apart = _losses(data, reading, setting)
-    good = below(apart, same)
-    return judged(_told(data, reading, setting), good, "the order is not the paper's")
+    return judged(_both(data, reading, setting), below(apart, same), "the order is not the paper's")
 
 
 def same_numbers(data: xr.Dataset, reading: str, setting: str) -> Finding:
     """Both losses within 15 % of those printed."""
-    found = _losses(data, reading, setting)
+    losses = _losses(data, reading, setting)
     ratios = [
         float(values.mean()) / LOSSES[setting, split][0]
-        for values, split in zip(found, SPLITS, strict=True)
+        for values, split in zip(losses, SPLITS, strict=True)
     ]
-    told = f"{_told(data, reading, setting)}; over the paper's: {ratios[0]:.2f}, {ratios[1]:.2f}"
-    good = all(abs(ratio - 1) <= NEAR for ratio in ratios)
-    return judged(told, good, "off by more than 15 %")
+    text = f"{_both(data, reading, setting)}; over the paper's: {ratios[0]:.2f}, {ratios[1]:.2f}"
+    return judged(text, all(abs(ratio - 1) <= NEAR for ratio in ratios), "off by more than 15 %")
 
 
 def activations_alike(data: xr.Dataset, reading: str) -> Finding:
@@ -56,8 +54,8 @@ def activations_alike(data: xr.Dataset, reading: str) -> Finding:
             for s in ("5 steps, ReLU", "5 steps")
         )
         ratios.append(huber / relu)
-    told = f"huberised / ReLU: train-train {ratios[0]:.2f}, train-validation {ratios[1]:.2f}"
-    return judged(told, all(abs(r - 1) <= NEAR for r in ratios), "they differ by more than 15 %")
+    text = f"huberised / ReLU: train-train {ratios[0]:.2f}, train-validation {ratios[1]:.2f}"
+    return judged(text, all(abs(r - 1) <= NEAR for r in ratios), "they differ by more than 15 %")
 
 
 def gap_grows(data: xr.Dataset, reading: str, less: str) -> Finding:
@@ -66,24 +64,24 @@ def gap_grows(data: xr.Dataset, reading: str, less: str) -> Finding:
     for setting in (less, "5 steps"):
         same, apart = _losses(data, reading, setting)
         gaps.append(same - apart)
-    told = f"train-train - train-validation: {less} {mean(gaps[0])}, 5 steps {mean(gaps[1])}"
+    text = f"train-train - train-validation: {less} {mean(gaps[0])}, 5 steps {mean(gaps[1])}"
     good = below(*gaps) and float(gaps[1].mean()) > 0
-    return judged(told, good, "the gap does not grow, or is no gain")
+    return judged(text, good, "the gap does not grow, or is no gain")
 
 
 def learns_feature(data: xr.Dataset, reading: str) -> Finding:
-    """What the losses mean: is the shared feature learnt, are fresh tasks classified?"""
+    """Train-validation learns the shared feature and classifies fresh tasks."""
     label = labels(reading, "5 steps")[1]
     one = data.sel(setting=label)
     right = one.test_accuracy.isel(step=-1)
     predicted = theory.rates(experiment_of(data, label)).advantage
-    told = (
+    text = (
         f"test accuracy {mean(right)}; shared feature {float(one.shared_feature[:, 0].mean()):.3g} "
         f"at the start, {float(one.shared_feature[:, -1].mean()):.3g} at the end; growth of "
         f"feature over noise, linearised: {predicted:.2g}"
     )
     good = float(right.mean()) > 0.9
-    return judged(told, good, "near chance: the table's losses are the size of the noise output")
+    return judged(text, good, "near chance: the table's losses are the size of the noise output")
 
 
 def _curve(data: xr.Dataset, label: str) -> np.ndarray:
@@ -94,18 +92,18 @@ def falls_steadily(data: xr.Dataset, label: str) -> Finding:
     curve = _curve(data, label)
     drop = curve[0] - curve.min()
     rise = float(np.maximum(curve - np.minimum.accumulate(curve), 0).max())
-    told = (
+    text = (
         f"from {curve[0]:.2f} to {curve[-1]:.2f}, least {curve.min():.2f}; largest rise {rise:.2f}"
     )
     good = drop > 0 and rise <= 0.1 * drop
-    return judged(told, bool(good), "it does not fall, or rises by more than a tenth of its fall")
+    return judged(text, bool(good), "it does not fall, or rises by more than a tenth of its fall")
 
 
 def falls_then_rises(data: xr.Dataset, label: str) -> Finding:
     curve = _curve(data, label)
     low = int(curve.argmin())
-    told = f"{curve[0]:.2f} at the start, least {curve[low]:.2f} at step {int(data.step[low])}, "
-    told += f"{curve[-1]:.2f} at the end"
+    text = f"{curve[0]:.2f} at the start, least {curve[low]:.2f} at step {int(data.step[low])}, "
+    text += f"{curve[-1]:.2f} at the end"
     fall, rise = curve[0] - curve[low], curve[-1] - curve[low]
     good = bool(fall > 0 and rise > 0.1 * fall)
-    return judged(told, good, "no fall and rise by more than a tenth of the fall")
+    return judged(text, good, "no fall and rise by more than a tenth of the fall")

@@ -1,4 +1,4 @@
-"""What the paper claims, sentence by sentence; `checks` says how each is checked."""
+"""The paper's claims, sentence by sentence; `checks` has the checks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,8 +20,8 @@ def _figure_claims(reading: str) -> list[Claim]:
     closing = ex.WORKING_CLOSING if reading == "working" else ex.CLOSING
 
     def claim(id: str, statement: str, where: str, reported: str, check: Callable) -> Claim:
-        told = partial(checks.explained, check, reading, statement.startswith("PEGR"))
-        return Claim(f"{id}.{reading}", statement, where, reported, setting, need, told)
+        explained = partial(checks.explained, check, reading, statement.startswith("PEGR"))
+        return Claim(f"{id}.{reading}", statement, where, reported, setting, need, explained)
 
     return [
         claim("losses", "All training losses converge to 0.", "Figure 1",
@@ -54,7 +54,7 @@ def _theorem(id: str, statement: str, where: str, reported: str, check: Callable
 
 
 def _switched_off(tag: str, rule: str, closed: str, share: float) -> list[Claim]:
-    """What Theorem 3.2 claims, with the penalty switched off at T1 as printed or at twice that."""
+    """Theorem 3.2, with the penalty switched off at T1 as printed or at twice that."""
     setting = f"{_REGIME}; {closed}"
     return [
         _theorem(f"theorem-3.2.1.{tag}", "Training loss and squared gradient fall below ε.",

@@ -42,8 +42,8 @@ CURVES: tuple[AbstractProbe, ...] = (
     Loss(), SignalLearning(), NoiseMemorisation(), TestAccuracy(), GradientNorm(),
 )  # fmt: skip
 
-# In ten million dimensions all of Condition 3.1 holds with constants 1 (`learnscope conditions`
-# prints the margins); compressed coordinates make them cost what four hundred do.
+# With d = 10^7 all of Condition 3.1 holds with constants 1 (`learnscope conditions` prints the
+# margins); in compressed coordinates that costs as much as d = 400.
 THEOREM = {"dim": 10**7, "train": 26, "width": 26, "signal": 1.0, "level": 60.0}
 THEOREM_SIZES = (THEOREM["dim"], int(THEOREM["train"]), int(THEOREM["width"]))
 THEOREM_NOISE = THEOREM["level"] / math.sqrt(THEOREM["dim"])
@@ -83,7 +83,7 @@ def theorem_closing_time(share: float = 1.0) -> int:
 
 
 def noise_axis(**followers: list[float]) -> Axis:
-    """sigma_p, with sigma_0 as section 4.1 chooses it, and whatever else follows."""
+    """sigma_p with section 4.1's sigma_0, and other fields that follow."""
     scales = [SCALES_OF_WEIGHTS[noise] for noise in NOISES]
     return zipped({"data.noise": NOISES, "net.scale": scales, **followers})
 
@@ -96,23 +96,20 @@ def _reading(second_layer: str, seeds: int, steps: int, closing: int) -> Sweep:
         "standard": GradientDescent(rate=RATE),
         "PEGR with λ": PerExamplePenalty(**penalty, half=False),
     }
-    arms = (Arm(label, section_4_1(rule, second_layer, steps), (noise_axis(),))
-            for label, rule in rules.items())  # fmt: skip
-    return Sweep(tuple(arms), seeds)
+    experiments = {name: section_4_1(rule, second_layer, steps) for name, rule in rules.items()}
+    return Sweep.of(experiments, seeds, (noise_axis(),))
 
 
 def _working(seeds: int, steps: int, closing: int) -> Sweep:
     weights = [pegr.suggested_weight(noise, DIM, WIDTH) for noise in NOISES]
     penalty = {"rate": RATE, "weight": WEIGHT, "until": closing}
     weighted = noise_axis(**{"rule.weight": weights})
-    arms = {
-        "PEGR": (PerExamplePenalty(**penalty), weighted),
-        "FGR": (FullPenalty(**penalty), weighted),
-        "standard": (GradientDescent(rate=RATE), noise_axis()),
-    }
-    made = (Arm(label, section_4_1(rule, "mean", steps), (axis,))
-            for label, (rule, axis) in arms.items())  # fmt: skip
-    return Sweep(tuple(made), seeds)
+    arms = (
+        Arm("PEGR", section_4_1(PerExamplePenalty(**penalty), "mean", steps), (weighted,)),
+        Arm("FGR", section_4_1(FullPenalty(**penalty), "mean", steps), (weighted,)),
+        Arm("standard", section_4_1(GradientDescent(rate=RATE), "mean", steps), (noise_axis(),)),
+    )
+    return Sweep(arms, seeds)
 
 
 def _theorem(seeds: int, steps: int) -> Sweep:
@@ -120,12 +117,12 @@ def _theorem(seeds: int, steps: int) -> Sweep:
         until = theorem_closing_time(share)
         return PerExamplePenalty(rate=THEOREM_RATE, weight=1 / THEOREM["level"], until=until)
 
-    rules = {
-        "PEGR, closed at T1": penalty(1.0),
-        "PEGR, closed at 2 T1": penalty(0.5),
-        "standard": GradientDescent(rate=THEOREM_RATE),
+    experiments = {
+        "PEGR, closed at T1": theorem(penalty(1.0), steps),
+        "PEGR, closed at 2 T1": theorem(penalty(0.5), steps),
+        "standard": theorem(GradientDescent(rate=THEOREM_RATE), steps),
     }
-    return Sweep(tuple(Arm(label, theorem(rule, steps)) for label, rule in rules.items()), seeds)
+    return Sweep.of(experiments, seeds)
 
 
 def _closing(seeds: int, steps: int) -> Sweep:
@@ -142,14 +139,14 @@ def _closing(seeds: int, steps: int) -> Sweep:
 
 
 def _phase(points: int, seeds: int) -> Sweep:
-    """Success over (weight, noise) without the 1/m: is the boundary where the criterion says?"""
+    """Success over (weight, noise) without the 1/m, for comparison with the criterion."""
     weights = np.geomspace(1e-4, 1.0, points).tolist()
     noises = np.geomspace(0.1, 3.0, points).tolist()
     experiment = section_4_1(
         PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING), "sum", STEPS, records=1
     ).replace("probes", (Loss(), TestAccuracy()))
     axes = (zipped({"rule.weight": weights}), zipped({"data.noise": noises}))
-    return Sweep((Arm("PEGR", experiment, axes),), seeds)
+    return Sweep.of({"PEGR": experiment}, seeds, axes)
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:

@@ -33,13 +33,13 @@ NOISES = [0.0, 5.0, 10.0, 15.0]
 WORKING_NOISES, LONG_NOISES = [0.0, 1.0, 2.0], [1.0]
 RATE, WEIGHT, SCALE, BATCH = 0.01, 0.1, 0.1, 64
 RULES = ("PEGR", "FGR", "standard")
-# The mean of the squared norm of an image of MNIST, with pixels from 0 to 1.
+# Mean squared norm of an MNIST image, with pixels from 0 to 1.
 SQUARED_NORM, PIXELS = 87.8, 784
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What a scale runs: images, steps (the penalty is on in the first half) and seeds."""
+    """The size of a scale: images, steps (the penalty is on in the first half) and seeds."""
 
     name: str
     train: int | None
@@ -99,9 +99,8 @@ def _rules(size: Size) -> dict[str, AbstractRule]:
 
 
 def _literal(pixels: str, size: Size) -> Sweep:
-    axis = zipped({"data.noise": NOISES})
-    arms = (Arm(label, experiment(r, pixels, size), (axis,)) for label, r in _rules(size).items())
-    return Sweep(tuple(arms), size.seeds)
+    experiments = {label: experiment(rule, pixels, size) for label, rule in _rules(size).items()}
+    return Sweep.of(experiments, size.seeds, (zipped({"data.noise": NOISES}),))
 
 
 def _working(size: Size, noises: list[float], rules: tuple[str, ...]) -> Sweep:
@@ -109,14 +108,9 @@ def _working(size: Size, noises: list[float], rules: tuple[str, ...]) -> Sweep:
         weights = {"rule.weight": [working_weight(noise) for noise in noises]}
         return zipped({"data.noise": noises} | ({} if label == "standard" else weights))
 
-    return Sweep(
-        tuple(
-            Arm(label, experiment(rule, "unit", size), (axis(label),))
-            for label, rule in _rules(size).items()
-            if label in rules
-        ),
-        size.seeds,
-    )
+    made = {label: rule for label, rule in _rules(size).items() if label in rules}
+    arms = (Arm(label, experiment(r, "unit", size), (axis(label),)) for label, r in made.items())
+    return Sweep(tuple(arms), size.seeds)
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:

@@ -17,7 +17,7 @@ from learnscope.evidence import Finding, half_width, judged, mean, share
 from learnscope.papers.pegr.real_figures import closing
 
 TRAINED, LEARNT, SLACK, MOST = 0.99 * math.log(10), 0.15, 0.02, 0.9
-UNFITTED = 0.5  # a training loss above which images are not fitted, let alone their noise
+UNFITTED = 0.5  # training loss above which images do not count as fitted
 
 
 def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
@@ -25,12 +25,12 @@ def _last(data: xr.Dataset, name: str, rule: str) -> xr.DataArray:
 
 
 def setting(data: xr.Dataset) -> str:
-    """How long it was run: what a claim about a smaller scale must say."""
+    """The length of the run, which a claim at a smaller scale must state."""
     return f"{int(data.step[-1])} steps, {data.sizes['seed']} seeds"
 
 
 def _why(data: xr.Dataset, failing: list[str]) -> str:
-    """What is known of the failures: divergence, or a penalty that holds learning back."""
+    """The known reasons of failures: divergence, or a penalty that holds learning back."""
     lost = {
         str(rule): int((~np.isfinite(_last(data, "loss", rule))).sum()) for rule in data.rule.values
     }
@@ -55,56 +55,52 @@ def _why(data: xr.Dataset, failing: list[str]) -> str:
     return "; ".join(parts)
 
 
-def _verdict(data: xr.Dataset, told: str, failing: list[str], names: list[str]) -> Finding:
-    """Reproduced if nothing fails; not run if all that fails was too short to tell."""
-    told = f"{told} ({setting(data)})"
+def _verdict(data: xr.Dataset, text: str, failing: list[str], names: list[str]) -> Finding:
+    """Reproduced if nothing fails; not run if every failure was too short a run."""
+    text = f"{text} ({setting(data)})"
     if not failing:
-        return Finding(told, "reproduced")
+        return Finding(text, "reproduced")
     at = [float(name.rpartition("=")[2]) for name in failing]
     losses = data.loss.isel(step=-1).sel(noise=at, rule=names)
     guesses = bool((losses.sel(rule="standard").median("seed") > TRAINED).all())
     if guesses and bool(np.isfinite(losses).all()):
         why = f"too short to tell: standard training still guesses at {', '.join(failing)}"
-        return Finding(told, "not run", why)
-    return Finding(told, "differs", _why(data, failing))
+        return Finding(text, "not run", why)
+    return Finding(text, "differs", _why(data, failing))
 
 
 def losses_decrease(data: xr.Dataset) -> Finding:
     """Both rules train at every noise level."""
-    cells = {
-        f"{rule} σp={float(noise):g}": _last(data, "loss", rule).sel(noise=noise) <= TRAINED
+    losses = {
+        f"{rule} σp={float(noise):g}": _last(data, "loss", rule).sel(noise=noise)
         for rule in ("PEGR", "standard")
         for noise in data.noise
     }
-    failing = [name for name, hits in cells.items() if float(hits.mean()) < MOST]
-    told = "; ".join(
-        f"{rule} σp={float(noise):g}: {_told(_last(data, 'loss', rule).sel(noise=noise))}"
-        for rule in ("PEGR", "standard")
-        for noise in data.noise
-    )
-    return _verdict(data, f"final loss {told}", failing, ["PEGR", "standard"])
+    failing = [name for name, loss in losses.items() if float((loss <= TRAINED).mean()) < MOST]
+    measured = "; ".join(f"{name}: {_mean(loss)}" for name, loss in losses.items())
+    return _verdict(data, f"final loss {measured}", failing, ["PEGR", "standard"])
 
 
-def _told(values: xr.DataArray) -> str:
+def _mean(values: xr.DataArray) -> str:
     return mean(values) if bool(np.isfinite(values).all()) else "diverged"
 
 
 def accuracy_above(data: xr.Dataset, other: str = "standard") -> Finding:
-    """PEGR's test accuracy against another rule's in noise, seed by seed."""
-    failing, told = [], []
+    """PEGR's test accuracy is at least another rule's in noise, seed by seed."""
+    failing, parts = [], []
     for noise in data.noise.values[data.noise.values > 0]:
         ours, theirs = (
             _last(data, "test_accuracy", rule).sel(noise=noise).values for rule in ("PEGR", other)
         )
         hits = (ours >= theirs) & (ours >= LEARNT)
         name = f"σp={noise:g}"
-        told.append(
-            f"{name}: {_told(xr.DataArray(ours))} against {_told(xr.DataArray(theirs))}, "
+        parts.append(
+            f"{name}: {_mean(xr.DataArray(ours))} against {_mean(xr.DataArray(theirs))}, "
             f"{_difference(ours, theirs)}{share(hits)} of seeds"
         )
         if hits.mean() < MOST:
             failing.append(name)
-    return _verdict(data, "; ".join(told), failing, ["PEGR", "standard"])
+    return _verdict(data, "; ".join(parts), failing, ["PEGR", "standard"])
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> str:
@@ -120,18 +116,17 @@ def noiseless_is_kept(data: xr.Dataset) -> Finding:
         _last(data, "test_accuracy", rule).sel(noise=0.0) for rule in ("PEGR", "standard")
     )
     good = bool((ours >= theirs - SLACK).mean() >= MOST) and bool((ours >= LEARNT).mean() >= MOST)
-    told = f"{_told(ours)} against {_told(theirs)}"
-    return _verdict(data, told, [] if good else ["σp=0"], ["PEGR", "standard"])
+    text = f"{_mean(ours)} against {_mean(theirs)}"
+    return _verdict(data, text, [] if good else ["σp=0"], ["PEGR", "standard"])
 
 
 def accuracy_falls(data: xr.Dataset) -> Finding:
     """For both rules the accuracy at the loudest noise is below that without noise."""
-    told, good = [], True
+    measured, good = [], True
     for rule in ("PEGR", "standard"):
-        values = _last(data, "test_accuracy", rule)
+        values, level = _last(data, "test_accuracy", rule), float(data.noise[-1])
         quiet, loud = values.isel(noise=0), values.isel(noise=-1)
-        told.append(f"{rule} {_told(quiet)} without noise, {_told(loud)} at "
-                    f"σp={float(data.noise[-1]):g}")  # fmt: skip
+        measured.append(f"{rule} {_mean(quiet)} without noise, {_mean(loud)} at σp={level:g}")
         good &= bool((quiet > loud).mean() >= MOST)
-    text = f"{'; '.join(told)} ({setting(data)})"
+    text = f"{'; '.join(measured)} ({setting(data)})"
     return judged(text, good, f"it does not fall for both rules; {_why(data, [])}".rstrip("; "))

@@ -1,4 +1,4 @@
-"""What section 4.2 claims, in each reading of its pixels; `real_checks` says how it is checked."""
+"""The claims of section 4.2, in each reading of its pixels; `real_checks` has the checks."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ def _reading(name: str) -> list[Claim]:
     def claim(id: str, statement: str, where: str, reported: str, check) -> Claim:
         return Claim(f"{id}.{tag}", statement, where, reported, _SETTINGS[name], (name,), check)
 
-    found = [
+    claims = [
         claim("figure-5", "On noisy MNIST the training loss of PEGR and of standard training "
               "decreases.", "Figure 5", "at σp = 0, 5, 10, 15", checks.losses_decrease),
         claim("figure-6", "On noisy MNIST PEGR's test accuracy is above standard training's.",
@@ -36,7 +36,7 @@ def _reading(name: str) -> list[Claim]:
         claim("figure-6-falls", "Test accuracy falls as noise grows, for both.", "Figure 6",
               "decreases", checks.accuracy_falls),
     ]  # fmt: skip
-    return found[:2] if name == "mnist_long" else found  # one noise level, and no full penalty
+    return claims[:2] if name == "mnist_long" else claims  # one noise level, and no full penalty
 
 
 REAL_CLAIMS: tuple[Claim, ...] = tuple(claim for name in _SETTINGS for claim in _reading(name))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
 from learnscope.evidence import Figure, experiment_of
-from learnscope.figures import COLOURS, STYLES, style
+from learnscope.figures import COLOURS, STYLES, styled
 from learnscope.papers.pegr.real import RULES
 
 _READINGS = {
@@ -44,39 +44,38 @@ def _panel(axes: Axes, values: xr.DataArray) -> None:
 
 def _figure(variable: str, label: str, title: str, *readings: xr.Dataset) -> Drawing:
     columns = max(data.sizes["noise"] for data in readings)
-    with style():
-        size = (2.6 * columns, 2.4 * len(readings) + 0.4)
-        figure, grid = plt.subplots(len(readings), columns, figsize=size, sharex="row")
-        for row, words, data in zip(grid, _READINGS.values(), readings, strict=True):
-            for axes, noise in zip(row, data.noise.values, strict=False):
-                _panel(axes, data[variable].sel(noise=noise))
-                axes.axvline(closing(data), color="0.4", linewidth=0.8, linestyle=":")
-                axes.set(title=f"σp = {noise:g}", xlabel="step")
-                if variable == "loss":
-                    axes.set_ylim(0, 3.2)
-                    axes.axhline(np.log(10), color="0.7", linewidth=0.8)
-                else:
-                    axes.set_ylim(0, 1)
-                    axes.axhline(0.1, color="0.7", linewidth=0.8)
-            for axes in row[data.sizes["noise"] :]:
-                axes.set_axis_off()
-            row[0].set_ylabel(f"{words}\n{label}")
-        handles = [
-            Line2D([], [], color=COLOURS[i], linestyle=STYLES[i], label=rule)
-            for i, rule in enumerate(RULES)
-        ]
-        handles += [Line2D([], [], color="0.4", linestyle=":", label="penalty switched off"),
-                    Line2D([], [], color="0.7", label="guessing")]  # fmt: skip
-        figure.legend(handles=handles, loc="outside lower center", ncols=5)
-        seeds = readings[0].sizes["seed"]
-        figure.suptitle(f"{title}: LeNet5 on noisy images, one line per seed ({seeds})")
+    size = (2.6 * columns, 2.4 * len(readings) + 0.4)
+    figure, grid = plt.subplots(len(readings), columns, figsize=size, sharex="row")
+    for row, words, data in zip(grid, _READINGS.values(), readings, strict=True):
+        for axes, noise in zip(row, data.noise.values, strict=False):
+            _panel(axes, data[variable].sel(noise=noise))
+            axes.axvline(closing(data), color="0.4", linewidth=0.8, linestyle=":")
+            axes.set(title=f"σp = {noise:g}", xlabel="step")
+            if variable == "loss":
+                axes.set_ylim(0, 3.2)
+                axes.axhline(np.log(10), color="0.7", linewidth=0.8)
+            else:
+                axes.set_ylim(0, 1)
+                axes.axhline(0.1, color="0.7", linewidth=0.8)
+        for axes in row[data.sizes["noise"] :]:
+            axes.set_axis_off()
+        row[0].set_ylabel(f"{words}\n{label}")
+    handles = [
+        Line2D([], [], color=COLOURS[i], linestyle=STYLES[i], label=rule)
+        for i, rule in enumerate(RULES)
+    ]
+    handles += [Line2D([], [], color="0.4", linestyle=":", label="penalty switched off"),
+                Line2D([], [], color="0.7", label="guessing")]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    seeds = readings[0].sizes["seed"]
+    figure.suptitle(f"{title}: LeNet5 on noisy images, one line per seed ({seeds})")
     return figure
 
 
 _ALL = tuple(_READINGS)
 REAL_FIGURES: dict[str, Figure] = {
-    "figure5": Figure("Training loss of LeNet5 on noisy images", _ALL, partial(
+    "figure5": styled("Training loss of LeNet5 on noisy images", _ALL, partial(
         _figure, "loss", "training loss (nat)", "Figure 5, training loss")),
-    "figure6": Figure("Test accuracy of LeNet5 trained on noisy images", _ALL, partial(
+    "figure6": styled("Test accuracy of LeNet5 trained on noisy images", _ALL, partial(
         _figure, "test_accuracy", "test accuracy", "Figure 6, accuracy on clean images")),
 }  # fmt: skip

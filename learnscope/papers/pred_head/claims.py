@@ -1,4 +1,4 @@
-"""What the paper claims; `checks.py` says how it is checked."""
+"""The paper's claims; `checks.py` has the checks."""
 
 from functools import partial
 
@@ -7,8 +7,7 @@ from learnscope.papers.pred_head import checks
 from learnscope.papers.pred_head import phase_checks as phases
 from learnscope.papers.pred_head import theorem_checks as theorems
 from learnscope.papers.pred_head.experiments import BARE, CONTRASTIVE, HEAD
-from learnscope.papers.pred_head.outcomes import ALL
-from learnscope.papers.pred_head.outcomes import STRONG as ALL_STRONG
+from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG
 from learnscope.papers.pred_head.real_claims import REAL_CLAIMS
 
 _TOY = (

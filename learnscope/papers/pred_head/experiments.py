@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import StrongWeak
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head.parts.population import PopulationDescent
@@ -30,9 +30,10 @@ PATCHES, FEATURE_PATCHES = 16, 4
 STRONG, WEAK = 4.0, 2.0
 TILT = (2.0, 1.0, 1.0, 1.3)  # |<w_j, v_l>| sqrt(d) at the start, neuron by neuron
 HEAD, BARE = "head", "no head"
-RATE, RATIO = 1.0, 0.05  # of the flow, and head rate over encoder rate
+HEADS = {HEAD: "identity", BARE: "none"}
+RATE, RATIO = 1.0, 0.05  # the flow's rate, and head rate over encoder rate
 DIM = 1000
-# Arms of Figure 7 and of section 5.3's ablations: what is changed.
+# Arms of Figure 7 and of section 5.3's ablations, with their changes.
 ABLATIONS: dict[str, dict[str, Any]] = {
     HEAD: {},
     BARE: {"head": "none"},
@@ -80,36 +81,31 @@ def non_contrastive(name: str) -> NonContrastive:
 
 
 def _trainings(smoke: bool, seeds: int) -> dict[str, Sweep]:
-    """Figure 7 itself, and what changes if a part is left out or replaced."""
+    """Figure 7, and its ablations."""
     steps = 160 if smoke else 4000
     basic = (FeatureStrengths(), FeatureShares(), NeuronCorrelation())
-    arms = {
-        name: Arm(name, trained(toy(smoke), non_contrastive(name), (*basic, PairLoss()), steps))
+    rest = {
+        name: trained(toy(smoke), non_contrastive(name), (*basic, PairLoss()), steps)
         for name in ABLATIONS
     }
     contrast = Contrastive(rate=OWN_RATE[CONTRASTIVE])
-    data = toy(smoke, batch=64 if smoke else 256)
-    arms[CONTRASTIVE] = Arm(CONTRASTIVE, trained(data, contrast, basic, steps))
-    both = (HEAD, BARE)
-    rest = tuple(arm for name, arm in arms.items() if name not in both)
+    rest[CONTRASTIVE] = trained(toy(smoke, batch=64 if smoke else 256), contrast, basic, steps)
+    both = {name: rest.pop(name) for name in (HEAD, BARE)}
     return {
-        "figure7": Sweep(tuple(arms[name] for name in both), seeds, dim="method_name"),
-        "ablations": Sweep(rest, seeds, dim="method_name"),
+        "figure7": Sweep.of(both, seeds, dim="method_name"),
+        "ablations": Sweep.of(rest, seeds, dim="method_name"),
     }
 
 
 def _trajectories(smoke: bool, seeds: int) -> Sweep:
     """Figures 3 and 4: the head along training, for three kinds of imbalance."""
     probes = (FeatureStrengths(), FeatureShares(), HeadOffDiagonal(), Phase())
-    return Sweep(
-        tuple(
-            Arm(name, trained(toy(smoke, **changes), non_contrastive(HEAD), probes,
-                              160 if smoke else 4000))
-            for name, changes in VARIANTS.items()
-        ),
-        seeds,
-        dim="variant",
-    )  # fmt: skip
+    rule, steps = non_contrastive(HEAD), 160 if smoke else 4000
+    experiments = {
+        name: trained(toy(smoke, **changes), rule, probes, steps)
+        for name, changes in VARIANTS.items()
+    }
+    return Sweep.of(experiments, seeds, dim="variant")
 
 
 def model(strong: float = STRONG) -> StrongWeak:
@@ -128,11 +124,8 @@ def flow(
 ) -> Experiment:
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
     data = StrongWeak(dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1)
-    settings: dict[str, Any] = {
-        "rate": RATE,
-        "head_rate": RATIO * RATE,
-        "horizon": horizon(dim),
-    } | rule
+    given = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)}
+    settings: dict[str, Any] = given | rule
     return Experiment(
         data, PatchEncoder(width=width, overlaps=overlaps),
         PopulationFlow(points=points, **settings), points, probes, Record(every=1),
@@ -140,27 +133,24 @@ def flow(
 
 
 def horizon(dim: float) -> float:
-    """T1 is of the order d^2 for a typical draw, and the slower neurons of atypical draws take up
-    to thousands of times longer."""
+    """Long enough for nearly all draws: T1 is of order d^2, but atypical draws are far slower."""
     return 1e4 * dim**2
 
 
 def _many(smoke: bool, seeds: int) -> Sweep:
-    """Beyond the paper: more neurons and features, by descent in 50 dimensions (a flow of 16
-    neurons has 560 unknowns)."""
+    """Beyond the paper: more neurons and features, by descent (a flow has too many unknowns)."""
     strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
     steps = 200 if smoke else 20_000
-    arms = []
+    experiments = {}
     for width, features in SIZES:
         data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[features], 1.0, 2, test=1)
-        for label, head in ((HEAD, "identity"), (BARE, "none")):
+        for label, head in HEADS.items():
             rule = PopulationDescent(rate=0.1, head_rate=0.1 * RATIO, head=head)
-            experiment = Experiment(
+            experiments[size_name(label, width, features)] = Experiment(
                 data, PatchEncoder(width=width), rule, steps, (PopulationMoments(),),
                 Record(every=steps, start=False),
             )  # fmt: skip
-            arms.append(Arm(size_name(label, width, features), experiment))
-    return Sweep(tuple(arms), seeds, dim="setting")
+    return Sweep.of(experiments, seeds, dim="setting")
 
 
 def size_name(head: str, width: int, features: int) -> str:
@@ -176,37 +166,31 @@ def _diagram(smoke: bool) -> Sweep:
                name="strength"),
         zipped({"rule.head_rate": np.geomspace(1e-4, 10, cells).tolist()}, name="ratio"),
     )  # fmt: skip
-    return Sweep((Arm(HEAD, flow(), axes),), 4 if smoke else 50, dim=None, precision="float64")
+    return Sweep.of({HEAD: flow()}, 4 if smoke else 50, axes, dim=None, precision="float64")
 
 
 def _dimensions(smoke: bool, seeds: int) -> Sweep:
     dims = [100.0, 1e4] if smoke else [30.0, 100.0, 1e3, 1e4, 1e5, 1e6]
     axis = zipped({"data.dim": dims, "rule.horizon": [horizon(d) for d in dims]}, name="dim")
     probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
-    arms = tuple(
-        Arm(label, flow(probes=probes, head=head), (axis,))
-        for label, head in ((HEAD, "identity"), (BARE, "none"))
-    )
-    return Sweep(arms, seeds, dim="head_kind", precision="float64")
+    flows = {label: flow(probes=probes, head=head) for label, head in HEADS.items()}
+    return Sweep.of(flows, seeds, (axis,), dim="head_kind", precision="float64")
 
 
 def _no_head(smoke: bool) -> Sweep:
     """The arctan formula: more than 2000 draws at each ratio."""
     ratios = [1.0, 2.0] if smoke else [1.0, 1.25, 1.5, 2.0, 3.0, 4.0]
     axis = Axis("strength", {"data.strengths.0": [WEAK * r for r in ratios]})
-    arm = Arm(BARE, flow(head="none"), (axis,))
-    return Sweep((arm,), 50 if smoke else 2500, dim=None, precision="float64")
+    flows, seeds = {BARE: flow(head="none")}, 50 if smoke else 2500
+    return Sweep.of(flows, seeds, (axis,), dim=None, precision="float64")
 
 
 def _rates(smoke: bool, seeds: int) -> Sweep:
     """Random initialisation at several head rates, with and without stop-gradient."""
     rates = [0.05, 10.0] if smoke else [0.001, 0.01, 0.05, 0.3, 1.0, 10.0]
     axis = zipped({"rule.head_rate": rates}, name="ratio")
-    arms = (
-        Arm(HEAD, flow(), (axis,)),
-        Arm("no stop-gradient", flow(stop_gradient=False), (axis,)),
-    )
-    return Sweep(arms, seeds, dim="ablation", precision="float64")
+    flows = {HEAD: flow(), "no stop-gradient": flow(stop_gradient=False)}
+    return Sweep.of(flows, seeds, (axis,), dim="ablation", precision="float64")
 
 
 def _phases(smoke: bool, seeds: int) -> Sweep:
@@ -214,20 +198,13 @@ def _phases(smoke: bool, seeds: int) -> Sweep:
     points = 40 if smoke else 240
     probes = (FeatureStrengths(), HeadOffDiagonal(), PopulationMoments(), Phase())
     dims = [100.0, 1000.0] if smoke else [1e2, 1e3, 1e4, 1e6]
-    axis = zipped(
-        {
-            "data.dim": dims,
-            "rule.horizon": [100 * d**2 for d in dims],
-            "rule.first": [d**2 * 1e-6 for d in dims],
-        },
-        name="dim",
-    )
-    arms = tuple(
-        Arm(label, flow(points=points, probes=probes, overlaps=TILT, head=head, horizon=1e8),
-            (axis,))
-        for label, head in ((HEAD, "identity"), (BARE, "none"))
-    )  # fmt: skip
-    return Sweep(arms, seeds, dim="head_kind", precision="float64")
+    first, last = [d**2 * 1e-6 for d in dims], [100 * d**2 for d in dims]
+    axis = zipped({"data.dim": dims, "rule.horizon": last, "rule.first": first}, name="dim")
+    flows = {
+        label: flow(points=points, probes=probes, overlaps=TILT, head=head, horizon=1e8)
+        for label, head in HEADS.items()
+    }
+    return Sweep.of(flows, seeds, (axis,), dim="head_kind", precision="float64")
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:

@@ -1,4 +1,4 @@
-"""What runs ended with, in words, and when phases ended: read from the sweeps' datasets."""
+"""The outcomes of runs in words, and the ends of phases, from the sweeps' datasets."""
 
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ from learnscope.evidence import experiment_of
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.experiments import HEAD, RATIO
 
-ALL, STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
-_WORDS = {"all": ALL, "strong": STRONG, "some": OTHER, "unsettled": UNSETTLED}
+ALL, ALL_STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
+_WORDS = {"all": ALL, "strong": ALL_STRONG, "some": OTHER, "unsettled": UNSETTLED}
 
 
 def outcome(shares: xr.DataArray) -> xr.DataArray:
-    """In words, from shares of variance after the last step: all features learnt by some neuron,
-    all neurons the strong one, others, or unsettled (a neuron without a feature of 90 %)."""
+    """Outcomes in words, from final shares of variance: all features learnt by some neuron, all
+    neurons the strong one, others, or unsettled (a neuron without a feature of 90 %)."""
     last = shares.isel(step=-1).transpose(..., "neuron", "feature")
     words = theory.outcomes(last.values)
     named = np.vectorize(_WORDS.__getitem__, otypes=["<U16"])(words)
@@ -24,12 +24,12 @@ def outcome(shares: xr.DataArray) -> xr.DataArray:
 
 
 def covered(shares: xr.DataArray) -> xr.DataArray:
-    """How many features some neuron has learnt."""
+    """The number of features that some neuron has learnt."""
     return (shares.isel(step=-1) >= 0.9).any("neuron").sum("feature")
 
 
 def times(data: xr.Dataset, dim: float) -> np.ndarray:
-    """When each recorded step of a flow ends, for one dimension of the sweep `phases`."""
+    """The end of each recorded step of a flow, for one dimension of the sweep `phases`."""
     one = data.sel(dim=dim)
     first, horizon = float(one["rule.first"]), float(one["rule.horizon"])
     k = one.step.values
@@ -56,10 +56,7 @@ def phase_ends(data: xr.Dataset, dim: float) -> Ends:
         )  # fmt: skip
 
     seeds = range(runs.sizes["seed"])
-    return Ends(
-        np.array([ends(seed, "working") for seed in seeds]),
-        np.array([ends(seed, "paper") for seed in seeds]),
-    )
+    return Ends(*(np.array([ends(seed, t) for seed in seeds]) for t in ("working", "paper")))
 
 
 def law_of(data: xr.Dataset) -> theory.Law:

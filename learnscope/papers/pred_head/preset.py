@@ -10,7 +10,7 @@ from learnscope.rules import Contrastive
 
 def presets() -> tuple[Preset, ...]:
     toy_model = toy(smoke=True, batch=128)
-    preset = Preset(
+    return (Preset(
         "pred_head",
         "The prediction head of non-contrastive learning",
         trained(toy_model, non_contrastive(HEAD), (PairLoss(),), steps=1000),
@@ -18,5 +18,4 @@ def presets() -> tuple[Preset, ...]:
         probes=(FeatureStrengths(), FeatureShares(), NeuronCorrelation(), PairLoss(),
                 HeadOffDiagonal()),
         pictures=(HeadOffDiagonal(), FilterCosines()),
-    )  # fmt: skip
-    return (preset,)
+    ),)  # fmt: skip

@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Sweep
 from learnscope.images import Augment, Images
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractImageNet, Conv4, FullyConnected, Projection, ResNet
@@ -32,24 +32,24 @@ from learnscope.probes import (
 )
 from learnscope.rules import NonContrastive
 
-RATE = 3e-3  # of Adam, for the network and for the head
-# Figure 2: what is compared.
+RATE = 3e-3  # Adam's, for the network and the head
+# The heads of Figure 2.
 HEADS = {HEAD: "identity", "linear head": "linear", "MLP head": "mlp", BARE: "none"}
 BATCH, L2, EMA = "batch norm", "l2", "batch norm, EMA"
 WAYS: dict[str, dict[str, Any]] = {
     BATCH: {}, L2: {"normalise": "l2"}, EMA: {"target": "ema"},
     "l2, EMA": {"normalise": "l2", "target": "ema"},
 }  # fmt: skip
-# What may decide whether the head falls again: the rate's decay, weight decay, normalisation.
+# Possible causes of the head's fall: decay of the rate, weight decay, normalisation.
 CONSTANT, COSINE, DECAY, PLAIN = (
     "constant rate", "rate falls along a cosine", "weight decay", "projection not normalised",
 )  # fmt: skip
-WEIGHT_DECAY = 0.1  # of AdamW: times the rate, a step
+WEIGHT_DECAY = 0.1  # AdamW's, per step and unit of rate
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """Data and network of a scale, and how long it is trained."""
+    """Data, network and length of training at a scale."""
 
     data: Images
     net: Projection
@@ -78,7 +78,7 @@ def cifar(body: AbstractImageNet, steps: int) -> Setting:
 
 
 def published() -> Setting:
-    """What section 8 says, and 200 epochs."""
+    """The setting of section 8, for 200 epochs."""
     data = Images(name="cifar10", test=5000, batch=256, views=Augment())
     return Setting(data, _projected(ResNet(filters=64), 512, 64), 200 * 50_000 // 256, 50)
 
@@ -89,10 +89,10 @@ def rule(head: str = "identity", **changes: Any) -> NonContrastive:
     return NonContrastive(head=head, **settings)
 
 
-def _arm(
-    label: str, of: Setting, probes: tuple[AbstractProbe, ...], record: Record, **changes: Any
-) -> Arm:
-    return Arm(label, Experiment(of.data, of.net, rule(**changes), of.steps, probes, record))
+def _experiment(
+    of: Setting, probes: tuple[AbstractProbe, ...], record: Record, **changes: Any
+) -> Experiment:
+    return Experiment(of.data, of.net, rule(**changes), of.steps, probes, record)
 
 
 def _images(of: Setting, seeds: int) -> Sweep:
@@ -100,25 +100,27 @@ def _images(of: Setting, seeds: int) -> Sweep:
     probes = (PairLoss(), NeuronCorrelation(), FeatureCorrelation(), HeadOffDiagonal(),
               PreferredImages(neurons=12, steps=30))  # fmt: skip
     record = Record(every=of.steps // of.records)
-    arms = (_arm(name, of, probes, record, head=HEADS[name]) for name in (HEAD, BARE))
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    arms = {name: _experiment(of, probes, record, head=HEADS[name]) for name in (HEAD, BARE)}
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def _heads(of: Setting, ways: Mapping[str, Iterable[str]], seeds: int) -> Sweep:
     """Figure 2: heads, normalisations and targets."""
     probes = (LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
     record = Record(every=of.steps, start=False)
-    arms = (
-        _arm(f"{name}, {way}", of, probes, record, head=head, hidden=of.net.width, **WAYS[way])
+    arms = {
+        f"{name}, {way}": _experiment(
+            of, probes, record, head=HEADS[name], hidden=of.net.width, **WAYS[way]
+        )
         for way, names in ways.items()
-        for name, head in HEADS.items()
+        for name in HEADS
         if name in names
-    )
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    }
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def _fading(smoke: bool, seeds: int) -> Sweep:
-    """What decides whether the head falls again, by training long."""
+    """Long training under variants that may decide whether the head falls again."""
     of = digits(smoke, 40 if smoke else 8000)
     plain = digits(smoke, of.steps, normalise="none")
     probes = (PairLoss(), NeuronCorrelation(), HeadOffDiagonal(), LinearProbe())
@@ -127,25 +129,23 @@ def _fading(smoke: bool, seeds: int) -> Sweep:
         CONSTANT: {}, COSINE: {"options": {"cosine_steps": float(of.steps)}},
         DECAY: {"optimiser": "adamw", "options": {"weight_decay": WEIGHT_DECAY}}, PLAIN: {},
     }  # fmt: skip
-    arms = (
-        _arm(name, plain if name == PLAIN else of, probes, record, **changes)
+    arms = {
+        name: _experiment(plain if name == PLAIN else of, probes, record, **changes)
         for name, changes in options.items()
         if name in (CONSTANT, PLAIN) or not smoke
-    )
-    return Sweep(tuple(arms), seeds, dim="method_name")
+    }
+    return Sweep.of(arms, seeds, dim="method_name")
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """The sweeps on images."""
     smoke, seeds = scale == "smoke", 2 if scale == "smoke" else 3
     if scale == "laptop":
-        along, compared = (
-            cifar(Conv4(width=8), 800),
-            cifar(FullyConnected(width=256, activation="relu"), 300),
-        )
+        along = cifar(Conv4(width=8), 800)
+        compared = cifar(FullyConnected(width=256, activation="relu"), 300)
     else:
         along = compared = digits(True, 40) if smoke else published()
-    # An arm is a program that takes as long to compile as to run: a laptop has those that matter.
+    # Each arm is a program that takes as long to compile as to run: a laptop runs the main ones.
     few = {BATCH: HEADS, L2: (HEAD, BARE), EMA: (HEAD, BARE)}
     ways = {"smoke": {BATCH: HEADS}, "laptop": few, "paper": dict.fromkeys(WAYS, HEADS)}[scale]
     return {

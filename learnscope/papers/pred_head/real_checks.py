@@ -21,16 +21,16 @@ def _last(data: xr.Dataset, name: str, arm: str) -> xr.DataArray:
 
 
 def correlated(data: xr.Dataset, tried: str = "") -> Finding:
-    """The direction that must hold: above 0.9 without, below 0.5 with a head, in every run."""
+    """|Correlation| is above 0.9 without and below 0.5 with a head, in every run."""
     bare, head = (_last(data, "correlation_size", arm) for arm in (BARE, HEAD))
     ranks = [_last(data, "effective_rank", arm) for arm in (BARE, HEAD)]
-    told = (
+    text = (
         f"mean |correlation| of two outputs: without {mean(bare)}, with a head {mean(head)}; "
         f"effective rank {mean(ranks[0])} and {mean(ranks[1])} of {data.sizes['neuron']}"
     )
     good = float(bare.min()) > TOGETHER and float(head.max()) < APART
     why = f"not all above {TOGETHER} without and below {APART} with a head"
-    return judged(told, good, f"{why}; {tried}" if tried else why)
+    return judged(text, good, f"{why}; {tried}" if tried else why)
 
 
 def milder(data: xr.Dataset) -> Finding:
@@ -38,63 +38,58 @@ def milder(data: xr.Dataset) -> Finding:
     outputs = _last(data, "correlation_size", BARE)
     features, with_head = (_last(data, "feature_correlation_size", a) for a in (BARE, HEAD))
     rank = _last(data, "feature_rank", BARE)
-    told = (
+    text = (
         f"without a head: outputs {mean(outputs)}, features {mean(features)} (effective rank "
         f"{mean(rank)}); features with a head {mean(with_head)}"
     )
     good = bool((features < outputs - 0.1).all() and (rank > 2).all())
-    return judged(told, good, "features correlate nearly as much as outputs")
+    return judged(text, good, "features correlate nearly as much as outputs")
 
 
 def _accuracy(data: xr.Dataset, head: str, way: str) -> xr.DataArray:
-    return data.probe_accuracy.sel(method_name=f"{head}, {way}").isel(step=-1)
+    return _last(data, "probe_accuracy", f"{head}, {way}")
 
 
 def _ways(data: xr.Dataset) -> list[str]:
-    """Which of Figure 2's normalisations and targets were run."""
+    """The normalisations and targets of Figure 2 that were run."""
     return [way for way in WAYS if f"{HEAD}, {way}" in data.method_name.values]
 
 
 def comparable(data: xr.Dataset) -> Finding:
-    """Linear probes on features: identity-initialised against linear and MLP heads."""
-    told, worst = [], 0.0
+    """Linear probes on features: identity-initialised, linear and MLP heads."""
+    parts, worst = [], 0.0
     for way in _ways(data):
         if f"linear head, {way}" not in data.method_name.values:
             continue
-        found = {head: _accuracy(data, head, way) for head in HEADS if head != BARE}
-        told.append(f"{way}: " + ", ".join(f"{h} {mean(v)}" for h, v in found.items()))
-        best = max(float(v.mean()) for v in found.values())
-        worst = max(worst, best - float(found[HEAD].mean()))
+        means = {head: _accuracy(data, head, way) for head in HEADS if head != BARE}
+        parts.append(f"{way}: " + ", ".join(f"{h} {mean(v)}" for h, v in means.items()))
+        best = max(float(v.mean()) for v in means.values())
+        worst = max(worst, best - float(means[HEAD].mean()))
     why = f"the identity-initialised head is {100 * worst:.1f} points behind the best of some row"
-    return judged("; ".join(told), worst < COMPARABLE, why)
+    return judged("; ".join(parts), worst < COMPARABLE, why)
 
 
 def worse_without(data: xr.Dataset) -> Finding:
     """Paired differences of linear probes on features, with batch normalisation."""
-    told, good = [], True
-    for name in ("probe_accuracy", "output_probe_accuracy"):
-        with_head, without = (
-            data[name].sel(method_name=f"{head}, {_ways(data)[0]}").isel(step=-1)
-            for head in (HEAD, BARE)
-        )
-        gain = (with_head - without).values
-        of = "features" if name == "probe_accuracy" else "outputs"
-        told.append(f"on {of}: {mean(with_head)} with, {mean(without)} without, gain {mean(gain)}")
-        if of == "features":
-            good = above(gain)
-    return judged("; ".join(told), good, "the gain on features is not above 0 with 95 % confidence")
+    measured, gains = [], []
+    for name, of in (("probe_accuracy", "features"), ("output_probe_accuracy", "outputs")):
+        way = _ways(data)[0]
+        head, bare = (_last(data, name, f"{kind}, {way}") for kind in (HEAD, BARE))
+        gains.append((head - bare).values)
+        measured.append(f"on {of}: {mean(head)} with, {mean(bare)} without, gain {mean(gains[-1])}")
+    why = "the gain on features is not above 0 with 95 % confidence"
+    return judged("; ".join(measured), above(gains[0]), why)
 
 
 def ema(data: xr.Dataset) -> Finding:
     """A target that follows slowly does not keep outputs apart by itself."""
     if EMA not in _ways(data):
         return Finding("", "not run", "this scale has no arm with EMA")
-    arms = {h: data.correlation_size.sel(method_name=f"{h}, {EMA}").isel(step=-1)
-            for h in (BARE, HEAD)}  # fmt: skip
-    told = f"EMA: mean |correlation| without {mean(arms[BARE])}, with a head {mean(arms[HEAD])}"
-    good = bool((arms[BARE] > TOGETHER).all()) and bool((arms[HEAD] < arms[BARE]).all())
+    bare, head = (_last(data, "correlation_size", f"{kind}, {EMA}") for kind in (BARE, HEAD))
+    text = f"EMA: mean |correlation| without {mean(bare)}, with a head {mean(head)}"
+    good = bool((bare > TOGETHER).all()) and bool((head < bare).all())
     why = f"not all above {TOGETHER} without a head: few steps, for a target of momentum 0.99"
-    return judged(told, good, why)
+    return judged(text, good, why)
 
 
 def l2_gap(data: xr.Dataset) -> Finding:
@@ -103,56 +98,53 @@ def l2_gap(data: xr.Dataset) -> Finding:
         return Finding("", "not run", "this scale has no arm with l2")
     batch, l2 = (_accuracy(data, HEAD, way) for way in (BATCH, L2))
     gain = (batch - l2).values
-    told = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
-    good = above(gain)
-    return judged(told, good, "the gap is not above 0 with 95 % confidence")
+    text = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
+    return judged(text, above(gain), "the gap is not above 0 with 95 % confidence")
 
 
 def _fallen(norm: xr.DataArray) -> xr.DataArray:
     return norm.isel(step=-1) < FALLEN * norm.max("step")
 
 
-def _told_fall(norm: xr.DataArray) -> str:
+def _fall(norm: xr.DataArray) -> str:
     top, end = norm.max("step"), norm.isel(step=-1)
     return f"highest {mean(top)}, at the end {mean(end)}, fallen in {share(_fallen(norm))}"
 
 
 def rise_and_fall(data: xr.Dataset) -> Finding:
-    """At a constant rate without weight decay, which is all that the paper names."""
+    """The norm falls at a constant rate without weight decay, which is all that the paper names."""
     arm = HEAD if HEAD in data.method_name.values else CONSTANT
     norm = data.head_norm.sel(method_name=arm)
     why = (
         "it has not fallen at the end of some run, but may still rise: on the digits the top comes "
         "after 1,500 steps (figure3_digits, figure3_decider)"
     )
-    return judged(_told_fall(norm), bool(_fallen(norm).all()), why)
+    return judged(_fall(norm), bool(_fallen(norm).all()), why)
 
 
 def decider(data: xr.Dataset) -> Finding:
-    """Every run falls but those whose projection is not normalised, of which none does."""
-    told, good = [], True
+    """Every run falls except those without normalisation of the projection, of which none does."""
+    measured, good = [], True
     for arm in data.method_name.values.tolist():
-        norm = data.head_norm.sel(method_name=arm)
-        size = data.correlation_size.sel(method_name=arm).isel(step=-1)
-        at = float(norm.idxmax("step").mean())
-        told.append(f"{arm}: {_told_fall(norm)}, top at step {at:.0f}, |correlation| {mean(size)}")
-        fallen = _fallen(norm)
+        norm, size = data.head_norm.sel(method_name=arm), _last(data, "correlation_size", arm)
+        at, fallen = float(norm.idxmax("step").mean()), _fallen(norm)
+        measured.append(f"{arm}: {_fall(norm)}, top at step {at:.0f}, |correlation| {mean(size)}")
         good = good and bool((~fallen).all() if arm == PLAIN else fallen.all())
     why = (
         "it matters but does not decide alone: some run falls without it, or does not with it; all "
         "that fall have trained long past the top"
     )
-    return judged("; ".join(told), good, why)
+    return judged("; ".join(measured), good, why)
 
 
 def asymmetric(data: xr.Dataset) -> Finding:
-    """While the norm is above half of its highest."""
+    """The asymmetry while the norm is above half of its highest value."""
     run = data.sel(method_name=HEAD)
     high = run.head_norm > 0.5 * run.head_norm.max("step")
     value = run.head_asymmetry.where(high).mean("step")
     end = run.head_asymmetry.isel(step=-1)
-    told = f"{mean(value)} on average, {mean(end)} at the end (a random matrix: {math.sqrt(2):.2f})"
-    return judged(told, float(value.min()) > 0.2, "nearly symmetric in some run")
+    text = f"{mean(value)} on average, {mean(end)} at the end (a random matrix: {math.sqrt(2):.2f})"
+    return judged(text, float(value.min()) > 0.2, "nearly symmetric in some run")
 
 
 def consistent(data: xr.Dataset) -> Finding:
@@ -160,15 +152,15 @@ def consistent(data: xr.Dataset) -> Finding:
     norm = data.head_norm.sel(method_name=HEAD).isel(step=slice(1, None))
     band = (norm.max("seed") - norm.min("seed")) / norm.mean("seed")
     top = norm.idxmax("step") / float(norm.step[-1])
-    told = (
+    text = (
         f"(largest - least)/mean over {norm.sizes['seed']} runs: at most {float(band.max()):.2f}; "
         f"highest at {mean(top)} of training"
     )
-    return judged(told, float(band.max()) < 0.25, "runs differ by more than a quarter")
+    return judged(text, float(band.max()) < 0.25, "runs differ by more than a quarter")
 
 
 def varied(data: xr.Dataset) -> Finding:
     """Preferred images of different outputs are more alike without a head, in every run."""
     head, bare = (_last(data, "preferred_alike", arm) for arm in (HEAD, BARE))
-    told = f"mean |cosine| of two preferred images: with a head {mean(head)}, without {mean(bare)}"
-    return judged(told, bool((head < bare).all()), "not more varied with a head in every run")
+    text = f"mean |cosine| of two preferred images: with a head {mean(head)}, without {mean(bare)}"
+    return judged(text, bool((head < bare).all()), "not more varied with a head in every run")

@@ -1,4 +1,4 @@
-"""What the paper claims about images; `real_checks.py` says how it is checked."""
+"""The paper's claims about images; `real_checks.py` has the checks."""
 
 from functools import partial
 

@@ -10,11 +10,11 @@ import xarray as xr
 from learnscope.figures.style import COLOURS
 from learnscope.views.explorer.live.catalogue import presets
 
-_QUANTITIES = ("loss", "accuracy")  # variables whose names end so share a panel
+_QUANTITIES = ("loss", "accuracy")  # variables with the same last word share a panel
 _MOST_COLUMNS = 3
 # Pixels of a panel: title, line of the legend, gap, plot, space below.
 _TITLE, _LEGEND, _GAP, _PLOT, _BELOW, _MARGIN = 22, 18, 8, 190, 56, 14
-_MOST_COMPONENTS = 6  # of a variable, to be drawn one by one
+_MOST_COMPONENTS = 6  # most components of a variable with a line each
 _BAND = (0.1, 0.5, 0.9)
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
@@ -34,19 +34,18 @@ class Panel:
 
 
 def panels(data: xr.Dataset) -> list[Panel]:
-    """The panels of a dataset of one setting, whose variables have dims `seed` and `step` and maybe
-    others. Histograms and matrices (dims `..._bin` and `other_...`) are no curves."""
+    """The panels of a dataset of one setting, without histograms and matrices."""
     together: dict[str, list[xr.DataArray]] = {}
     for name, values in data.data_vars.items():
         dims = [str(dim) for dim in values.dims]
         if "step" in dims and not any(d.endswith("bin") or d.startswith("other_") for d in dims):
             together.setdefault(_panel_of(str(name)) or str(name), []).append(values)
-    found = []
+    drawn = []
     for several in together.values():
         most = _MOST_COMPONENTS if len(several) == 1 else 1
         title = _panel_of(str(several[0].name)) or _text(several[0])
-        found.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
-    return found
+        drawn.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
+    return drawn
 
 
 def _panel_of(name: str) -> str | None:
@@ -85,16 +84,16 @@ def largest(array: np.ndarray) -> np.ndarray:
     array([-3., -2.])
     """
     sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    found = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
-    return found if (found[np.isfinite(found)] <= 0).all() else np.abs(found)
+    entries = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
+    return entries if (entries[np.isfinite(entries)] <= 0).all() else np.abs(entries)
 
 
 def curves(
     data: xr.Dataset, times: dict[str, float], dark: bool = False, most: int = _MOST_COLUMNS
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The figure, with at most `most` panels side by side: medians over seeds, bands from 10 to
-    90 %, and predicted times. Then the panels' titles and legends, which the page lays over it
-    (Plotly's own take longer to draw than curves)."""
+    """The figure (medians over seeds, 10 to 90 % bands, predicted times) with at most `most` panels
+    side by side; then titles and legends for the page to overlay, which is faster than Plotly's
+    own."""
     drawn = panels(data)
     steps = np.asarray(data.step.values)
     traces: list[dict[str, Any]] = []
@@ -106,10 +105,10 @@ def curves(
         number = "" if i == 0 else str(i + 1)
         lowest, highest = math.inf, -math.inf
         for k, line in enumerate(panel.lines):
-            found = quantiles(line.values)
-            if found is not None:
-                lowest, highest = min(lowest, found.min()), max(highest, found.max())
-            traces += band(line, found, steps, COLOURS[k % len(COLOURS)], number)
+            limits = quantiles(line.values)
+            if limits is not None:
+                lowest, highest = min(lowest, limits.min()), max(highest, limits.max())
+            traces += band(line, limits, steps, COLOURS[k % len(COLOURS)], number)
         log = lowest > 0 and highest > _WIDE * lowest
         layout[f"xaxis{number}"] = {"domain": place.across, "anchor": f"y{number}",
                                     "title": {"text": "step", "standoff": 4}}  # fmt: skip
@@ -122,7 +121,7 @@ def curves(
 
 
 def _title(panel: Panel, place: "_Place") -> dict[str, Any]:
-    """A panel's title, and what each colour stands for."""
+    """A panel's title, and the name of each colour."""
     names = [line.name for line in panel.lines]
     keys = [] if names == [panel.title] else [
         {"name": name, "colour": COLOURS[k % len(COLOURS)]} for k, name in enumerate(names)
@@ -148,17 +147,17 @@ def _places(lines: list[int], most: int) -> tuple[list[_Place], int]:
     above = [_TITLE + _LEGEND * max(row) + _GAP for row in rows]
     total = sum(above) + (_PLOT + _BELOW) * len(rows)
     left = 0.1 if most == 1 else 0.04  # room for an axis's numbers, as a fraction
-    found, top = [], 0.0
+    places, top = [], 0.0
     for row, height in zip(rows, above, strict=True):
         plot = top + height
         for column in range(len(row)):
-            found.append(_Place(
+            places.append(_Place(
                 (column / columns + left, (column + 1) / columns - 0.015),
                 (1 - (plot + _PLOT) / total, 1 - plot / total),
                 top + _MARGIN / 2,
             ))  # fmt: skip
         top = plot + _PLOT + _BELOW
-    return found, total + _MARGIN
+    return places, total + _MARGIN
 
 
 def quantiles(values: np.ndarray) -> np.ndarray | None:
@@ -174,21 +173,21 @@ def quantiles(values: np.ndarray) -> np.ndarray | None:
 
 
 def band(
-    line: Curve, found: np.ndarray | None, steps: np.ndarray, colour: str, number: str
+    line: Curve, limits: np.ndarray | None, steps: np.ndarray, colour: str, number: str
 ) -> list[dict[str, Any]]:
     """The median and the band of a line in a numbered panel, from its quantiles."""
-    if found is None:
-        found = np.full((3, 0), np.nan)
+    if limits is None:
+        limits = np.full((3, 0), np.nan)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    at = steps[np.isfinite(line.values).any(0)][: found.shape[1]]
-    low, middle, high = found
+    at = steps[np.isfinite(line.values).any(0)][: limits.shape[1]]
+    low, middle, high = limits
     shared = {"xaxis": f"x{number}", "yaxis": f"y{number}", "type": "scatter", "mode": "lines"}
     band = shared | {
         "x": np.concatenate([at, at[::-1]]).tolist(), "fill": "toself",
         "y": _rounded(np.concatenate([low, high[::-1]])), "line": {"width": 0},
         "fillcolor": f"rgba({red},{green},{blue},0.2)", "hoverinfo": "skip",
     }  # fmt: skip
-    if len(at) == 1:  # of a run that diverges at once: no line without a mark
+    if len(at) == 1:  # a run that diverges at once: draw a marker, not a line
         shared["mode"] = "markers"
     median = shared | {"x": at.tolist(), "y": _rounded(middle), "name": line.name,
                        "line": {"color": colour, "width": 2}}  # fmt: skip
@@ -202,19 +201,18 @@ def _rounded(values: np.ndarray) -> list[float]:
 def _marks(
     times: dict[str, float], steps: np.ndarray, count: int, dark: bool
 ) -> list[dict[str, Any]]:
-    """In every panel, a line at the current step (moved by the page) and dashed ones at predicted
-    times."""
+    """In every panel, a line at the current step and dashed ones at predicted times."""
     colour = "#cccccc" if dark else "#555555"
-    found = []
+    marks = []
     for i in range(count):
         number = "" if i == 0 else str(i + 1)
         axes = {"xref": f"x{number}", "yref": f"y{number} domain"}
         where = axes | {"type": "line", "y0": 0, "y1": 1}
         look, last = {"color": colour, "width": 1}, float(steps[-1])
-        found.append(where | {"x0": last, "x1": last, "name": "now", "line": look})
-        found += [where | {"x0": time, "x1": time, "line": look | {"dash": "dash"}}
+        marks.append(where | {"x0": last, "x1": last, "name": "now", "line": look})
+        marks += [where | {"x0": time, "x1": time, "line": look | {"dash": "dash"}}
                   for time in times.values()]  # fmt: skip
-    return found
+    return marks
 
 
 def base_layout(dark: bool) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def create(
     out: str | os.PathLike[str] = "learnscope-out",
     hosts: tuple[str, ...] = LOOPBACK,
 ) -> Dash:
-    """The application, for `serve` or any WSGI server. It answers to the host names `hosts` only
-    ("*": all), so that no other web site can reach it through a name of its own."""
+    """The application, for `serve` or any WSGI server. It answers only to the host names `hosts`
+    ("*": all), so that no other web site can reach it under its own name."""
     site = Site(Trainer(), Folder(store), Path(out))
     app = Dash("learnscope", title="learnscope", update_title="", serve_locally=True,
                assets_folder=str(Path(__file__).parent / "assets"),
@@ -58,8 +58,8 @@ def serve(
 ) -> None:
     """Serve the explorer until Ctrl+C; port 0 takes any free port."""
     matplotlib.use("agg")  # figures are drawn in threads of the server, where no window can open
-    # One thread finishes such small runs sooner than several that wait for each other (and the
-    # browser needs a core, too). XLA reads this when it first computes.
+    # Small runs finish sooner on one thread than on several that wait for each other, and the
+    # browser needs a core, too. XLA reads this when it first computes.
     os.environ.setdefault("NPROC", "1")
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
     server = bind(create(store, out, hosts).server, host, port)

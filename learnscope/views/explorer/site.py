@@ -14,8 +14,7 @@ PAGES = {"/": "Live", "/sweeps": "Sweeps", "/ledger": "Ledger"}
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """The trainer, the store, and the output folder of `learnscope verify`. `whole` remembers
-    sweeps that have all their runs, so that these are not counted again."""
+    """The trainer, the store, the output folder, and the sweeps that are known to be whole."""
 
     trainer: Trainer
     store: Folder

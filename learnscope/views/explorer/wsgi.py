@@ -24,8 +24,8 @@ _MOST_HEADER = 2**16
 _MOST_CONNECTIONS = 100
 _THREADS = 8  # for quick requests, and as many for long ones
 _LONG = ("/live/answer", "/live/weights", "/export/")  # these train: they never delay the others
-_PATIENCE, _HURRIED = 30.0, 2.0  # seconds for a client; when all connections are taken
-_ANSWER = 20  # times as long to receive a whole answer, if some of it moves
+_PATIENCE, _HURRIED = 30.0, 2.0  # seconds to wait for a client; if all connections are taken
+_ANSWER = 20  # factor on that time for receiving a whole answer that makes progress
 
 
 class _Channel(HTTPChannel):
@@ -64,8 +64,7 @@ class Server(TcpWSGIServer):
         (self.long if path.startswith(_LONG) else self.quick).add_task(task)
 
     def maintenance(self, now: float) -> None:
-        """Drop clients that take too long to send a request or to receive an answer. A request that
-        is being computed has no limit."""
+        """Drop clients that are too slow to send a request or to receive an answer."""
         limit = _HURRIED if self.in_connection_overflow else self.patience
         for channel in self.channels:
             if channel.requests or not channel.since:
@@ -75,7 +74,7 @@ class Server(TcpWSGIServer):
                 waited = max(waited / _ANSWER, now - max(channel.since, channel.last_activity))
             if waited > limit and channel.socket is not None:
                 channel.will_close = True
-                with contextlib.suppress(OSError):  # wakes the loop, also if nothing can be sent
+                with contextlib.suppress(OSError):  # wakes the loop even if nothing can be sent
                     channel.socket.shutdown(socket.SHUT_RDWR)
 
     def run(self) -> bool:

@@ -165,10 +165,10 @@ def _swept(over: object) -> str:
 def _table(text: str) -> dict[str, Any]:
     """A JSON table, or an empty one if the text is something else."""
     try:
-        found = json.loads(text)
+        table = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return table if isinstance(table, dict) else {}
 
 
 def _checked(toml: str) -> Conditions | None:

@@ -45,11 +45,11 @@ def escaped(text: str) -> str:
     return _PATTERN.sub(_written, unicodedata.normalize("NFC", text))
 
 
-def _written(found: re.Match[str]) -> str:
-    below = found.group(1)
+def _written(match: re.Match[str]) -> str:
+    below = match.group(1)
     if below:
         return rf"$\tilde{{{_MATHS.get(below, below)}}}$"
-    return _TABLE[found.group()]
+    return _TABLE[match.group()]
 
 
 def ledger_table(study: str, rows: Sequence[dict[str, str]]) -> str:

@@ -16,7 +16,7 @@ from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
 MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
 _COLUMNS = ("study", "where", "claim and setting", "paper", "measured", "verdict", "figures")
-_COLOURS = 192  # of a picture: lines and heat maps need no more, at a third of the size
+_COLOURS = 192  # colours of a picture: enough for lines and heat maps, at a third of the size
 
 
 def page(contents: Contents) -> str:
@@ -113,7 +113,7 @@ def _part(part: Part) -> str:
 def _figure(picture: Picture) -> str:
     command = f"learnscope run {picture.study}.{picture.name}"
     text, (width, height) = _encoded(picture.file)
-    # With its size, so that decoding moves nothing and links lead to the right place.
+    # With its size, so that the layout is fixed before decoding and links land correctly.
     return (
         f'<figure id="{picture.anchor}"><img decoding="async" width="{width}" height="{height}" '
         f'alt="{escape(picture.title)}" src="data:image/png;base64,{text}">'

@@ -1,8 +1,8 @@
 r"""Benign overfitting by features or by the noise of one's own class (Xu and Chen 2025).
 
 Data is `ClassNoise` or `MatrixNoise`, patches $u_y$ and $\xi = A_y \zeta$; the network `PatchCNN`
-with ReLU, the second layer 1/m and one output a class; the rule plain, full-batch gradient descent
-on the cross-entropy. Their Theorem 1, under Condition 1, for class k against the others:
+with ReLU, the second layer 1/m and one output per class; the rule full-batch gradient descent on
+the cross-entropy. Their Theorem 1, under Condition 1, for class k against the others:
 
 $$\text{2a: } \frac{|S_k|^2 \|u_k\|^4}{|S_j| \|A_k^T A_j\|_F^2} \ge C_1
 \Rightarrow L_{D_k} \le \sum_{j \ne k} e^{-c_1 \cdot \text{this}}, \qquad

@@ -1,4 +1,4 @@
-"""Condition 1 of Xu and Chen (2025), and what experiments it is about."""
+"""Condition 1 of Xu and Chen (2025), and the experiments it covers."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ SCOPE = (
     "ClassNoise or MatrixNoise with a PatchCNN(activation='relu') of as many classes, 3 or more, "
     "under full-batch gradient descent"
 )
-# P[zeta > 1/4] of every noise by name: Condition 1 wants a threshold passed with probability 0.4.
+# P[zeta > 1/4] by noise: Condition 1 asks for a threshold that is passed with probability 0.4.
 _THRESHOLD = 0.25
 _PASSED = {
     "gaussian": math.erfc(_THRESHOLD / math.sqrt(2)) / 2,
@@ -58,8 +58,8 @@ def conditions(
     >>> data = ls.data.ClassNoise(dim=1000, classes=5, train_per_class=100, test=10, signal=1)
     >>> net = ls.nets.PatchCNN(width=100, classes=5, activation="relu", initial="torch")
     >>> descent = ls.rules.GradientDescent(rate=0.05)
-    >>> found = conditions(ls.Experiment(data=data, net=net, rule=descent, steps=20))
-    >>> {each.name: round(each.margin, 4) for each in found if not each.holds}["noise trace"]
+    >>> checked = conditions(ls.Experiment(data=data, net=net, rule=descent, steps=20))
+    >>> {each.name: round(each.margin, 4) for each in checked if not each.holds}["noise trace"]
     0.0043
     """
     data, net = experiment.data, experiment.net
@@ -109,7 +109,7 @@ def conditions(
 
 
 def _worst(left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """The sides of the tightest of many `left >= right`; the same where they differ by rounding."""
+    """The sides of the tightest of many `left >= right`; equal if they differ by rounding only."""
     left, right = np.broadcast_arrays(left, right)
     with np.errstate(divide="ignore", invalid="ignore"):
         at = np.unravel_index(np.argmin(left / right), left.shape)

@@ -1,4 +1,4 @@
-"""What Theorem 1 of Xu and Chen (2025) predicts for an experiment of learnscope."""
+"""Predictions of Theorem 1 of Xu and Chen (2025) for an experiment."""
 
 import math
 from typing import Any
@@ -12,10 +12,10 @@ from learnscope.theory import Prediction
 
 
 def predict(experiment: Any, high: float = 10.0, low: float = 1.0, loss: float = 0.1) -> Prediction:
-    """The regime of every class and of the worst, the exponents, and where the boundaries lie."""
-    data, net, found = experiment.data, experiment.net, exponents(experiment)
+    """The regime of every class and of the worst class, the exponents, and the boundaries."""
+    data, net, terms = experiment.data, experiment.net, exponents(experiment)
     rate, scale = for_mean(experiment)
-    snr, ratio = found.worst_snr.values, found.worst_ratio.values
+    snr, ratio = terms.worst_snr.values, terms.worst_ratio.values
     regimes = [regime(*each, high, low) for each in zip(snr, ratio, strict=True)]
     signal, correlation = (boundary(experiment, f"data.{x}") for x in ("signal", "correlation"))
     spread = sum(data.sizes) * spectra(data).trace.max()
@@ -30,8 +30,8 @@ def predict(experiment: Any, high: float = 10.0, low: float = 1.0, loss: float =
             ),
             "snr": float(snr.min()),
             "ratio": float(ratio.min()),
-            "bound": float(np.exp(-found.snr).sum("other").max()),
-            "bound_long_tailed": float(np.exp(-found.ratio).sum("other").max()),
+            "bound": float(np.exp(-terms.snr).sum("other").max()),
+            "bound_long_tailed": float(np.exp(-terms.ratio).sum("other").max()),
             "boundary_signal": high**0.25 * signal if signal is not None else None,
             "boundary_correlation": high * correlation if correlation is not None else None,
             "steps": float(far / (rate * loss)),

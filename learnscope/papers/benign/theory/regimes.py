@@ -1,4 +1,4 @@
-"""The exponents of Theorem 1 of Xu and Chen (2025), and the regimes that they mark off."""
+"""The exponents of Theorem 1 of Xu and Chen (2025), and the regimes that follow."""
 
 import math
 from typing import Any
@@ -21,10 +21,10 @@ def exponents(experiment: Any) -> xr.Dataset:
     >>> data = ls.data.ClassNoise(dim=103, classes=3, train_per_class=(4, 2, 2), test=1, signal=1)
     >>> net = ls.nets.PatchCNN(width=9, classes=3, activation="relu")
     >>> descent = ls.rules.GradientDescent(rate=0.1)
-    >>> found = exponents(ls.Experiment(data=data, net=net, rule=descent, steps=9))
-    >>> found.ratio.values.tolist()
+    >>> terms = exponents(ls.Experiment(data=data, net=net, rule=descent, steps=9))
+    >>> terms.ratio.values.tolist()
     [[nan, 2.0, 2.0], [0.5, nan, 1.0], [0.5, 1.0, nan]]
-    >>> found.worst_snr.values.round(2).tolist()
+    >>> terms.worst_snr.values.round(2).tolist()
     [1.28, 0.16, 0.16]
     """
     data = experiment.data
@@ -37,7 +37,7 @@ def exponents(experiment: Any) -> xr.Dataset:
     with np.errstate(divide="ignore", invalid="ignore"):
         snr = (sizes**2 * signal**4)[:, None] / (sizes[None, :] * squares)
     pairs = {"snr": snr, "ratio": noise_correlation_ratio(squares, data.sizes)}
-    # Against a class whose noise never meets one's own there is nothing to lose, even for 0 / 0.
+    # A class with orthogonal noise does no harm: infinite exponents, also for 0 / 0.
     pairs = {name: np.where(squares == 0, math.inf, each) for name, each in pairs.items()}
     for each in pairs.values():
         np.fill_diagonal(each, math.nan)

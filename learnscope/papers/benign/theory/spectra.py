@@ -9,8 +9,7 @@ from learnscope.data import ClassNoise
 
 
 class Spectra(NamedTuple):
-    """Of the matrices A_k: Tr(A_k^T A_k), rank, extreme non-zero singular values; of the products
-    A_k^T A_j: squared Frobenius norms and operator norms."""
+    """Sizes of the matrices A_k, and squared Frobenius and operator norms of A_k^T A_j."""
 
     trace: np.ndarray
     rank: np.ndarray

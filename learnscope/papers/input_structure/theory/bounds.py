@@ -1,4 +1,4 @@
-"""What methods without feature learning, or without input structure, cannot do; and a yardstick."""
+"""Limits of methods without feature learning or input structure, and simple rules to compare."""
 
 import math
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ def fixed_feature_conditions(relevant: int, patterns: int) -> Conditions:
 
 
 class QueryBound(NamedTuple):
-    """Error that needs queries (or their inverse tolerance): as many as that, at least."""
+    """The error, and the queries (or inverse tolerance) needed to go below it."""
 
     error: float
     queries: float

@@ -1,4 +1,4 @@
-"""The condition of Theorem 1 of Shi, Wei and Liang (2022), and what experiments it is about."""
+"""The condition of Theorem 1 of Shi, Wei and Liang (2022), and the experiments it covers."""
 
 import math
 from typing import Any
@@ -48,8 +48,8 @@ def conditions(
     >>> data = ls.data.Patterns(dim=500, patterns=100, relevant=5, train=9, test=9)
     >>> rule = ls.rules.TwoStep(first_rate=1e-9, second_rate=1.0, rate=0.01)
     >>> net = ls.nets.TwoLayer(width=300)
-    >>> found = conditions(ls.Experiment(data=data, net=net, rule=rule, steps=600))
-    >>> {each.name: round(each.margin, 3) for each in found if each.margin < 1}
+    >>> checked = conditions(ls.Experiment(data=data, net=net, rule=rule, steps=600))
+    >>> {each.name: round(each.margin, 3) for each in checked if each.margin < 1}
     {'relevant patterns': 0.073, 'width, error': 0.0, 'steps': 0.299}
     """
     law, m, c = exact_law(experiment.data), experiment.net.width, constant
@@ -73,5 +73,5 @@ def conditions(
 
 
 def _tidy(value: float) -> float:
-    """Without what rounding leaves of an equality."""
+    """Round away the error of an equality."""
     return round(value, 12)

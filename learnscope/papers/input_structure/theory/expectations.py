@@ -11,7 +11,7 @@ from learnscope.papers.input_structure.theory.characteristic import (
     subset_means,
     subset_slopes,
 )
-from learnscope.papers.input_structure.theory.law import ExactLaw, Values
+from learnscope.papers.input_structure.theory.law import Components, ExactLaw, PerNeuron, Values
 from learnscope.papers.input_structure.theory.points import Points, points
 from learnscope.papers.input_structure.theory.quadrature import nodes
 
@@ -22,14 +22,14 @@ class Expectations(NamedTuple):
     r"""$E[v \tilde\sigma(z)]$, $E[v \tilde\sigma'(z)]$ and $E[v \phi_j \tilde\sigma'(z)]$ of every
     neuron, $z = \langle \phi, q \rangle + b$, where $v$ is a function of the count."""
 
-    value: Float[np.ndarray, " neuron"]
-    slope: Float[np.ndarray, " neuron"]
-    patterns: Float[np.ndarray, "neuron pattern"]
+    value: PerNeuron
+    slope: PerNeuron
+    patterns: Components
 
 
 def expectations(
-    law: ExactLaw, components: Float[np.ndarray, "neuron pattern"],
-    bias: Float[np.ndarray, " neuron"], noise: float, values: Values, refine: int = 1,
+    law: ExactLaw, components: Components,
+    bias: PerNeuron, noise: float, values: Values, refine: int = 1,
 ) -> Expectations:  # fmt: skip
     r"""By the quadrature of `quadrature`; `refine` times as many nodes are for checking it.
 
@@ -38,28 +38,24 @@ def expectations(
     | $q$ | `components` along the patterns, relevant ones first |
     | $b$ | `bias` |
     | $\sigma_\xi$ | `noise` in the neurons |
-    | $v$ | `values`, one a count |
+    | $v$ | `values`, one per count |
     """
     turn = components / law.scale
     centre = bias - turn @ law.mean
     rule = nodes(*_range(law, turn, centre), noise, refine)
-    found = Expectations(
+    totals = Expectations(
         np.full(len(bias), rule.cut / 2 * (law.counts @ values)),
         np.zeros(len(bias)),
         np.zeros(turn.shape),
     )
     for some in points(law, turn, rule):
         part = _sums(law, turn, centre - rule.cut / 2, values, some)
-        for total, more in zip(found, part, strict=True):
+        for total, more in zip(totals, part, strict=True):
             total[some.neuron[some.first]] += more
-    return found
+    return totals
 
 
-def _range(
-    law: ExactLaw,
-    turn: Float[np.ndarray, "neuron pattern"],
-    centre: Float[np.ndarray, " neuron"],
-) -> tuple[float, float]:
+def _range(law: ExactLaw, turn: Components, centre: PerNeuron) -> tuple[float, float]:
     r"""What no z passes, but with probability $10^{-17}$.
 
     Relevant patterns are taken at their worst, background ones as far as they can go or as
@@ -75,19 +71,15 @@ def _range(
 
 
 def _sums(
-    law: ExactLaw,
-    turn: Float[np.ndarray, "neuron pattern"],
-    centre: Float[np.ndarray, " neuron"],
-    values: Values,
-    some: Points,
+    law: ExactLaw, turn: Components, centre: PerNeuron, values: Values, some: Points
 ) -> Expectations:
-    """What some points add to the expectations of their neurons."""
+    """The contribution of some points to the expectations of their neurons."""
     k, mean, weighted = law.relevant, law.mean, law.chances * values
     u = rotations(turn[some.neuron].T * some.at)
     phase = np.exp(1j * centre[some.neuron] * some.at)
     means = subset_means(u[:k])
     prefixes = [prefix_products(u[k:], chance) for chance in law.background]
-    # Of every group, the relevant patterns' part of E[v e^{itz}] and that of all others.
+    # By group: the factors of E[v e^{itz}] from relevant patterns and from all others.
     relevant = weighted.sum(1)[:, None] + np.tensordot(weighted, means[k], 1)
     others = np.stack([products[-1] for products in prefixes]) * phase
     whole = (relevant * others).sum(0)
@@ -113,9 +105,9 @@ def _background(
     Pattern j's own factor is $E[(\tilde\phi_j - \mu_j) c_j^{\tilde\phi_j}] = (p_j - \mu_j) +
     p_j (1 - \mu_j) u_j$; the others' come from the left and from the right.
     """
-    found, right = np.empty((len(some.first), len(chance))), rest * some.slope
+    sums, right = np.empty((len(some.first), len(chance))), rest * some.slope
     for j in range(len(chance) - 1, -1, -1):
         own = (chance[j] - mean[j]) + chance[j] * (1 - mean[j]) * u[j]
-        found[:, j] = some.add_up(np.real(own * prefix[j] * right))
+        sums[:, j] = some.add_up(np.real(own * prefix[j] * right))
         right = right * (1 + chance[j] * u[j])
-    return found
+    return sums

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from learnscope.nets import TwoLayer, Weights
 from learnscope.papers.input_structure.theory.law import ExactLaw, orthonormal_law
 
-# The proof's two candidates: where a tent stands next to its count, and its slope.
+# The proof's two candidates: offset of a tent from its count, and its slope.
 _TENTS = ((0.0, 2.0), (0.25, 4.0))
 _HALF = 0.5  # a tent's half width
 
@@ -50,7 +50,7 @@ def explicit_network(
 def explicit_neurons(
     law: ExactLaw,
 ) -> tuple[Float[np.ndarray, " neuron"], Float[np.ndarray, " neuron"]]:
-    """Biases and last layer of that network: three neurons a count."""
+    """Biases and last layer of that network: three neurons per count."""
     k, average = law.relevant, law.relevant * law.mean[0]
     counts = np.arange(k + 1)[:, None] - average
     corners = np.array([-_HALF, 0.0, _HALF])

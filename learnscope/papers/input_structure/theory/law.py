@@ -11,6 +11,8 @@ from learnscope.data import Patterns
 from learnscope.errors import BadInput, refuse
 
 Values = Float[np.ndarray, " count"]
+PerNeuron = Float[np.ndarray, " neuron"]
+Components = Float[np.ndarray, "neuron pattern"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from learnscope.papers.input_structure.theory.expectations import expectations
-from learnscope.papers.input_structure.theory.law import orthonormal_law
+from learnscope.papers.input_structure.theory.law import Components, PerNeuron, orthonormal_law
 from learnscope.papers.input_structure.theory.population import checked
 
 
@@ -31,8 +31,8 @@ class Lemma6:
 
     relevant: Float[np.ndarray, "neuron k"]
     background: Float[np.ndarray, "neuron rest"]
-    beta: Float[np.ndarray, " neuron"]
-    centre: Float[np.ndarray, " neuron"]
+    beta: PerNeuron
+    centre: PerNeuron
     error: float
     spread: Float[np.ndarray, " rest"]
     relevant_bound: float
@@ -47,7 +47,7 @@ class Lemma6:
 
 
 def lemma_6(
-    model: Any, components: Float[np.ndarray, "neuron D"], bias: Float[np.ndarray, " neuron"],
+    model: Any, components: Components, bias: PerNeuron,
     noise: float, width: int | None = None, delta: float = 0.1,
 ) -> Lemma6:  # fmt: skip
     r"""All of it exactly, for given neurons ($T_j$ without class weights).
@@ -63,14 +63,14 @@ def lemma_6(
     >>> import numpy as np
     >>> from learnscope.data import Patterns
     >>> model = Patterns(dim=500, patterns=100, relevant=5, train=1, test=1)
-    >>> found = lemma_6(model, np.zeros((1, 100)), np.full(1, 0.5), noise=0.01)
-    >>> float(found.beta[0]), float(found.centre[0])
+    >>> terms = lemma_6(model, np.zeros((1, 100)), np.full(1, 0.5), noise=0.01)
+    >>> float(terms.beta[0]), float(terms.centre[0])
     (1.0, 0.05)
     """
     law = orthonormal_law(model)
     q, b, _ = checked(law, components, bias, noise)
     k, count = law.relevant, law.patterns * (len(b) if width is None else width)
-    found = expectations(law, q, b, noise, law.signs).patterns
+    terms = expectations(law, q, b, noise, law.signs).patterns
     without = q.copy()
     without[:, :k] = 0
     beta = expectations(law, without, b, noise, np.ones_like(law.signs)).slope
@@ -79,7 +79,7 @@ def lemma_6(
     log = math.log(count / delta)
     error = (k * math.sqrt(log) + log**1.5) / math.sqrt(variances.sum())
     return Lemma6(
-        relevant=found[:, :k], background=found[:, k:], beta=beta,
+        relevant=terms[:, :k], background=terms[:, k:], beta=beta,
         centre=beta * law.correlation / law.scale, error=error,
         spread=np.sqrt(variances) / law.scale, relevant_bound=error / law.scale,
         background_bound=variances * error / law.scale,

@@ -1,4 +1,4 @@
-"""Which nodes of which neurons are worth adding up, some at a time."""
+"""The quadrature nodes of every neuron that matter, in batches."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,13 +10,13 @@ from learnscope.papers.input_structure.theory.characteristic import envelope
 from learnscope.papers.input_structure.theory.law import ExactLaw
 from learnscope.papers.input_structure.theory.quadrature import Nodes
 
-_POINTS = 4096  # at a time: what a core's cache likes
+_POINTS = 4096  # per batch, to fit a core's cache
 _BYTES = 1e8  # and what they may take
-_NOTHING = 1e-17  # of all that is left out of an expectation
+_NOTHING = 1e-17  # largest omission from an expectation
 
 
 class Points(NamedTuple):
-    """Points of neurons in order: the neuron, the node and its weights."""
+    """Quadrature points, neuron by neuron: the neuron, the node and its weights."""
 
     neuron: Int[np.ndarray, " point"]
     at: Float[np.ndarray, " point"]
@@ -29,15 +29,15 @@ class Points(NamedTuple):
         return np.flatnonzero(np.diff(self.neuron, prepend=-1))
 
     def add_up(self, values: Float[np.ndarray, "*shape point"]) -> Float[np.ndarray, "*shape some"]:
-        """Sums over every such neuron's points."""
+        """Sums over the points of each of these neurons."""
         return np.add.reduceat(values, self.first, axis=-1)
 
 
 def points(
     law: ExactLaw, turn: Float[np.ndarray, "neuron pattern"], rule: Nodes
 ) -> Iterator[Points]:
-    r"""All points but those whose characteristic function is surely too small to matter: of a
-    hundred patterns its modulus is soon a product of a hundred factors below 1."""
+    """All points but those whose characteristic function is negligible: for a hundred patterns it
+    is a product of a hundred factors below 1."""
     k, groups = law.relevant, len(law.background)
     numbers = (groups + 2) * law.patterns + (k + 1) ** 2 + 4 * (k + 1)
     most = max(1, min(_POINTS, int(_BYTES / (16 * numbers))))
@@ -47,10 +47,6 @@ def points(
         size = envelope(turn[start : start + some, k:], rule.at, law.background)
         neuron, node = np.nonzero(weight * size > _NOTHING)
         for first in range(0, len(neuron), most):
-            chosen = node[first : first + most]
-            yield Points(
-                neuron[first : first + most] + start,
-                rule.at[chosen],
-                rule.slope[chosen],
-                rule.value[chosen],
-            )
+            part = slice(first, first + most)
+            weights = (each[node[part]] for each in (rule.at, rule.slope, rule.value))
+            yield Points(neuron[part] + start, *weights)

@@ -24,23 +24,27 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import Weights
 from learnscope.papers.input_structure.theory.expectations import expectations
-from learnscope.papers.input_structure.theory.law import ExactLaw, orthonormal_law
+from learnscope.papers.input_structure.theory.law import (
+    Components,
+    ExactLaw,
+    PerNeuron,
+    orthonormal_law,
+)
 
 
-def components_of(filters: Any, directions: Mapping[str, Any]) -> Float[np.ndarray, "neuron D"]:
+def components_of(filters: Any, directions: Mapping[str, Any]) -> Components:
     r"""$q_{ij} = \langle w_i, M_j \rangle$ for a drawn problem's `directions`."""
     rows = [np.asarray(directions[name], float) for name in ("relevant", "background")]
     return np.asarray(filters, float) @ np.concatenate(rows).T
 
 
 def population_gradient(
-    model: Any, components: Float[np.ndarray, "neuron D"], bias: Float[np.ndarray, " neuron"],
-    second: Float[np.ndarray, " neuron"], noise: float, weighted: bool = False,
+    model: Any, components: Components, bias: PerNeuron, second: PerNeuron, noise: float,
+    weighted: bool = False,
 ) -> Weights:  # fmt: skip
     """The gradient of the hinge loss where outputs are below 1; `filters` are components along the
     patterns, relevant ones first.
@@ -49,8 +53,8 @@ def population_gradient(
     >>> from learnscope.data import Patterns
     >>> model = Patterns(dim=500, patterns=100, relevant=5, train=1, test=1)
     >>> bias, second = np.full(1, 0.5), np.ones(1)
-    >>> found = population_gradient(model, np.zeros((1, 100)), bias, second, noise=0.01)
-    >>> float(found.filters[0, 0])  # -gamma / sigma~
+    >>> gradient = population_gradient(model, np.zeros((1, 100)), bias, second, noise=0.01)
+    >>> float(gradient.filters[0, 0])  # -gamma / sigma~
     -0.05
     """
     law = orthonormal_law(model)
@@ -59,9 +63,8 @@ def population_gradient(
 
 
 def two_steps(
-    model: Any, components: Float[np.ndarray, "neuron D"], bias: Float[np.ndarray, " neuron"],
-    second: Float[np.ndarray, " neuron"], first_rate: float, second_rate: float, noise: float,
-    weighted: bool = False,
+    model: Any, components: Components, bias: PerNeuron, second: PerNeuron, first_rate: float,
+    second_rate: float, noise: float, weighted: bool = False,
 ) -> list[Weights]:  # fmt: skip
     r"""Parameters after the first and after the second step of `rules.TwoStep`, had it infinitely
     many examples; `filters` along the patterns, relevant ones first.
@@ -72,20 +75,16 @@ def two_steps(
     """
     law = orthonormal_law(model)
     q, b, a = checked(law, components, bias, noise, second)
-    found = []
+    steps = []
     for rate, kept in ((first_rate, 1.0), (second_rate, 0.0)):
         by: Any = _gradient(law, q, b, a, noise, weighted)
         q, b, a = -rate * by.filters, b - rate * by.bias, kept * a - rate * by.second
-        found.append(Weights(q, b, a))
-    return found
+        steps.append(Weights(q, b, a))
+    return steps
 
 
 def output_bound(
-    model: Any,
-    components: Float[np.ndarray, "neuron D"],
-    bias: Float[np.ndarray, " neuron"],
-    second: Float[np.ndarray, " neuron"],
-    noise: float,
+    model: Any, components: Components, bias: PerNeuron, second: PerNeuron, noise: float
 ) -> float:
     r"""What $|g(x)|$ cannot exceed for any input, so that the hinge is linear where it is below 1:
     $|\sum_i a_i \tilde\sigma(b_i)| + \sum_i |a_i| \max_x |z_i - b_i|$, since $\tilde\sigma$ has
@@ -122,5 +121,5 @@ def checked(
 def _gradient(
     law: ExactLaw, q: np.ndarray, b: np.ndarray, a: np.ndarray, noise: float, weighted: bool
 ) -> Weights:
-    found = expectations(law, q, b, noise, law.signs * law.class_weights(weighted))
-    return Weights(-a[:, None] * found.patterns, -a * found.slope, -found.value)
+    means = expectations(law, q, b, noise, law.signs * law.class_weights(weighted))
+    return Weights(-a[:, None] * means.patterns, -a * means.slope, -means.value)

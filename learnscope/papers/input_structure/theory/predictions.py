@@ -1,4 +1,4 @@
-"""What Shi, Wei and Liang (2022) predict for an experiment of learnscope."""
+"""Predictions of Shi, Wei and Liang (2022) for an experiment."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from learnscope.theory import Prediction
 
 
 def predict(experiment: Any) -> Prediction:
-    """Orders of the error, the size of the signal in the first step, and what others reach."""
+    """Orders of the error, the signal of the first step, and the accuracy of simpler rules."""
     data, law = experiment.data, exact_law(experiment.data)
     k, m, steps = law.relevant, experiment.net.width, experiment.steps
     queries = query_bound(law.patterns, k).queries if data.structure == "none" else None

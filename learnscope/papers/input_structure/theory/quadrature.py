@@ -26,8 +26,7 @@ _TAIL = 8.5  # tau
 
 
 class Nodes(NamedTuple):
-    """Where, and with what weights, to add up Re psi (for the derivative) and Im psi (for the
-    function), and where the activation is cut off, c."""
+    """Nodes, weights for Re psi (`slope`) and Im psi (`value`), and the cut-off c."""
 
     at: Float[np.ndarray, " node"]
     slope: Float[np.ndarray, " node"]

@@ -1,4 +1,4 @@
-"""How near the centroid of linear tasks was found."""
+"""The distance of the learnt weights to the centroid of linear tasks."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Conditions 4.1 to 4.3 and D.1, with margins, and what experiments they are about."""
+"""Conditions 4.1 to 4.3 and D.1, with margins, and the experiments they cover."""
 
 import math
 from typing import Any
@@ -38,8 +38,8 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
     ...                           signal=1.0, task_signal=0.021, noise=10.42, test_tasks=1)
     >>> net = ls.nets.PatchCNN(width=18, activation="huberised", second_layer="sum", scale=0.032)
     >>> rule = ls.rules.Fomaml(rate=1e-4, inner_rate=1e-3)
-    >>> found = conditions(ls.Experiment(data=data, net=net, rule=rule, steps=4000))
-    >>> [each.name for each in found if not each.holds]
+    >>> checked = conditions(ls.Experiment(data=data, net=net, rule=rule, steps=4000))
+    >>> [each.name for each in checked if not each.holds]
     ['4.2, noise', '4.2, tasks', ...
     """
     data, net, rule = experiment.data, experiment.net, experiment.rule
@@ -113,10 +113,10 @@ def condition_d1(experiment: Any, factor: float = 2.0) -> Conditions:
         ("inner rate", "gamma = log(d)^0.4", float(getattr(rule, "inner_rate", 0.0)), log**0.4),
         ("outer rate", "eta = log(d)^-5", float(rule.rate), log**-5),
     ]
-    found = Conditions()
+    listed = Conditions()
     for name, text, left, right in values:
-        found.append(Condition(f"D.1, {name}", f"{text}, at most", left, factor * right, "<="))
-        found.append(Condition(f"D.1, {name}", f"{text}, at least", left, right / factor, ">="))
+        listed.append(Condition(f"D.1, {name}", f"{text}, at most", left, factor * right, "<="))
+        listed.append(Condition(f"D.1, {name}", f"{text}, at least", left, right / factor, ">="))
     halves = min(data.halves) if data.balanced else 1
-    found.append(Condition("D.1, split", "both classes in both halves", halves, 2, ">="))
-    return found
+    listed.append(Condition("D.1, split", "both classes in both halves", halves, 2, ">="))
+    return listed

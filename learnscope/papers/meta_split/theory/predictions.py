@@ -1,4 +1,4 @@
-"""What the theorems and the linearised rates predict."""
+"""Predictions of the theorems and of the linearised rates."""
 
 import math
 from typing import Any
@@ -11,13 +11,13 @@ _METHODS = {"train-train": ("train-train", None), "train-validation": ("train-va
 
 
 def predict(experiment: Any) -> Prediction:
-    """Amplification inside, growth outside, who learns the feature first, and the theorems' say.
+    """Inner amplification, outer growth, the methods by advantage, and the theorems' statement.
 
     Vanilla training fails by the linearised rates only where $\\|\\xi\\|^2 / (K n)$ exceeds
     $\\|\\nu\\|^2 / 2$, whatever Theorem 4.4's remark says of J = 0.
     """
     of = {name: rates(experiment, split, steps) for name, (split, steps) in _METHODS.items()}
-    learns = {name: found.advantage > 1 for name, found in of.items()}
+    learns = {name: each.advantage > 1 for name, each in of.items()}
     own = rates(experiment)
     start = float(experiment.net.scale) * float(experiment.data.signal)
     growth = float(experiment.rule.rate) * own.feature
@@ -38,8 +38,8 @@ def predict(experiment: Any) -> Prediction:
         "held_factor": own.held_factor, "feature_time": time, "ordering": " > ".join(order),
         "theorem": "train-validation small; train-train and vanilla constant",
     }  # fmt: skip
-    for name, found in of.items():
-        values[f"advantage {name}"] = found.advantage
+    for name, each in of.items():
+        values[f"advantage {name}"] = each.advantage
         values[f"learns {name}"] = learns[name]
         meanings[f"advantage {name}"] = "growth of feature / growth of outer noise; 1 is the edge"
         meanings[f"learns {name}"] = "whether the feature outgrows the noise"
@@ -47,14 +47,13 @@ def predict(experiment: Any) -> Prediction:
 
 
 def boundary(experiment: Any, field: str) -> float | None:
-    """The noise or number of tasks at which feature and noise grow alike under the experiment's own
-    rule, everything else as it is."""
+    """The noise or number of tasks at which feature and noise grow alike under this rule."""
     data = experiment.data
     if field == "data.tasks":
         return data.tasks / rates(experiment).advantage
     if field != "data.noise" or noise_norm_squared(data) == 0:
         return None
-    low, high = 1e-12, 1e12  # growth of noise increases with it
+    low, high = 1e-12, 1e12  # growth of noise increases with the noise
     for _ in range(200):
         middle = math.sqrt(low * high)
         wins = rates(experiment.replace("data.noise", middle)).advantage > 1

@@ -8,7 +8,7 @@ from learnscope.rules import Pooled
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """Factors of the inner loop, and growth a unit of outer step, at initialisation.
+    """Factors of the inner loop, and growth per unit of outer step, at initialisation.
 
     `advantage` above 1: the shared feature outgrows the noise that the outer loop sees.
     """
@@ -30,7 +30,7 @@ def noise_norm_squared(data: Any) -> float:
 
 
 def rates(experiment: Any, split: str | None = None, inner_steps: int | None = None) -> Rates:
-    """Of an experiment, or of the same with another split or number of inner steps."""
+    """The rates of an experiment, possibly with another split or number of inner steps."""
     data, net, rule = experiment.data, experiment.net, experiment.rule
     split = rule.split if split is None else split
     pooled = isinstance(rule, Pooled)

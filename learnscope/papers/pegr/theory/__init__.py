@@ -1,4 +1,4 @@
-"""Meng, Cao, Zou (2023): what the gradient-penalty paper predicts, in numbers and closed forms."""
+"""Meng, Cao, Zou (2023): predictions of the gradient-penalty paper, in closed form."""
 
 from learnscope.papers.pegr.theory.bounds import (
     Bounds,

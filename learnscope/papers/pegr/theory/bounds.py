@@ -1,4 +1,4 @@
-"""Where the lemmas say that the coefficients stay. Symbols: `symbols`."""
+"""Bounds of the lemmas on the coefficients. Symbols: `symbols`."""
 
 import math
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from learnscope.papers.pegr.theory.symbols import spread
 
 
 class Bounds(NamedTuple):
-    """Where a quantity must lie."""
+    """The interval of a quantity."""
 
     lower: float
     upper: float

@@ -1,4 +1,4 @@
-"""Condition 3.1, and what the proofs use beyond it. Symbols: `symbols`."""
+"""Condition 3.1, and the conditions that the proofs add. Symbols: `symbols`."""
 
 import math
 
@@ -42,7 +42,7 @@ def implicit_conditions(
     dim: float, train: int, width: int, signal: float, noise: float, rate: float, weight: float,
     much: float = 10.0, constant: float = 1.0,
 ) -> Conditions:  # fmt: skip
-    """What the proofs use and Condition 3.1 does not imply (see docs/errata.md).
+    """What the proofs use beyond Condition 3.1 (see docs/errata.md).
 
     The first three are used for Theorem 3.2 (proof of Proposition D.1), the last for Theorem 3.3
     (proof of Proposition E.6). `weight` follows the convention weight/2.

@@ -27,9 +27,9 @@ def applies(experiment: Any) -> bool:
 
 
 def conditions(experiment: Any, **constants: Any) -> Conditions:
-    """Condition 3.1, and below it what the proofs use without saying (docs/errata.md).
+    """Condition 3.1, then what the proofs also use (docs/errata.md).
 
-    Another second layer than 1/m is first brought to the paper's (`rescaled`). `constants` are
+    Another second layer than 1/m is first rescaled to the paper's (`rescaled`). `constants` are
     those of `condition_3_1`: alpha, constant, power, much.
     """
     data, rate, weight, scale = _paper_numbers(experiment)
@@ -41,7 +41,7 @@ def conditions(experiment: Any, **constants: Any) -> Conditions:
 
 
 def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Prediction:
-    """Times of the theorems, early rates, and the side on which the linearised dynamics fall."""
+    """Times of the theorems, early rates, and the winner of the linearised dynamics."""
     data, rate, weight, scale = _paper_numbers(experiment)
     dim, train, width = data["dim"], data["train"], data["width"]
     signal, noise = data["signal"], data["noise"]
@@ -49,29 +49,25 @@ def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Predicti
     rates = early(**data, rate=rate, weight=weight)
     signal_rate = rates.signal_growth - rates.signal_suppression
     noise_rate = rates.noise_growth - rates.noise_suppression
-    times = {"signal": signal, "scale": scale, "rate": rate, "delta": delta}
+    ratio = rates.noise_suppression / rates.noise_growth if rates.noise_growth else math.nan
+    layer = experiment.net.width, experiment.net.second_layer, _half(experiment)
+    critical = pegr.critical_weight(noise, dim, *layer)
+    learnable, sizes = signal * scale, (dim, train, width)
+    closing = pegr.closing_time(*sizes[1:], signal, scale, rate, delta) if learnable else math.inf
+    second = pegr.second_stage(*sizes, signal, rate, loss, delta) if signal else math.inf
+    memorised = pegr.memorisation_time(*sizes, noise, rate, loss) if noise else math.inf
     return Prediction(
         {
             "side": "signal" if signal_rate > noise_rate else "noise",
             "overshoots": -noise_rate > 2,
             "signal_rate": signal_rate,
             "noise_rate": noise_rate,
-            "suppression_ratio": rates.noise_suppression / rates.noise_growth
-            if rates.noise_growth
-            else math.nan,
-            "critical_weight": pegr.critical_weight(
-                noise, dim, experiment.net.width, experiment.net.second_layer, _half(experiment)
-            ),
+            "suppression_ratio": ratio,
+            "critical_weight": critical,
             "critical_noise": pegr.critical_noise(signal, dim, train),
-            "closing_time": pegr.closing_time(train, width, **times)
-            if signal * scale
-            else math.inf,
-            "second_stage": pegr.second_stage(dim, train, width, signal, rate, loss, delta)
-            if signal
-            else math.inf,
-            "memorisation_time": pegr.memorisation_time(dim, train, width, noise, rate, loss)
-            if noise
-            else math.inf,
+            "closing_time": closing,
+            "second_stage": second,
+            "memorisation_time": memorised,
         },
         {
             "side": "what grows faster from small weights: signal or noise",

@@ -1,4 +1,4 @@
-"""The linearised dynamics of Section 5.1: who grows, who is suppressed. Symbols: `symbols`."""
+"""The linearised dynamics of Section 5.1: growth and suppression. Symbols: `symbols`."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""When the theorems say that things happen. Symbols: `symbols`."""
+"""Times of the theorems. Symbols: `symbols`."""
 
 import math
 

@@ -36,7 +36,7 @@ class PopulationFlow(AbstractPopulation):
 
     Step $k$ goes on to time $t_k$, and $t_1, \dots, t_K$ grow geometrically from `first` to
     `horizon`; further steps do nothing. The equations are stiff: they are integrated by an implicit
-    method with steps of its own choice, to a relative `tolerance` a step, in at most `most` steps
+    method with steps of its own choice, to a relative `tolerance` per step, in at most `most` steps
     between two times. Where that does not suffice, `memory.rest.time` stays behind. Tolerances
     below $10^{-4}$ need double precision; beyond times of $10^{12}/\eta$ rounding keeps steps short
     (learning takes about $d^2/\eta$).
@@ -74,7 +74,7 @@ class PopulationFlow(AbstractPopulation):
             refuse(self, "horizon", f"it must be above first = {self.first}")
 
     def time(self, step: Int[Array, ""]) -> Float[Array, ""]:
-        """When a step ends."""
+        """The end of a step."""
         part = jnp.clip((step - 1) / max(1, self.points - 1), 0, 1)
         later = self.first * (self.horizon / self.first) ** part
         last = step >= self.points

@@ -2,7 +2,7 @@ r"""The gradient of the population loss by hand, in the few numbers that it depe
 
 With $B$ the overlaps of neurons with features, $G$ the Gram matrix of their noise parts and $E$ the
 head, write $b = B^{\circ 3}$, $g = \text{diag}(G)$, and with the counts of `StrongWeak`
-$c_0 = C_0 \alpha^6$, $c_1 = C_1 \alpha^6$ (one a feature), $c_2 = C_2 \sigma^6$:
+$c_0 = C_0 \alpha^6$, $c_1 = C_1 \alpha^6$ (one per feature), $c_2 = C_2 \sigma^6$:
 
 $$\Sigma = b\, c_1 b^T + c_2 (9\, g g^T \circ G + 6 G^{\circ 3}),\quad A = b\, c_0 b^T,\quad
 n_j = (E A)_{jj},\quad U_j = (E \Sigma E^T)_{jj},\quad Q_j = \Sigma_{jj}.$$

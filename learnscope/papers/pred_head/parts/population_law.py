@@ -60,9 +60,7 @@ def noise_covariance(gram: Float[Array, "neuron neuron"]) -> Float[Array, "neuro
 
 
 def cross_covariance(
-    law: Law,
-    overlaps: Float[Array, "neuron feature"],
-    target: Float[Array, "neuron feature"],
+    law: Law, overlaps: Float[Array, "neuron feature"], target: Float[Array, "neuron feature"]
 ) -> Float[Array, "neuron neuron"]:
     """A: of the neurons' outputs for one view and the target's for the other."""
     return (overlaps**3 * law.across[None]) @ (target**3).T
@@ -96,7 +94,7 @@ def parts(filters: Float[Array, "neuron rank"], features: int) -> tuple[Array, A
 
 
 def model_of(problem: Problem) -> StrongWeak:
-    """The data model behind a problem, or word that its population is not known."""
+    """The data model behind a problem; refused if its population is not known."""
     batches = problem.batches
     if not isinstance(batches, FreshPairs) or batches.model.noise_law != "gaussian":
         raise BadInput("population dynamics need the data model StrongWeak with Gaussian noise.")

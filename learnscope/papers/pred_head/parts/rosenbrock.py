@@ -67,7 +67,7 @@ def rosenbrock_step(
 def integrate(
     field: Field, walk: Walk, until: Float[Array, ""], tolerance: Float[Array, ""], most: int
 ) -> Walk:
-    """On to time `until`, in at most so many steps.
+    """Integrate to time `until`, in at most `most` steps.
 
     A step is taken if its estimated error is below `tolerance` times the value, or times a
     thousandth where that is smaller, in the root mean square. An integration that runs out of

@@ -57,9 +57,7 @@ class FeatureShares(AbstractProbe):
     variance of the output when all but that feature is taken out of the inputs."""
 
     papers: ClassVar = ("wen2022mechanism",)
-    outputs: ClassVar = {
-        "share": Output("share of variance", dims=("neuron", "feature"), low=0),
-    }
+    outputs: ClassVar = {"share": Output("share of variance", dims=("neuron", "feature"), low=0)}
 
     def __call__(self, state: State, problem: Problem) -> Array:
         filters_of(self, state)

@@ -40,35 +40,34 @@ from learnscope.papers.pred_head.parts.population_law import (
     within_covariance,
 )
 
+Overlaps = Float[Array, "neuron feature"]
+Matrix = Float[Array, "neuron neuron"]
+
 
 class Terms(NamedTuple):
     """Parts of the descent direction: the first four of -dL/dB, the others of -dL/dE."""
 
-    growth: Float[Array, "neuron feature"]
-    acceleration: Float[Array, "neuron feature"]
-    borrowed: Float[Array, "neuron feature"]
-    competition: Float[Array, "neuron feature"]
-    substitution: Float[Array, "neuron neuron"]
-    fading: Float[Array, "neuron neuron"]
-    noise: Float[Array, "neuron neuron"]
+    growth: Overlaps
+    acceleration: Overlaps
+    borrowed: Overlaps
+    competition: Overlaps
+    substitution: Matrix
+    fading: Matrix
+    noise: Matrix
 
     @property
-    def overlaps(self) -> Float[Array, "neuron feature"]:
+    def overlaps(self) -> Overlaps:
         """-dL/dB."""
         return self.growth + self.acceleration + self.borrowed + self.competition
 
     @property
-    def head(self) -> Float[Array, "neuron neuron"]:
+    def head(self) -> Matrix:
         """-dL/dE, of all its entries."""
         return self.substitution + self.fading + self.noise
 
 
 def loss(
-    law: Law,
-    overlaps: Float[Array, "neuron feature"],
-    gram: Float[Array, "neuron neuron"],
-    head: Float[Array, "neuron neuron"],
-    normalise: str = "batch",
+    law: Law, overlaps: Overlaps, gram: Matrix, head: Matrix, normalise: str = "batch"
 ) -> Float[Array, ""]:
     r"""$\sum_j 1 - n_j / \sqrt{U_j Q_j}$: half the mean squared distance of the views."""
     cubes = overlaps**3
@@ -77,12 +76,7 @@ def loss(
     return population_loss(across, within, within, head, normalise)
 
 
-def gradient_terms(
-    law: Law,
-    overlaps: Float[Array, "neuron feature"],
-    gram: Float[Array, "neuron neuron"],
-    head: Float[Array, "neuron neuron"],
-) -> Terms:
+def gradient_terms(law: Law, overlaps: Overlaps, gram: Matrix, head: Matrix) -> Terms:
     """The terms above, at one time. For a trajectory: `jax.vmap`, or `terms_along`."""
     cubes = overlaps**3
     seen = head @ cubes
@@ -130,15 +124,9 @@ def terms_along(
 
 
 def descent_step(
-    law: Law,
-    overlaps: Float[Array, "neuron feature"],
-    gram: Float[Array, "neuron neuron"],
-    head: Float[Array, "neuron neuron"],
-    rate: float,
-    head_rate: float,
-    normalise: str = "batch",
-    stop_gradient: bool = True,
-) -> tuple[Array, Array, Array]:
+    law: Law, overlaps: Overlaps, gram: Matrix, head: Matrix, rate: float, head_rate: float,
+    normalise: str = "batch", stop_gradient: bool = True,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     r"""$B$, $G$ and $E$ after one step of gradient descent in $R^d$, exactly.
 
     Filters' noise parts go to $A W$ with $A = I - \eta (S + S^T)$, so that $G \leftarrow A G A^T$.

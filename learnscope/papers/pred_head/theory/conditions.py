@@ -1,4 +1,4 @@
-r"""What Theorems 4.1 and 4.3 of Wen and Li ask for, as inequalities with margins.
+r"""The conditions of Theorems 4.1 and 4.3 of Wen and Li, as inequalities with margins.
 
 The paper's orders are read with constants: $\text{polylog}(d) = \log(d)^{\text{power}}$,
 $\text{poly}(d) = d^{\text{degree}}$, $\alpha_1^{O(1)} = \alpha_1^{\text{exponent}}$, and
@@ -34,7 +34,7 @@ def applies(experiment: Any) -> bool:
 
 
 def has_head(experiment: Any) -> bool:
-    """Whether it is about Theorem 4.1 (a trained head) or 4.3 (none)."""
+    """Whether Theorem 4.1 (a trained head) applies, or 4.3 (none)."""
     return experiment.rule.head != "none" and float(experiment.rule.head_rate) > 0
 
 
@@ -91,7 +91,7 @@ def conditions(
 
 
 def _time(experiment: Any) -> float:
-    """How long it trains, in units of 1/eta."""
+    """The length of training, in units of 1/eta."""
     rule = experiment.rule
     if isinstance(rule, PopulationFlow):
         full = experiment.steps >= rule.points

@@ -1,4 +1,4 @@
-r"""What the flow conserves, and what follows from it.
+r"""Conserved quantities of the flow, and their consequences.
 
 **With a head** (trained off-diagonal or all of it; batch normalisation; with or without
 stop-gradient) every neuron keeps

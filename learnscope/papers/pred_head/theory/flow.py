@@ -5,7 +5,7 @@ $\dot E = -r\, \partial L/\partial E$: time is in units of $1/\eta$, and `ratio`
 $r = \eta_E/\eta$. The rule `PopulationFlow` integrates the same equations within an
 experiment; here they stand alone, with a choice of method:
 
-- `rosenbrock`: this package's (`parts.rosenbrock`), a few milliseconds a run;
+- `rosenbrock`: this package's (`parts.rosenbrock`), a few milliseconds per run;
 - `kvaerno3`, `kvaerno5`: Diffrax's, diagonally implicit, several to twenty times slower: what the
   first is checked against.
 
@@ -32,7 +32,7 @@ METHODS = ("rosenbrock", "kvaerno3", "kvaerno5")
 
 
 class Start(NamedTuple):
-    """B, G and E before training, one a run."""
+    """B, G and E of every run before training."""
 
     overlaps: Float[Array, "run neuron feature"]
     gram: Float[Array, "run neuron neuron"]
@@ -60,10 +60,10 @@ def flow(
     head: str = "identity", normalise: str = "batch", stop_gradient: bool = True,
     tolerance: float = 1e-6, method: str = "rosenbrock", most: int = 20000, chunk: int = 50,
 ) -> xr.Dataset:  # fmt: skip
-    """B, G and E at given times (increasing, above 0; time 0 is put before them) for every run.
+    """B, G and E of every run at given times (increasing, above 0), preceded by time 0.
 
-    `ratio` may differ between runs. `chunk` runs are integrated side by side, which are best of a
-    kind: the slowest one sets the pace.
+    `ratio` may differ between runs. `chunk` runs are integrated side by side, at the pace of the
+    slowest.
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}, but must be one of {', '.join(METHODS)}")
@@ -73,21 +73,21 @@ def flow(
         runs = len(start.gram)
         given = jnp.broadcast_to(jnp.asarray(ratio, float), (runs,))
         settings = head, normalise, stop_gradient, method, most, min(chunk, runs)
-        found = _flows(
+        solved = _flows(
             law, start, given, jnp.asarray(times, float), jnp.asarray(tolerance, float), settings
         )
         first = [np.asarray(x)[:, None] for x in start]
         overlaps, gram, matrix = (
             np.concatenate([before, np.asarray(after)], axis=1)
-            for before, after in zip(first, found[:3], strict=True)
+            for before, after in zip(first, solved[:3], strict=True)
         )
     return xr.Dataset(
         {
             "overlaps": (("run", "time", "neuron", "feature"), overlaps),
             "gram": (("run", "time", "neuron", "other"), gram),
             "prediction_head": (("run", "time", "neuron", "other"), matrix),
-            "reached": ("run", np.asarray(found[3])),
-            "tried": ("run", np.asarray(found[4])),
+            "reached": ("run", np.asarray(solved[3])),
+            "tried": ("run", np.asarray(solved[4])),
         },
         {"time": np.concatenate([[0.0], np.asarray(times, float)])},
     )

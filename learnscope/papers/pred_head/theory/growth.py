@@ -24,7 +24,7 @@ _NODES = 400
 
 
 class Winner(NamedTuple):
-    """The neuron and the feature that grow up first, and when."""
+    """The neuron and the feature that grow first, and when."""
 
     neuron: int
     feature: int
@@ -48,11 +48,9 @@ def growth_time(start: float, end: float, rate: float) -> float:
 
 
 def first_learned(
-    law: Law,
-    overlaps: Float[np.ndarray, "neuron feature"],
-    noise: Float[np.ndarray, " neuron"],
+    law: Law, overlaps: Float[np.ndarray, "neuron feature"], noise: Float[np.ndarray, " neuron"]
 ) -> Winner:
-    """Who wins, and T1 by the tensor power method: when its overlap is half its filter's norm."""
+    """The winner, and T1 by the tensor power method: its overlap is half its filter's norm."""
     sizes = np.abs(np.asarray(overlaps, float))
     rates = growth_rates(law, noise)
     neuron, feature = np.unravel_index(np.argmax(rates**0.25 * sizes), sizes.shape)
@@ -95,7 +93,7 @@ def learning_time(
 
 
 def optimum(model: StrongWeak, width: int) -> float:
-    r"""OPT: the least loss of so many neurons, $\sum_j \min_l 1 - C_{0l}/C_{1l}$; the same for
+    r"""OPT: the least loss of `width` neurons, $\sum_j \min_l 1 - C_{0l}/C_{1l}$; the same for
     every feature, so that collapse reaches it too (Theorem 4.3). For half the squared distance.
 
     >>> import learnscope as ls

@@ -1,4 +1,4 @@
-r"""What neurons have learned: the share of each feature in the variance of their outputs.
+r"""The features that neurons learned: the share of each feature in the variance of their outputs.
 
 $$\text{share}_{jl} = C_{1l} \alpha_l^6 B_{jl}^6 / \Sigma_{jj},$$
 
@@ -32,8 +32,8 @@ def learned(shares: Float[np.ndarray, "*run neuron feature"], clear: float = 0.9
 
 
 def outcomes(shares: Float[np.ndarray, "*run neuron feature"], clear: float = 0.9) -> np.ndarray:
-    """In words, a run each: `all` features learned by some neuron, `strong` (all neurons learned
-    the first), `some` (several but not all, or all neurons the same but another), or `unsettled`.
+    """The outcome of every run: `all` features learned by some neuron, `strong` (all neurons the
+    first), `some` (several but not all, or all neurons the same but another), or `unsettled`.
 
     >>> import numpy as np
     >>> shares = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]], [[1, 0], [0.3, 0.3]]])

@@ -43,7 +43,7 @@ def ordered(
     head: Float[np.ndarray, "time 2 2"],
     noise: Float[np.ndarray, "time 2"],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same with the neuron first whose overlap with the first feature begins larger."""
+    """The same arrays, with the neuron of the larger first overlap with the first feature first."""
     overlaps, head, noise = (np.asarray(x, float) for x in (overlaps, head, noise))
     if abs(overlaps[0, 0, 0]) >= abs(overlaps[0, 1, 0]):
         return overlaps, head, noise
@@ -78,8 +78,8 @@ def phase_times(
     third = _next(caught, second)
     peak = None if second is None else int(np.nanargmax(substitute))
     fourth = None if triggers == "paper" else _next(gone, peak)
-    found = (first, second, third, fourth)
-    return PhaseTimes(*(np.nan if at is None else float(times[at]) for at in found))
+    ends = (first, second, third, fourth)
+    return PhaseTimes(*(np.nan if at is None else float(times[at]) for at in ends))
 
 
 def phase_labels(times: Float[np.ndarray, " time"], ends: PhaseTimes) -> Int[np.ndarray, " time"]:

@@ -1,4 +1,4 @@
-"""What Wen and Li's theorems, and the laws that the flow obeys, predict for an experiment."""
+"""Predictions of Wen and Li's theorems, and of the flow's laws, for an experiment."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from learnscope.theory import Prediction
 
 
 def predict(experiment: Any, draws: int = 10_000) -> Prediction:
-    """The least loss, who learns what, and when; T1 is the median over `draws` initialisations."""
+    """The least loss, the features learnt and when (T1: median over `draws` random starts)."""
     data, net, rule = experiment.data, experiment.net, experiment.rule
     dim, width = float(data.dim), net.width
     scale = dim**-0.5 if net.scale is None else float(net.scale)

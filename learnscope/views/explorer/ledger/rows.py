@@ -17,8 +17,7 @@ ALL_VERDICTS = (*VERDICTS, NOT_HERE)
 
 
 def contents(folder: Path) -> tuple[Contents, str | None]:
-    """All claims, in the order of the studies, with the figures of the folder; and what is wrong
-    with the folder's ledger, if anything."""
+    """All claims, with the folder's figures; and a problem of the folder's ledger, if any."""
     trouble = None
     try:
         measured = {(row["study"], row["id"]): row for row in read_rows(folder)}
@@ -35,13 +34,13 @@ def contents(folder: Path) -> tuple[Contents, str | None]:
 
 def _row(study: str, claim: Claim, measured: dict[str, str] | None) -> dict[str, str]:
     if measured is not None:
-        found = {name: measured[name] for name in ("measured", "verdict", "why")}
+        finding = {name: measured[name] for name in ("measured", "verdict", "why")}
     elif claim.check is None:
-        found = {"measured": "", "verdict": "not run", "why": claim.reason}
+        finding = {"measured": "", "verdict": "not run", "why": claim.reason}
     else:
-        found = {"measured": "", "verdict": NOT_HERE, "why": ""}
+        finding = {"measured": "", "verdict": NOT_HERE, "why": ""}
     return {"study": study, "id": claim.id, "where": claim.where, "setting": claim.setting,
-            "statement": claim.statement, "reported": claim.reported, **found,
+            "statement": claim.statement, "reported": claim.reported, **finding,
             "needs": " ".join(claim.needs)}  # fmt: skip
 
 
@@ -78,10 +77,10 @@ def _html(shown: Contents, row: dict[str, str]) -> str:
 @functools.cache
 def live_addresses(study: str) -> dict[str, str]:
     """The live page's address for each sweep of a study whose first experiment it can run."""
-    found = {}
+    addresses = {}
     for name, sweep in get(study).sweeps("laptop").items():
         first = sweep.arms[0] if isinstance(sweep, Sweep) else sweep
         state = None if isinstance(first, FunctionSweep) else nearest(first.experiment)
         if state is not None:
-            found[name] = "/?" + state.query()
-    return found
+            addresses[name] = "/?" + state.query()
+    return addresses

@@ -43,17 +43,16 @@ def settable(kind: type[AbstractPart]) -> dict[str, Allowed]:
 
 
 def offered(start: str, slot: str) -> dict[str, Any]:
-    """A part of every kind that a page can make, by name: those of the presets (`start` first),
-    whose numbers suit, then examples of all others."""
-    found = _by_kind(part for each in (preset(start), *presets().values())
+    """Parts by kind: the presets' (`start` first), then an example of every other kind."""
+    parts = _by_kind(part for each in (preset(start), *presets().values())
                      for part in _listed(each, slot))  # fmt: skip
-    given = {name: value for part in reversed(found.values()) for name, value in vars(part).items()}
+    given = {name: value for part in reversed(parts.values()) for name, value in vars(part).items()}
     for name, kind in sorted(kinds(Experiment.slots[slot]).items()):
         free = slot == "data" and len(settable(kind)) < len(dataclasses.fields(kind))
-        example = None if free or name in found else _example(kind, given)
+        example = None if free or name in parts else _example(kind, given)
         if example is not None:
-            found[name] = example
-    return found
+            parts[name] = example
+    return parts
 
 
 def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:
@@ -65,15 +64,14 @@ def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:
 
 def _by_kind(parts: Iterable[AbstractPart]) -> dict[str, AbstractPart]:
     """The first part of each kind."""
-    found: dict[str, AbstractPart] = {}
+    first: dict[str, AbstractPart] = {}
     for part in parts:
-        found.setdefault(type(part).__name__, part)
-    return found
+        first.setdefault(type(part).__name__, part)
+    return first
 
 
 def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart | None:
-    """A part whose fields without a default have the value of that name in another part, or a usual
-    one. None if a page cannot make this kind."""
+    """An example with values of other parts or usual ones; None if a page cannot make it."""
     values, known = {}, settable(kind)
     for field in dataclasses.fields(kind):
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
@@ -85,12 +83,12 @@ def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart
             values[field.name] = next(filter(spec.accepts, wanted), None)
     try:
         return kind(**values)
-    except (BadInput, TypeError):  # TypeError: a class that is not finished
+    except (BadInput, TypeError):  # TypeError: an abstract class
         return None
 
 
 def usual_probes(start: str, experiment: Experiment) -> tuple[Any, ...]:
-    """The probes that fit, of the presets that have this kind of data; of all, if none has."""
+    """The fitting probes of the presets with this kind of data, or of all presets if none has."""
     ordered = (preset(start), *presets().values())
     alike = [each for each in ordered if type(each.experiment.data) is type(experiment.data)]
     listed = _by_kind(probe for each in alike or ordered for probe in each.probes).values()

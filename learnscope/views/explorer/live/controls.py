@@ -10,14 +10,14 @@ from learnscope.views.explorer.live.catalogue import SLOTS, offered, preset, pre
 from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, words
 
 _HIGHEST_DIM = 1e9
-_NARROW = 100  # a highest value below which a slider is even: shares, powers
-_DECADES = 2  # that a slider reaches on both sides of where it starts
+_NARROW = 100  # highest limit of a linear slider: shares, powers
+_DECADES = 2  # reach of a logarithmic slider on either side of its start
 
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The range of a slider. `scale` is linear, log, whole (log, then rounded) or stops (1, 2, 5,
-    10, ..., since each value of a count is compiled)."""
+    """The range of a slider. `scale`: linear, log, whole (log, rounded) or stops (1, 2, 5, 10, ...:
+    counts are compiled)."""
 
     scale: str
     low: float
@@ -84,17 +84,17 @@ def controls(state: State) -> dict[str, Any]:
 
 
 def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
-    """One field: its value, and where the page starts, which fixes the slider's range. Choices, and
-    fields that stay at their default, are rare: the page folds them away."""
+    """The control of a field: its value, and the page's first value, which fixes the range. Choices
+    and defaults are rare: the page folds them away."""
     spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
     assert spec is not None
-    found: dict[str, Any] = {
+    control: dict[str, Any] = {
         "path": path, "name": name, "value": words(value), "first": words(first)
     }  # fmt: skip
     if spec.kind in ("choice", "flag"):
         options = list(spec.names) if spec.kind == "choice" else ["true", "false"]
-        return found | {"options": options, "rare": True}
+        return control | {"options": options, "rare": True}
     at = slider(part, name, first, value)
     default = type(part).__dataclass_fields__[name].default
     rare = at is None or first == value == default
-    return found | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}
+    return control | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}

@@ -26,7 +26,7 @@ _ABOUT = (
     "Move a slider: the experiment is trained again, in as few coordinates as possible. Lines are "
     "medians over seeds, bands hold 10 to 90 %; dashed lines are times that theory predicts."
 )
-_PAGE = "X-Page"  # a header of the page's own questions: light or dark, wide or narrow
+_PAGE = "X-Page"  # header of the page's requests: light or dark, wide or narrow
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
 
 

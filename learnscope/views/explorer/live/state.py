@@ -21,7 +21,7 @@ from learnscope.views.explorer.live.catalogue import (
 )
 
 SEEDS, MOST_SEEDS = 10, 100
-_MOST_COUNT = 10**6  # of anything that sizes an array, so that tracing takes no time
+_MOST_COUNT = 10**6  # of any array size, to keep tracing fast
 _MOST_RECORDS = 60
 _LONGEST = 4000  # characters of an address
 

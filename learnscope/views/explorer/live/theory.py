@@ -8,8 +8,7 @@ from learnscope.lab import Experiment
 
 
 def theory_of(experiment: Experiment) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Predicted times within the run; then the prediction and the conditions of the theory that
-    covers an experiment, as tables (title, column names, rows)."""
+    """Predicted times within the run; prediction and conditions as tables."""
     try:
         prediction = theory.predict(experiment)
     except BadInput:

@@ -47,8 +47,7 @@ def _check_time(seconds: float) -> None:
 
 
 class Trainer:
-    """Runs what pages ask for. Visitors who ask for the same wait for one run; old results and old
-    programs are dropped."""
+    """Trains for pages: equal requests once; old results and programs are dropped."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -69,17 +68,17 @@ class Trainer:
             try:
                 check_affordable(experiment, seeds)
                 with self._program(experiment, seeds):
-                    found = run(experiment, seeds=seeds, progress=False).load()
+                    data = run(experiment, seeds=seeds, progress=False).load()
             except BadInput:
                 raise
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise BadInput(misfit_words(experiment, error)) from error
             with self._lock:
-                self._kept[key] = found
+                self._kept[key] = data
                 total = sum(data.nbytes for data in self._kept.values())
                 while len(self._kept) > 1 and total > _KEPT_BYTES:
                     total -= self._kept.popitem(last=False)[1].nbytes
-            return found
+            return data
 
     @contextlib.contextmanager
     def _alone(self, key: tuple) -> Iterator[None]:
@@ -98,8 +97,8 @@ class Trainer:
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:
-        """Count compiled programs, each of which takes memory that JAX never frees by itself. When
-        there are many, all are dropped as soon as none runs; new requests wait until then."""
+        """Count compiled programs, whose memory JAX never frees. When there are many, drop them all
+        as soon as none runs; new requests wait."""
         key = f"{jax.tree.structure(experiment)} {seeds}"
         with self._idle:
             if key not in self._programs and len(self._programs) >= _MOST_PROGRAMS:

@@ -13,17 +13,17 @@ _MOST_POINTS = 200  # on a map
 
 
 def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
-    """One picture for each recorded step of the first seed, as plain lists. It shows the first of
-    the preset's picture probes that fits: a square matrix, with dims `name` and `other_name`.
-    Cosines (from -1 to 1) become a map, other matrices a heat map."""
+    """One picture per recorded step of the first seed, as plain lists, from the preset's first
+    picture probe that fits: a square matrix with dims `name` and `other_name`. Cosines (from -1 to
+    1) become a map, other matrices a heat map."""
     listed = preset(state.start).pictures
     (probe, *_) = (*fitting(state.experiment, listed), listed[-1])
     name, output, row = next((name, output, dim) for name, output in probe.outputs.items()
                              for dim in output.dims if f"other_{dim}" in output.dims)  # fmt: skip
     column = f"other_{row}"
-    found = trainer.run(with_probes(state.watched, [probe]), 1)[name].isel(seed=0)
-    found = found.isel({d: 0 for d in found.dims if d not in ("step", row, column)})
-    values = found.transpose("step", row, column).values
+    matrix = trainer.run(with_probes(state.watched, [probe]), 1)[name].isel(seed=0)
+    matrix = matrix.isel({d: 0 for d in matrix.dims if d not in ("step", row, column)})
+    values = matrix.transpose("step", row, column).values
     if (output.low, output.high) != (-1, 1):
         return {"kind": "matrix", "values": np.round(values, 5).tolist(),
                 "text": output.long_name, "of": row}  # fmt: skip
@@ -32,7 +32,7 @@ def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
     width = getattr(state.experiment.net, "width", count) or count
     return {"kind": "map", "values": np.round(maps_of(values[:, kept][:, :, kept]), 4).tolist(),
             "points": kept.tolist(), "count": count, "of": row,
-            # Points of each output are neighbours; 1 if outputs are not separate.
+            # Points of one output are neighbours; 1: outputs share their points.
             "outputs": count // width if count % width == 0 else 1}  # fmt: skip
 
 
@@ -54,10 +54,10 @@ def maps_of(cosines: np.ndarray) -> np.ndarray:
     centre = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(centre @ finite @ centre)
     lengths = np.sqrt(np.maximum(values[:, :-3:-1], 0.0))
-    found = vectors[:, :, :-3:-1] * lengths[:, None, :]
-    if found.shape[-1] < 2:  # a single filter
-        found = np.pad(found, ((0, 0), (0, 0), (0, 2 - found.shape[-1])))
-    for before, now in itertools.pairwise(found):
+    maps = vectors[:, :, :-3:-1] * lengths[:, None, :]
+    if maps.shape[-1] < 2:  # a single filter
+        maps = np.pad(maps, ((0, 0), (0, 0), (0, 2 - maps.shape[-1])))
+    for before, now in itertools.pairwise(maps):
         left, _, right = np.linalg.svd(now.T @ before)
         now[:] = now @ left @ right
-    return found
+    return maps

@@ -72,7 +72,7 @@ def _parts(own: dict[str, int]) -> list[dict[str, str]]:
 
 
 def _row(name: str, text: str, options: list, value: str, hidden: bool = False) -> html.Label:
-    if value not in [option["value"] for option in options]:  # beyond those that are listed
+    if value not in [option["value"] for option in options]:  # a component that is not listed
         options = [*options, {"label": value, "value": value}]
     picker = dcc.Dropdown(options, value, id={"type": "choose", "name": name}, clearable=False,
                           searchable=len(options) > 12)  # fmt: skip

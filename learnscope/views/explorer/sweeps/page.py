@@ -20,7 +20,7 @@ _ABOUT = (
     "there is one. A click on a cell, or the sliders above the map, show the runs of that cell. "
     "This page never changes the store."
 )
-_NARROW = 640  # pixels, below which curves are drawn one below the other
+_NARROW = 640  # pixels; on narrower pages curves are stacked
 
 
 def layout(site: Site, search: str) -> html.Div:
@@ -84,7 +84,7 @@ def register(app: Dash, site: Site) -> None:
         for shape in figure["layout"]["shapes"]:
             if shape.get("name") == "now":
                 shape |= {"x0": step, "x1": step}
-        if data.sizes["step"] == 1:  # no line has one point only
+        if data.sizes["step"] == 1:  # a single point needs a marker
             for trace in figure["data"]:
                 trace["mode"] = "markers" if "name" in trace else "lines"
         return figure, words, legends(titles)

@@ -21,8 +21,7 @@ _HEIGHT = 460
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """The number of cells, of blank ones (without any run yet), and of runs without a finite
-    value."""
+    """The number of cells, of blank cells (no run yet), and of runs without a finite value."""
 
     cells: int
     blank: int
@@ -129,15 +128,15 @@ def _curve(
     assert chosen.x is not None
     side, text = Side.of(opened.data, chosen.x), text_of(opened, chosen)
     array = np.asarray(values.transpose("run", chosen.x).values, float)
-    found = quantiles(array)
-    traces = band(Curve(text, array), found, side.at, COLOURS[0], "")
+    limits = quantiles(array)
+    traces = band(Curve(text, array), limits, side.at, COLOURS[0], "")
     traces[-1] |= {"mode": "lines+markers", "marker": {"size": 8},
                    # Positions of the values that have a point.
                    "customdata": np.flatnonzero(np.isfinite(array).any(0)).tolist()}  # fmt: skip
     at = float(side.at[chosen.cell[0]])
     here = {"name": "cell", "type": "line", "line": {"color": COLOURS[3], "width": 2}, "x0": at,
             "x1": at, "y0": 0, "y1": 1, "yref": "paper"}  # fmt: skip
-    low, high = (found.min(), found.max()) if found is not None else (0.0, 0.0)
+    low, high = (limits.min(), limits.max()) if limits is not None else (0.0, 0.0)
     log = low > 0 and high > _WIDE * low
     layout = base_layout(dark) | {
         "xaxis": side.layout() | {"showgrid": True}, "height": _HEIGHT, "hovermode": "closest",
@@ -164,8 +163,8 @@ def _theory(opened: Opened, chosen: Chosen) -> tuple[np.ndarray, np.ndarray] | N
 
 def _numbers(values: np.ndarray) -> list[Any]:
     """Numbers for JSON, with None for those that are not finite."""
-    found = np.asarray(values, float)
-    rounded = np.char.mod("%.6g", found.ravel()).astype(float).reshape(found.shape)
+    numbers = np.asarray(values, float)
+    rounded = np.char.mod("%.6g", numbers.ravel()).astype(float).reshape(numbers.shape)
     listed = rounded.astype(object)
     listed[~np.isfinite(rounded)] = None
     return listed.tolist()

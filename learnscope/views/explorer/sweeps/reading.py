@@ -21,8 +21,7 @@ _MOST_READ, _MOST_HELD = 2e9, 3e8
 
 @dataclasses.dataclass(frozen=True)
 class Opened:
-    """A stored sweep at one moment: its labelled arrays, which are read lazily, and which of its
-    runs exist."""
+    """A snapshot of a stored sweep: lazily read arrays, and which runs exist."""
 
     stored: Stored
     data: xr.Dataset
@@ -94,8 +93,8 @@ class Opened:
     def cells(
         self, of: str, at: Mapping[str, int], keep: tuple[str, ...], part: tuple[int, ...] | None
     ) -> tuple[xr.DataArray, xr.DataArray]:
-        """A variable and whether its runs exist, with the dims in `keep`, then `run` (all others
-        that have no position in `at`). Of several components, the one at `part` or the largest."""
+        """A variable and whether its runs exist, with dims `keep` and `run` (the other dims without
+        a position in `at`); the component at `part`, or the largest."""
         own = self.own(of)
         at = dict(at) | (dict(zip(own, part, strict=True)) if part is not None else {})
         values = self.read(of, at)
@@ -116,23 +115,23 @@ class Opened:
         return shaped(values), shaped(there)
 
     def trajectories(self, at: Mapping[str, int]) -> tuple[xr.Dataset, list[str]]:
-        """Every variable of the runs at some positions of axes, with dims `seed` (one per run) and
-        `step`; and the names of those that are too large for a page."""
+        """All variables of the runs at some positions, with dims `seed` (one per run) and `step`;
+        and the names of those too large for a page."""
         there = self.finished.isel(dict(at))
         mask = there.values.ravel()
-        found: dict[str, Any] = {}
+        variables: dict[str, Any] = {}
         too_large = []
         for name in self.variables:
             if "step" not in self.data[name].dims:
                 continue
-            if self._held(name, at) + sum(a.nbytes for _, a, _ in found.values()) > _MOST_HELD:
+            if self._held(name, at) + sum(a.nbytes for _, a, _ in variables.values()) > _MOST_HELD:
                 too_large.append(name)
                 continue
             values = self.read(name, at).transpose(*there.dims, "step", ...)
             array = values.values.reshape(-1, *values.shape[there.ndim :])[mask]
             dims = ("seed", *values.dims[there.ndim :])
-            found[name] = (dims, array, values.attrs)
-        return xr.Dataset(found, coords={"step": self.data.step.values}), too_large
+            variables[name] = (dims, array, values.attrs)
+        return xr.Dataset(variables, coords={"step": self.data.step.values}), too_large
 
     def experiment(self, at: Mapping[str, int]) -> Experiment:
         """The experiment at some positions of axes; an error if it holds code."""

@@ -13,8 +13,8 @@ _MOST_TICKS = 12
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """An axis of a map: the positions of its values, and the edges of the cells around them. Rising
-    numbers lie at their values (`log`: on a logarithmic axis), anything else side by side."""
+    """An axis of a map: positions and cell edges. Rising numbers lie at their values (`log`: on a
+    logarithmic axis), anything else side by side."""
 
     title: str
     texts: list[str]
