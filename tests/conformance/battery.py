@@ -28,27 +28,17 @@ from tests.conformance.examples import (
 from tests.small import quick
 
 SLOTS = {slot: ls.Experiment.slots[slot] for slot in ("data", "net", "rule", "probes")}
-
-
 CASES = [
     pytest.param(slot, part, id=f"{name}-{company}-{position}")
     for slot in SLOTS
     for position, (company, name, part) in enumerate(examples_of(slot))
 ]
-
-
 KINDS = [
     pytest.param(slot, kind, id=name) for slot in SLOTS for name, kind in kinds_of(slot).items()
 ]
-
-
 # Compiling these takes seconds: on request.
 LATER = ("pairs", "views", "tasks", "image_tasks", "centroids", "images", "taught")
-
-
 DEEP = ("LeNet5", "Conv4", "Conv6", "ResNet", "Projection")
-
-
 KEY = jax.random.key(0)
 
 

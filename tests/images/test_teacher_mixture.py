@@ -13,8 +13,6 @@ from tests.small import refuses
 KEY = jax.random.key(0)
 IMAGES = ls.data.Images("digits", train=200, test=50, pixels="standard")
 TEACHER = ls.nets.FullyConnected(width=4)
-
-
 MODEL = ls.data.TeacherMixture(IMAGES, TEACHER, teacher_rate=0.01, teacher_steps=200)
 sample = jax.jit(lambda share: MODEL.replace("share", share).sample(KEY))
 

@@ -68,8 +68,6 @@ def segments(monkeypatch):
     return counted
 
 
-# The file.
-
 STATE = {
     "params": jnp.arange(6, dtype=jnp.float32).reshape(2, 3) / 7,
     "step": jnp.asarray([3, 4], jnp.int32),
@@ -154,9 +152,6 @@ def test_a_checkpoint_that_cannot_be_written_stops_nothing(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [".checkpoints"]
 
 
-# Blocks.
-
-
 def runs_of(setting, precision="float32"):
     plan = Plan.of(setting, {"rule.rate": [0.1, 0.3]}, 3, "auto", precision)
     (block,) = plan.blocks
@@ -211,9 +206,6 @@ def test_a_checkpoint_of_other_runs_is_not_continued(tmp_path, segments):
     interrupted(first, Checkpoint(path_in(tmp_path), first.digest, every=0.0), 10)
     values = worker.compute(second, checkpoint=Checkpoint(path_in(tmp_path), second.digest))
     assert_same([values[name] for name in expected], list(expected.values()))
-
-
-# Sweeps.
 
 
 def test_a_stored_run_that_was_killed_continues(tmp_path, segments):

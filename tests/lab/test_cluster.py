@@ -15,7 +15,6 @@ from learnscope.lab.cluster import local, workers
 from tests import small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-
 # Dask leaves sockets and event loops for the garbage collector when a worker is killed.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

@@ -26,14 +26,9 @@ def experiment(rule=small.DESCENT, data=None, steps=40, every=20, probes=None):
 
 
 EVERY = "Loss SignalLearning NoiseMemorisation Decomposition TestAccuracy TestLoss GradientNorm"
-
-
 MARKS = ("loss", "signal_learning", "noise_memorisation", "gradient_norm", "test_loss")
 MARKS += ("gamma", "rho_bar", "rho_underbar", "test_accuracy")
-
-
 # Path by path: the same draw, in R^d and rotated into a basis of its span.
-
 MOMENTUM = {"optimiser": "sgd", "options": {"momentum": 0.5}}
 HARD = {"flip": 0.2, "orthogonal": False, "batch": 4}
 PATHS = {
@@ -97,9 +92,6 @@ def test_compressed_runs_have_the_ambient_law():
     law.assert_other_law(marks("compressed", 500), marks("ambient"), by=8)
 
 
-# Any dimension, one program.
-
-
 class _NoiseSquare(AbstractProbe):
     outputs = {"noise_square": Output("mean squared norm of training noise")}  # noqa: RUF012
 
@@ -127,9 +119,6 @@ def test_ambient_dimensions_are_programs_of_their_own():
     swept = axes({"data.dim": [30, 40], "data.noise": [0.1, 0.2]})
     plans = [Plan.of(experiment(), swept, 1, how, "float32") for how in ("ambient", "compressed")]
     assert [len(plan.programs) for plan in plans] == [2, 1]
-
-
-# The choice.
 
 
 class _Data(AbstractData):

@@ -167,9 +167,6 @@ def test_a_damaged_sweep_does_not_hide_the_others(tmp_path):
     assert whole.name == names[1]
 
 
-# Power cuts.
-
-
 @pytest.mark.parametrize("left", [b"", b"half"])
 @pytest.mark.parametrize("file", ["zarr.json", "loss/zarr.json", "seed/c/0"])
 def test_a_sweep_that_has_not_begun_is_created_anew(tmp_path, file, left):
@@ -204,9 +201,6 @@ def test_every_file_is_synced_before_and_after_it_is_named(tmp_path, small_block
     assert {events[place][1] for place in named} == tree(sweep).keys()
     order = [events[place][1] for place in named]
     assert order.index(f"{sweep}/seconds/c/0/0") > order.index(f"{sweep}/loss/c/0/0/0")
-
-
-# Places that cannot be written.
 
 
 @pytest.mark.parametrize("below", [".", "results", "results/more"])

@@ -111,8 +111,6 @@ def test_malformed_text(form, texts, words):
 
 
 TOML = experiment().to_toml()
-
-
 WRONG = [
     ("steps = 5", "stpes = 5", "unknown field of Experiment 'stpes'; did you mean 'steps'?"),
     ("steps = 5", "", "Experiment lacks steps."),

@@ -73,8 +73,6 @@ def test_a_name_is_the_same_in_every_process():
     assert name == name_of(MOMENTUM, {"rule": [DESCENT, PENALTY]})
 
 
-# A user's own code.
-
 RULE = """
     import learnscope as ls
     from learnscope.part import number

@@ -95,9 +95,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(size, "LIMITS", size.Limits(block_runs=BLOCK))
 
 
-# Kills.
-
-
 def kill_and_resume(start, folder, kills, blocks):
     """Kill a sweep again and again, at its start and while it stores, then let it finish."""
     chance = random.Random(kills)
@@ -200,9 +197,6 @@ def test_storing_a_box_may_be_cut_anywhere(tmp_path):
                 np.testing.assert_array_equal(data[name].isel(noise=[1]), array)
 
 
-# Interrupts.
-
-
 def test_ctrl_c_keeps_what_was_stored(start, tmp_path):
     child = start("run", tmp_path, 40)
     wait_for_marks(child, tmp_path, 3)
@@ -216,9 +210,6 @@ def test_ctrl_c_keeps_what_was_stored(start, tmp_path):
     assert report.computed == BLOCK * (40 - len(kept))
     assert kept.items() <= marks(tmp_path).items()
     xr.testing.assert_identical(stored, uninterrupted())
-
-
-# Two at once.
 
 
 def test_two_processes_may_work_on_one_sweep(start, tmp_path):
@@ -236,9 +227,6 @@ def test_two_processes_may_work_on_one_sweep(start, tmp_path):
     stored, report = reported(*sweep(10), store=tmp_path / "run")
     assert report.computed == 0
     xr.testing.assert_identical(stored, uninterrupted(10))
-
-
-# Failures.
 
 
 def test_a_failing_box_does_not_cost_the_others(tmp_path):

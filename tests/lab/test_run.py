@@ -59,9 +59,6 @@ def assert_same(left, right):
         np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=name)
 
 
-# Seeds.
-
-
 def test_a_seed_fixes_the_draw():
     setting = experiment(probes=[_Drawn()], steps=1)
     rules = run(setting, {"rule": [DESCENT, PENALTY, FULL]}, seeds=3).isel(step=0)
@@ -105,9 +102,6 @@ def test_bad_seeds_are_refused(seeds):
         run(experiment(), seeds=seeds)
 
 
-# Blocks.
-
-
 @pytest.mark.parametrize(
     ("coordinates", "precision", "rule"),
     [
@@ -145,9 +139,6 @@ def test_blocks_fit_in_memory(monkeypatch):
     assert larger.bytes > 10 * small.bytes
 
 
-# Compilations.
-
-
 def test_four_and_four_hundred_values_compile_equally_often():
     counts = []
     for values, test in ((4, 11), (400, 12)):
@@ -171,9 +162,6 @@ def test_the_same_run_again_compiles_nothing():
     assert compiled(setting, other, seeds=[5, 6])[0] == 0
     # What changes the program compiles for each of its values, but for the draw, which all share.
     assert compiled(setting, {"rule": [PENALTY, FULL], **over}, seeds=2)[0] == 2 * (first - 1)
-
-
-# Axes.
 
 
 def test_programs_of_other_shapes_leave_blanks():
@@ -218,9 +206,6 @@ def test_recorded_steps_need_not_divide():
     assert recorded_steps(experiment(steps=30, every=10)).tolist() == [0, 10, 20, 30]
 
 
-# Diverged runs.
-
-
 @pytest.mark.parametrize("coordinates", ["compressed", "ambient"])
 def test_diverged_runs_are_flagged_at_their_first_step(coordinates):
     # Labels that contradict each other keep huge rates from a lucky, finite, end.
@@ -241,9 +226,6 @@ def test_diverged_runs_are_flagged_at_their_first_step(coordinates):
     # The date does not hang on what is recorded.
     sparse = run(setting.replace("record.every", 12), over, seeds=4, coordinates=coordinates)
     xr.testing.assert_equal(sparse.diverged_at, result.diverged_at)
-
-
-# Labels.
 
 
 @pytest.fixture(scope="module")
@@ -293,9 +275,6 @@ def test_results_survive_zarr(labelled, tmp_path):
     xr.testing.assert_identical(xr.open_zarr(tmp_path / "run.zarr", chunks=None).load(), labelled)
 
 
-# Records.
-
-
 def test_the_start_may_be_left_out():
     """Nothing else changes, to the last bit; also where little is recorded of a long run."""
     every, fewer = experiment(steps=40, every=15), experiment(steps=40, every=15)
@@ -303,9 +282,6 @@ def test_the_start_may_be_left_out():
     whole, part = run(every, seeds=2), run(fewer, seeds=2)
     assert part.step.values.tolist() == [15, 30, 40]
     assert_same(part, whole.isel(step=slice(1, None)))
-
-
-# Precision.
 
 
 def test_double_precision_is_double():
@@ -318,9 +294,6 @@ def test_double_precision_is_double():
     assert not np.array_equal(rounded, double.loss.values)
     with pytest.raises(ls.BadInput, match="'float16' is not allowed: it must be one of float32"):
         run(experiment(), precision="float16")
-
-
-# Interrupts.
 
 
 def blocks(monkeypatch, number):

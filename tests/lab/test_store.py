@@ -36,8 +36,6 @@ def stamps(folder):
     return {name: (fact.st_ino, fact.st_mtime_ns, fact.st_size) for name, fact in facts.items()}
 
 
-# What is stored is what was computed.
-
 PARTS = {"rule": [DESCENT, PENALTY], "data.noise": [0.1, 0.4]}
 SAME_KIND = {"rule": [DESCENT, ls.rules.GradientDescent(rate=0.1)]}
 DIVERGING = {"rule.rate": [0.1, 1e30], "data.noise": [1, 2]}
@@ -100,9 +98,6 @@ def test_outputs_may_not_be_named_like_what_is_added_to_them(name):
             _Taken()
 
 
-# A finished sweep is found again.
-
-
 def test_a_finished_sweep_is_not_run_again(tmp_path, monkeypatch):
     first, report = reported(experiment(), NOISE, seeds=2, store=tmp_path)
     assert (report.trainings, report.computed, report.reused) == (6, 6, 0)
@@ -116,9 +111,6 @@ def test_a_finished_sweep_is_not_run_again(tmp_path, monkeypatch):
     assert (report.trainings, report.computed, report.reused) == (6, 0, 6)
     assert_same(again, first)
     assert stamps(tmp_path) == before
-
-
-# Loading.
 
 
 def test_a_sweep_is_loaded_by_name_start_and_path(tmp_path, monkeypatch):
@@ -195,9 +187,6 @@ def test_a_sweep_that_was_only_created_is_blank(tmp_path):
     assert all(loaded[variable].isnull().all() for variable in loaded)
 
 
-# Other places.
-
-
 @pytest.fixture
 def url():
     address = "memory://sweeps/of-a-test"
@@ -229,9 +218,6 @@ def test_a_url_is_as_good_as_a_folder(url, small_blocks):
 def test_an_unknown_kind_of_url_is_refused():
     with pytest.raises(ls.BadInput, match="the store nosuch://place cannot be opened"):
         run(experiment(), store="nosuch://place")
-
-
-# Results folders.
 
 
 def test_a_folder_lists_finds_and_removes_sweeps(tmp_path):

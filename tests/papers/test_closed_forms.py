@@ -124,9 +124,6 @@ def test_printed_lemmas_are_right_without_a_penalty():
         assert error(printed - problem[0], expected) < 1e-12
 
 
-# The constants of Section 5.1
-
-
 @pytest.mark.parametrize("half", [True, False])
 @pytest.mark.parametrize("second_layer", ["mean", "sum"])
 @pytest.mark.parametrize("rule", GRADIENTS)

@@ -134,8 +134,6 @@ MODELS = {
     "together": {"strengths": (1.6, 1.2), "together": True},
     "three": {"strengths": (1.6, 1.4, 1.2), "frequencies": (1, 2, 2)},
 }
-
-
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in MODELS if name != "together"]
 
 

@@ -25,8 +25,6 @@ DATA = ls.data.StrongWeak(
 )
 NET = ls.nets.PatchEncoder(width=3)
 HEADS = ("identity", "linear", "mlp", "symmetric", "none")
-
-
 EVERY = [
     {"head": head, "normalise": how, "stop_gradient": stop, "target": target, "both_ways": both}
     for head in HEADS

@@ -19,8 +19,6 @@ from tests.rules.pair_steps import KEY, first_draw
 from tests.small import quick, refused, run
 
 SEEDS, DIM = 1500, 40
-
-
 LAWS = {
     "one-sided": ls.rules.NonContrastive(rate=2.0, head_rate=0.1),
     "no stop-gradient": ls.rules.NonContrastive(rate=2.0, head_rate=0.1, stop_gradient=False),
@@ -29,8 +27,6 @@ LAWS = {
     ),
     "contrastive": ls.rules.Contrastive(rate=2.0),
 }
-
-
 RECORDED = (0, 1, 4, 10)
 
 

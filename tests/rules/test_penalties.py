@@ -20,7 +20,6 @@ from tests.reference import pegr
 
 WIDTH, DIM, COUNT, WEIGHT = 3, 7, 5, 0.3
 POWER, THRESHOLD = 2.5, 0.5
-
 # The activations as textbooks write them: not the library's own formulas.
 ACTIVATIONS = {
     "relu": lambda z: jnp.maximum(z, 0),
@@ -138,7 +137,6 @@ def error(found, right):
 
 # Each program runs once: not worth optimising.
 quick = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-
 CASES = [("array", (name, "mean", 2)) for name in ACTIVATIONS]
 CASES += [("tuple", (name, "sum", 2)) for name in ACTIVATIONS]
 CASES += [("array", ("relu2", "mean", 3)), ("tuple", ("huberised", "sum", 3))]
@@ -260,9 +258,6 @@ def test_the_convention_is_half_or_all_of_the_weight(float64, kind, half):
 def test_the_penalty_acts_before_until_only(float64, kind, until, step, acts):
     right = penalised(kind, WEIGHT / 2 if acts else 0.0)
     assert error(ruled(kind, True)(until, step), right) < 1e-12
-
-
-# Whole trajectories against the NumPy reference.
 
 
 class _Watched(AbstractProbe):

@@ -127,9 +127,6 @@ def test_a_way_that_forgets_is_told_apart(float64):
     assert np.abs(one - other).max() > 1e-2
 
 
-# ----------------------------------------------------------------------------------------- as a run
-
-
 def run(setting, *given, **more):
     return ls.run(setting, *given, precision="float64", progress=False, **more)
 
@@ -183,9 +180,6 @@ def test_neither_records_nor_segments_change_a_digit(case, precision):
     for values in last.values():
         for name, array in last[1, 1].items():
             np.testing.assert_array_equal(values[name], array, err_msg=name)
-
-
-# --------------------------------------------------------------------------------------- the choice
 
 
 class _Linear(eqx.Module):

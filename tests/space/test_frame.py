@@ -47,9 +47,6 @@ def test_chi_in_single_precision_keeps_its_deviation():
     assert len(drawn) > 1500
 
 
-# What the comment in frame.py says of rejected proposals.
-
-
 def refusal(degrees):
     r"""P(a proposal is refused), exactly: 1 - e^b Gamma(a) b^{1/2 - a} / sqrt(2 pi).
 
@@ -185,9 +182,6 @@ def test_ambient_frames_take_nothing_up():
     assert drawn.shape == (20, 7)
     assert after.used == 0
     assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
-
-
-# Rotations.
 
 
 def test_a_basis_keeps_all_inner_products(float64):

@@ -16,7 +16,6 @@ from tests.law import assert_counts, assert_law, assert_mean, assert_other_law
 from tests.small import quick
 
 SEEDS, COUNT = (0, 1, 2), 10**6
-
 small = jax.jit(normal, static_argnums=1, compiler_options={"xla_backend_optimization_level": 0})
 
 
@@ -30,9 +29,6 @@ def halves(seed):
     return np.split(draws(seed), 2)
 
 
-# The hash.
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2**31 - 1])
 @pytest.mark.parametrize("count", [1, 2, 1001])
 def test_the_hash_is_jax_own(seed, count):
@@ -43,9 +39,6 @@ def test_the_hash_is_jax_own(seed, count):
     expected = threefry_2x32(jax.random.key_data(key), jnp.asarray(counters))
     assert left.dtype == right.dtype == np.uint32
     np.testing.assert_array_equal(np.concatenate([left, right]), expected)
-
-
-# Shapes and types.
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (7,), (3, 5), (4, 2, 3), (0,), (3, 0, 2)])
@@ -74,9 +67,6 @@ def test_double_precision_is_jax_own(float64):
         drawn = normal(key, shape)
         assert drawn.dtype == np.float64
         np.testing.assert_array_equal(drawn, jax.random.normal(key, shape))
-
-
-# The law.
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -115,9 +105,6 @@ def test_every_bit_of_the_radius_counts(monkeypatch):
     np.testing.assert_allclose(found[:4], expected[:4], rtol=1e-6)
 
 
-# Independence.
-
-
 def assert_uncorrelated(left, right):
     """Values and their squares, which have mean 1 and variance 2."""
     assert_mean(left * right, 0, 1)
@@ -146,9 +133,6 @@ def test_a_dependence_would_be_seen():
             assert_uncorrelated(left, right)
 
 
-# The turn.
-
-
 def test_sine_and_cosine_are_exact_to_single_precision():
     corners = np.arange(9, dtype=np.float32) / 8
     edges = [np.nextafter(corners, np.float32(end)) for end in (-1, 2)]
@@ -160,9 +144,6 @@ def test_sine_and_cosine_are_exact_to_single_precision():
     angle = 2 * np.pi * (shares.astype(float) - 1 / 8)
     np.testing.assert_allclose(cosine, np.cos(angle), rtol=0, atol=3e-7)
     np.testing.assert_allclose(sine, np.sin(angle), rtol=0, atol=3e-7)
-
-
-# Different numbers.
 
 
 @pytest.mark.parametrize(("size", "count"), [(1000, 40), (60, 4), (20, 19)])

@@ -47,9 +47,6 @@ def finite(report):
     return json.loads(json.dumps(report.to_dict(), allow_nan=False))
 
 
-# Numbers.
-
-
 @pytest.mark.parametrize("shape", [(400, 12), (50, 2), (30, 40), (20, 20), (1000, 1)])
 @pytest.mark.parametrize("memory", [2.0**16, 2.0**28])
 def test_against_numpy(shape, memory):
@@ -122,9 +119,6 @@ def test_powers_of_two_change_no_bit(power):
     assert (scaled.verdict, scaled.reasons) == (report.verdict, report.reasons)
 
 
-# The edges of float64.
-
-
 @pytest.mark.parametrize("offset", [1e6, -1e6, 2.0**40])
 def test_offsets_and_outliers_cost_no_digits(offset):
     x = np.round(mixed() * 256) / 256  # so that the sum is exact
@@ -161,9 +155,6 @@ def test_one_huge_unit_is_named_and_makes_no_other_dead():
     assert report.effective_rank_standardised > 7.9
     assert "unit 3 alone has 100.0% of the variance" in report.notes[0]
     np.testing.assert_allclose(report.correlation, np.corrcoef(x.T), atol=1e-12)
-
-
-# What can be given.
 
 
 def test_any_real_type_and_library(tmp_path):
@@ -241,9 +232,6 @@ def test_bad_input_is_one_sentence():
         refused(lambda limits=limits: collapse_report(mixed(), **limits), match=sentence)
 
 
-# Dead and duplicate units.
-
-
 def test_dead_units():
     x = RNG(0).normal(size=(300, 8))
     x[:, 1], x[:, 4] = 0, 1e6
@@ -291,9 +279,3 @@ def test_duplicate_units_with_signs():
     (group,) = collapse_report(z).duplicates
     assert (group.units, group.signs) == (tuple(range(8)), signs)
     assert group.least < 0.8
-
-
-# Verdicts.
-
-
-# The value.

@@ -188,9 +188,6 @@ def test_help_stays_light():
     assert done.stdout.strip() == "False"
 
 
-# The figure.
-
-
 def test_copies_stand_together():
     source = np.random.default_rng(0)
     which = source.permutation(np.repeat(np.arange(4), 5))

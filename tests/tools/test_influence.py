@@ -55,9 +55,6 @@ def by_definition(images, labels):
     return found
 
 
-# The definition.
-
-
 def test_every_digit_is_the_definition(digits, scores):
     """All 1797, against exact arithmetic; the smallest is 6e-6 of what is subtracted in it."""
     images, labels = digits
@@ -102,9 +99,6 @@ def test_the_correlation_is_the_trace(blobs):
     ratio = ls.tools.noise_correlation_ratio(found)
     np.testing.assert_allclose(ratio[0, 1], 40 * found[0, 0] / (7 * found[0, 1]))
     np.testing.assert_allclose(np.diagonal(ratio), 1)
-
-
-# Ways to the same numbers.
 
 
 def test_both_ways_agree(digits):
@@ -167,9 +161,6 @@ def test_views_and_files(digits, scores, tmp_path):
     np.testing.assert_array_equal(SCORES(mapped, labels), scores)
 
 
-# What should not matter.
-
-
 def test_a_power_of_two_scales_by_its_fourth_power_exactly(digits, scores):
     for power in (-60, -3, 7, 60):
         found = SCORES(np.ldexp(digits[0].astype(float), power), digits[1])
@@ -207,9 +198,6 @@ def test_order_and_names_of_classes(blobs):
         np.testing.assert_allclose(SCORES(images, other), expected, rtol=1e-12)
 
 
-# Few and equal images.
-
-
 def test_few_images_have_no_score():
     images = np.random.default_rng(0).normal(size=(6, 4))
     found = SCORES(images, [1, 2, 2, 3, 3, 3])
@@ -237,9 +225,6 @@ def test_one_constant_class_beside_another(blobs):
     assert (found[labels != "a"] != 0).all()
 
 
-# Baselines.
-
-
 def test_distances_to_means(blobs):
     images, labels = blobs
     means = np.stack([images[labels == k].mean(axis=0) for k in labels])
@@ -265,8 +250,6 @@ def test_ties_do_not_depend_on_the_order(digits):
     shuffled = ls.tools.nearest_neighbour_disagreement(images[order], labels[order])
     np.testing.assert_allclose(shuffled, found[order], rtol=1e-15)
 
-
-# Bad input.
 
 GOOD = np.arange(12.0).reshape(6, 2)
 LABELS = np.array([0, 0, 0, 1, 1, 1])

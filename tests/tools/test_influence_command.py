@@ -170,9 +170,6 @@ def test_help_stays_light():
     assert done.stdout.strip() == "False"
 
 
-# Figures.
-
-
 @pytest.mark.parametrize(
     "shape", [(4, 4), (16,), (6, 9), (4, 4, 1), (1, 4, 4), (5, 4, 3), (3, 4, 5), (300, 200)]
 )

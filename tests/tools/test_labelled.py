@@ -29,9 +29,6 @@ def refused(path, *words, label=None):
     return text
 
 
-# .npz
-
-
 @pytest.mark.parametrize(
     ("images", "labels"),
     [
@@ -180,9 +177,6 @@ def test_encrypted_and_other_archives(tmp_path):
     refused(path, "not a whole .npz file", "password")
 
 
-# CSV
-
-
 def csv(path, text, packed=False):
     content = text if isinstance(text, bytes) else text.encode()
     path.write_bytes(gzip.compress(content) if packed else content)
@@ -292,12 +286,6 @@ def test_a_million_columns(tmp_path):
     exact = (products**2).sum() / 3**2 - ((rest @ rest.T) ** 2).sum() / 2**2
     np.testing.assert_allclose(scores[0], exact, rtol=1e-10)
     refused(path, "p0, p1, ", "... (1000001 in all)", label="kind")
-
-
-# Folders of images
-
-
-# Other places
 
 
 def test_other_places(tmp_path):

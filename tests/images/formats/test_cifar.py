@@ -101,9 +101,6 @@ def test_gzip_bomb(tmp_path, monkeypatch):
     refused(load, "CIFAR batch")
 
 
-# Pickles
-
-
 class Runs:
     """A pickle that would make a folder."""
 
