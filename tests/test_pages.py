@@ -48,8 +48,7 @@ def run_page(page: Path) -> types.ModuleType:
     sys.modules[module.__name__] = module
     text = page.read_text()
     for words, code in blocks(page, "python", "py"):
-        above = text[: text.index(code)].count("\n")
-        compiled = compile("\n" * above + code, str(page), "exec")
+        compiled = compile("\n" * text[: text.index(code)].count("\n") + code, str(page), "exec")
         try:
             exec(compiled, module.__dict__)
         except ls.MissingData:

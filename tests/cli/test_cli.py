@@ -275,8 +275,7 @@ def test_runs_are_listed_shown_exported_and_removed(call, refuse, file, tmp_path
 
 
 def test_a_boundary_from_a_file(call, file, tmp_path):
-    text = EXPERIMENT.partition("[over]")[0].replace("test = 8", "test = 100")
-    file.write_text(text + BOUNDARY)
+    file.write_text(EXPERIMENT.partition("[over]")[0].replace("test = 8", "test = 100") + BOUNDARY)
     code, said, err = call("boundary", file, "--seeds", "6", "net.activation=relu", "steps=60")
     assert code == 0 and "crossed" in said and "data.signal" in said, err
     for ending in ("png", "nc"):
@@ -295,8 +294,7 @@ def test_a_boundary_from_a_file(call, file, tmp_path):
     ],
 )
 def test_a_bad_boundary_is_one_sentence(refuse, file, change, words):
-    text = EXPERIMENT.partition("[over]")[0] + BOUNDARY
-    file.write_text(text.replace(*change))
+    file.write_text((EXPERIMENT.partition("[over]")[0] + BOUNDARY).replace(*change))
     refuse("boundary", file, said=words)
     assert stored() == []
 

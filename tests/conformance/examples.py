@@ -359,6 +359,5 @@ def companions(slot: str, part: AbstractPart) -> dict[str, AbstractPart]:
 
 def experiment_with(slot: str, part: AbstractPart, **others) -> ls.Experiment:
     """A tiny experiment around one part."""
-    value = (part,) if slot == "probes" else part
-    parts = {**companions(slot, part), slot: value} | others
+    parts = {**companions(slot, part), slot: ((part,) if slot == "probes" else part)} | others
     return ls.Experiment(**parts, steps=3)

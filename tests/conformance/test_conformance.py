@@ -182,8 +182,7 @@ def test_a_net(slot: str, part: Any):
         assert all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in jax.tree.leaves(params))
         # A diverged run must not pass for one that outputs something.
         lost = jax.tree.map(lambda leaf: np.full_like(leaf, np.nan), params)
-        output = quick(part)
-        assert np.isnan(output(lost, problem.train.x)).all()
+        assert np.isnan(quick(part)(lost, problem.train.x)).all()
         if isinstance(part, AbstractInnerProductNet):
             assert params["filters"].shape[-1] == problem.frame.rank
             assert part.rows <= params["filters"].shape[0]
@@ -216,8 +215,7 @@ def test_every_rule_trains_every_net(slot: str, part: Any, net: Any):
     params = quick(net.init)(KEY, problem)
 
     def train():
-        state = part.init(net, problem, KEY, params)
-        return part.step(state, problem, KEY).params
+        return part.step(part.init(net, problem, KEY, params), problem, KEY).params
 
     after = quick(train)()
     finite(after)
@@ -309,7 +307,6 @@ def test_runs_are_finite_and_the_same_in_any_process():
         "import json, jax; jax.config.update('jax_numpy_rank_promotion', 'raise'); "
         "from tests.conformance.test_conformance import digests; print(json.dumps(digests()))"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == digests()

@@ -38,8 +38,7 @@ def test_the_matrices_have_the_ratio_asked_for(dim, classes, bulk):
         squares = overlaps(data.matrices(seed=1))
         np.testing.assert_allclose(data.squares(), squares, rtol=1e-12)
         ratio = noise_correlation_ratio(squares)
-        off = ~np.eye(classes, dtype=bool)
-        np.testing.assert_allclose(ratio[off], correlation, rtol=1e-12)
+        np.testing.assert_allclose(ratio[~np.eye(classes, dtype=bool)], correlation, rtol=1e-12)
         np.testing.assert_allclose(np.diag(ratio), 1.0, rtol=1e-12)
         assert float(data.spike) >= bulk
 

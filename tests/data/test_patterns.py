@@ -190,8 +190,7 @@ def all_inputs(name):
         there, likely, _ = every(data)
         return there @ rows, likely
     rest = (np.arange(2**3)[:, None] >> np.arange(3)) & 1
-    codes = drawn(name)[0].directions["codes"]
-    inputs = codes[:, None] + (rest @ rows[4:])[None]
+    inputs = drawn(name)[0].directions["codes"][:, None] + (rest @ rows[4:])[None]
     each = np.where(np.arange(10) < 5, 1 - data.negative, data.negative) / 5
     likely = each[:, None] * bernoulli(rest, data.background)[None]
     return inputs.reshape(-1, 12), likely.ravel()

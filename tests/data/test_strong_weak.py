@@ -40,8 +40,7 @@ MODELS = {
 def frame(model, dim=None, neurons=2, targets=0):
     """Compressed coordinates, as a run with so many neurons has them."""
     dim = jnp.asarray(model.dim if dim is None else dim, float)
-    seen = model.span + (1 + targets) * neurons
-    return Frame(dim, model.span + model.sets * neurons, seen=seen)
+    return Frame(dim, model.span + model.sets * neurons, seen=model.span + (1 + targets) * neurons)
 
 
 @functools.cache
@@ -309,8 +308,7 @@ def inner_products(rows):
 
 def ambient_rows(dim):
     """sum_p h_p xi_p beyond the 4 coordinates that weights have, by definition."""
-    rng = np.random.default_rng(5)
-    xi = 0.5 * rng.normal(size=(WALK, 2, *SIZES, dim - 4))
+    xi = 0.5 * np.random.default_rng(5).normal(size=(WALK, 2, *SIZES, dim - 4))
     return np.einsum("vfip,nvipd->nvfd", _OF_NOISE, xi)
 
 

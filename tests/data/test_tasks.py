@@ -52,8 +52,7 @@ def test_halves_are_balanced(ambient):
         np.testing.assert_array_equal(part.y.reshape(5, size).sum(1), 0)
     assert ambient.test.groups == 6
     assert ambient.test.size == 6 * (4 + 3)
-    y = drawn(SMALL.replace("samples", 7)).train.y.reshape(5, 5)
-    assert (np.abs(y.sum(1)) == 1).all()
+    assert (np.abs(drawn(SMALL.replace("samples", 7)).train.y.reshape(5, 5).sum(1)) == 1).all()
 
 
 def test_grams_are_those_of_the_patches(ambient):

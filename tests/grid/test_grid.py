@@ -214,6 +214,5 @@ def test_tables_and_figure_of_a_grid_with_everything_in_it():
 @pytest.mark.slow
 def test_the_whole_grid_runs():
     found = grid.run_grid(seeds=1, scale="smoke")
-    there = found.reason == ""
-    assert found.test_accuracy.notnull().any("seed").where(there, True).all()
+    assert found.test_accuracy.notnull().any("seed").where(found.reason == "", True).all()
     assert int(found.diverged.sum()) == 0

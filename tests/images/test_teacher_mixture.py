@@ -58,8 +58,7 @@ def test_two_classes_have_signs():
     problem = jax.jit(model.sample)(KEY)
     assert set(np.asarray(problem.train.y).tolist()) <= {-1.0, 1.0}
     assert set(np.asarray(problem.test.marks["truth"])[20:].tolist()) == {0.0}
-    right = problem.test.y[:20] == problem.test.marks["truth"][:20]
-    assert float(right.mean()) > 0.9
+    assert float((problem.test.y[:20] == problem.test.marks["truth"][:20]).mean()) > 0.9
 
 
 def test_balance_is_the_formula():
@@ -76,13 +75,11 @@ def test_balance_is_the_formula():
 
 def test_images_of_other_shapes_are_fitted():
     picture = jnp.arange(16.0).reshape(1, 16)
-    middle = fitted(picture, (4, 4, 1), (2, 2, 1))
-    assert middle.tolist() == [[5, 6, 9, 10]]
+    assert fitted(picture, (4, 4, 1), (2, 2, 1)).tolist() == [[5, 6, 9, 10]]
     larger = fitted(picture, (4, 4, 1), (6, 6, 1)).reshape(6, 6)
     assert larger[1:-1, 1:-1].tolist() == picture.reshape(4, 4).tolist()
     assert larger[0].tolist() == [0, 0, 1, 2, 3, 3]
-    colours = fitted(picture, (4, 4, 1), (4, 4, 3)).reshape(16, 3)
-    assert (colours == picture.reshape(16, 1)).all()
+    assert (fitted(picture, (4, 4, 1), (4, 4, 3)).reshape(16, 3) == picture.reshape(16, 1)).all()
 
 
 def test_what_is_refused():

@@ -120,8 +120,7 @@ def test_whole_numbers_stay_whole():
 
 
 def test_fields_that_change_together_and_names_alone():
-    both = ls.zipped({"data.dim": [100, 10_000], "rule.rate": [0.1, 0.001]})
-    found = boundary(y=both, seeds=3)
+    found = boundary(y=ls.zipped({"data.dim": [100, 10_000], "rule.rate": [0.1, 0.001]}), seeds=3)
     assert found["rule.rate"].dims == ("dim",)
     alone = boundary(x="data.signal", y="data.dim", seeds=3)
     assert alone.dim.values.tolist() == [100 * 2**k for k in range(8)]

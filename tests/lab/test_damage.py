@@ -81,8 +81,7 @@ def test_damage_is_told_and_left_as_it_is(blocks, kind):
 def test_results_of_other_software_are_not_mixed(blocks):
     folder, name = blocks
     expected = ls.load(name, folder).load()
-    software = Folder(folder).stored(name).manifest["software"]
-    edit(folder / name, software=software | {"jax": "0.1"})
+    edit(folder / name, software=Folder(folder).stored(name).manifest["software"] | {"jax": "0.1"})
     before = tree(folder)
     with pytest.raises(ls.BadInput, match=rf"{name}.*stored by a different version.*'jax': '0.1'"):
         run(experiment(), NOISE, seeds=3, store=folder)

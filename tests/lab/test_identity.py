@@ -157,8 +157,7 @@ def test_own_code_is_part_of_the_name(own):
 def test_a_changed_helper_of_own_code_changes_the_name(own):
     first = name_of(experiment(own()._Own(rate=0.3)))
     edited = own("return problem.batch(key)", "return problem.train")
-    second = name_of(experiment(edited._Own(rate=0.3)))
-    assert first != second
+    assert first != name_of(experiment(edited._Own(rate=0.3)))
 
 
 def test_a_changed_rule_is_run_anew(own, tmp_path):

@@ -242,8 +242,7 @@ def test_a_failing_box_does_not_cost_the_others(tmp_path):
     assert loaded.attrs["missing_runs"] == 4
     assert loaded.loss.sel(rule="_Stumbling").isnull().all()
     alone, _ = reported(experiment(), {"data.noise": [0.1, 0.2]}, seeds=[4, 5])
-    there = loaded.sel(rule="GradientDescent", drop=True)
-    xr.testing.assert_equal(there.load(), alone)
+    xr.testing.assert_equal(loaded.sel(rule="GradientDescent", drop=True).load(), alone)
     # Again: only what failed is tried.
     with pytest.raises(ls.BadInput, match="rule = _Stumbling"):
         reported(experiment(), over, seeds=[4, 5], store=tmp_path)

@@ -298,8 +298,7 @@ def test_double_precision_is_double():
 
 def blocks(monkeypatch, number):
     """A sweep of so many blocks, of ten runs and six segments each."""
-    limits = size.Limits(block_runs=10, segment_work=1.0, segments=10)
-    monkeypatch.setattr(size, "LIMITS", limits)
+    monkeypatch.setattr(size, "LIMITS", size.Limits(block_runs=10, segment_work=1.0, segments=10))
     return experiment(steps=49, every=5), {"data.noise": np.linspace(0.1, 1, 10 * number)}
 
 

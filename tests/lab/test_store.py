@@ -180,8 +180,7 @@ def test_an_unfinished_sweep_has_blanks(blocks):
 
 
 def test_a_sweep_that_was_only_created_is_blank(tmp_path):
-    plan = Plan.of(experiment(), NOISE, 3, "auto", "float32")
-    name = StoredResults(Folder(tmp_path), plan).name
+    name = StoredResults(Folder(tmp_path), Plan.of(experiment(), NOISE, 3, "auto", "float32")).name
     loaded = ls.load(name, tmp_path)
     assert loaded.attrs["missing_runs"] == 9
     assert all(loaded[variable].isnull().all() for variable in loaded)

@@ -100,6 +100,5 @@ def test_the_dimension_of_a_wrapped_model_is_seen():
     for dims, right in (([500, 1000], "compressed"), ([4, 1000], "ambient")):
         for data, path in ((inner, "data.dim"), (wrapped, "data.data.dim")):
             setting = experiment().replace("data", data)
-            plan = Plan.of(setting, {path: dims}, 1, "auto", "float32")
-            assert plan.coordinates == right, path
+            assert Plan.of(setting, {path: dims}, 1, "auto", "float32").coordinates == right, path
     assert coordinates.obstacle(setting, [4.0, 1000.0]) is not None

@@ -140,8 +140,7 @@ def runnable(dim=5000, strength=1.0, **more):
     setting = experiment(
         dim=dim, classes=3, sizes=3, width=100, scale=1.0, rate=1.0, steps=40_000, **more
     )
-    signal = strength * ls.theory.boundary(setting, "data.signal")
-    setting = setting.replace("data.signal", signal)
+    setting = setting.replace("data.signal", strength * ls.theory.boundary(setting, "data.signal"))
     listed = {each.name: each for each in ls.theory.conditions(setting)}
     scale = min(listed[name].right for name in ("initial weights", "initial weights, either"))
     setting = setting.replace("net.scale", 0.9 * scale)
@@ -177,8 +176,7 @@ def test_the_two_demands_on_initial_weights_contradict_each_other():
             n * math.sqrt(dim - 3) * math.log(10 * n) * math.log(setting.steps) ** 2
             * math.log(30 * width) ** 3
         )  # fmt: skip
-        product = found["width, initial weights"] * found["initial weights"] ** 2
-        assert product <= most * (1 + 1e-9)
+        assert found["width, initial weights"] * found["initial weights"] ** 2 <= most * (1 + 1e-9)
     # The least width for three steps or more, by n: none leaves a dimension of 1e12 or less.
     least = math.inf
     for n in range(7, 200):
@@ -302,8 +300,7 @@ def test_the_corners_of_figure_2(bulk):
         (9.0, 900.0): "benign by features",
         (0.0, 5.0): "undetermined",
     }.items():
-        setting = experiment(signal=signal, correlation=correlation, bulk=bulk)
-        found = ls.theory.predict(setting)
+        found = ls.theory.predict(experiment(signal=signal, correlation=correlation, bulk=bulk))
         assert found["regime"] == side and found["regimes"] == f"{side}: 0, 1, 2, 3, 4"
         assert found["ratio"] == pytest.approx(correlation)
     assert benign.regime(5, 5, high=5) == "benign by features"
@@ -333,8 +330,7 @@ def test_boundaries_of_unlike_classes():
         assert ls.theory.predict(moved)[exponent] == pytest.approx(10)
     for field in ("data.train_per_class", "net.scale", "data.noise"):
         assert ls.theory.boundary(setting, field) is None
-    silent = experiment(signal=0.0)
-    assert ls.theory.boundary(silent, "data.dim") is None
+    assert ls.theory.boundary(experiment(signal=0.0), "data.dim") is None
     assert ls.theory.boundary(experiment(signal=0.1), "data.dim") is None  # below 2 K
     assert "Gamma" in str(found)
 
@@ -365,8 +361,7 @@ def test_it_says_what_it_is_about():
         with pytest.raises(ls.BadInput, match="ClassNoise or MatrixNoise"):
             ls.theory.conditions(wrong)
         assert ls.theory.boundary(wrong, "data.signal") is None
-    two = experiment(dim=50, classes=2, sizes=3)
-    assert not benign.applies(two)
+    assert not benign.applies(experiment(dim=50, classes=2, sizes=3))
     other = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1, noise=1)
     other = ls.Experiment(data=other, net=good.net, rule=good.rule, steps=1)
     with pytest.raises(ls.BadInput, match="no exponents"):

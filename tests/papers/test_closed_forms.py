@@ -50,15 +50,13 @@ def error(found, expected):
 def test_updates(rule, seed, scale):
     problem = draw(seed, orthogonal=rule == "full")
     found = getattr(closed_forms, f"{rule}_update")(*problem, RATE, WEIGHT, scale)
-    expected = movement(rule, problem, RATE, WEIGHT, scale)
-    assert error(found - problem[0], expected) < 1e-12
+    assert error(found - problem[0], movement(rule, problem, RATE, WEIGHT, scale)) < 1e-12
 
 
 def test_full_update_needs_its_assumption():
     problem = draw(0, orthogonal=False)
     found = closed_forms.full_update(*problem, RATE, WEIGHT, 1.0 / WIDTH)
-    expected = movement("full", problem, RATE, WEIGHT, 1.0 / WIDTH)
-    assert error(found - problem[0], expected) > 1e-3
+    assert error(found - problem[0], movement("full", problem, RATE, WEIGHT, 1.0 / WIDTH)) > 1e-3
 
 
 def test_coefficients_follow_the_decomposition():
@@ -72,8 +70,7 @@ def test_coefficients_follow_the_decomposition():
     directions = np.vstack([signal[None], noise])
     basis = directions / np.sum(directions**2, axis=1, keepdims=True)
     solved = np.linalg.lstsq(basis.T, np.asarray(filters - initial).T, rcond=None)[0].T
-    sign = np.repeat([1.0, -1.0], WIDTH)
-    assert error(gamma, sign * solved[:, 0]) < 1e-12
+    assert error(gamma, np.repeat([1.0, -1.0], WIDTH) * solved[:, 0]) < 1e-12
     assert error(rho, solved[:, 1:]) < 1e-12
     assert error(closed_forms.compose(initial, gamma, rho, signal, noise), filters) < 1e-12
 
@@ -111,8 +108,7 @@ def test_printed_lemmas_5_1_and_5_3_are_off():
 def test_printed_lemma_5_8_is_off(name, weight):
     problem = draw(1, orthogonal=True)
     printed = getattr(misprints, "full_update" + name)(*problem, RATE, weight)
-    expected = movement("full", problem, RATE, weight, 1.0 / WIDTH)
-    assert error(printed - problem[0], expected) > 0.1
+    assert error(printed - problem[0], movement("full", problem, RATE, weight, 1.0 / WIDTH)) > 0.1
 
 
 def test_printed_lemmas_are_right_without_a_penalty():
@@ -120,8 +116,7 @@ def test_printed_lemmas_are_right_without_a_penalty():
     problem = draw(1, orthogonal=True)
     expected = movement("full", problem, RATE, 0.0, 1.0 / WIDTH)
     for name in ("per_example_update", "full_update_factor", "full_update_mixed"):
-        printed = getattr(misprints, name)(*problem, RATE, 0.0)
-        assert error(printed - problem[0], expected) < 1e-12
+        assert error(getattr(misprints, name)(*problem, RATE, 0.0) - problem[0], expected) < 1e-12
 
 
 @pytest.mark.parametrize("half", [True, False])
@@ -137,8 +132,7 @@ def test_rates_are_those_of_one_small_step(rule, second_layer, half):
     rates = predict(*setting, second_layer=second_layer, half=half)
     scale = pegr.second_layer_scale(second_layer, WIDTH)
     grown = movement(rule, problem, RATE, 0.0, scale)
-    weight = WEIGHT if half else 2.0 * WEIGHT
-    suppressed = grown - movement(rule, problem, RATE, weight, scale)
+    suppressed = grown - movement(rule, problem, RATE, WEIGHT if half else 2.0 * WEIGHT, scale)
 
     sign = np.repeat([1.0, -1.0], WIDTH)
     overlap = filters @ signal

@@ -21,8 +21,7 @@ def test_the_explicit_network_on_every_count(model):
     bias, second = explicit_neurons(law)
     count = np.arange(k + 1)[:, None] - k * law.mean[0]  # <w, x>
     z = count / (4 * k) + bias
-    outputs = np.clip(z, 0, 1) @ second
-    assert outputs == pytest.approx(law.signs, abs=1e-9)
+    assert np.clip(z, 0, 1) @ second == pytest.approx(law.signs, abs=1e-9)
     assert bias.shape == (3 * (k + 1),)
     assert abs(z).max() <= 1 and abs(second).max() <= 32 * k
     assert abs(bias).min() >= 1 / (32 * k) and abs(bias).max() <= 0.5
@@ -257,5 +256,4 @@ def test_it_says_what_it_is_about():
         "data.noise": 0.1, "data.dictionary": "random",
     }.items():  # fmt: skip
         assert not theory.applies(good.replace(path, value)), path
-    codes = patterns(30, 10, label="codes", structure="independent")
-    assert not theory.applies(experiment(codes))
+    assert not theory.applies(experiment(patterns(30, 10, label="codes", structure="independent")))

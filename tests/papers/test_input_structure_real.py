@@ -26,8 +26,7 @@ def directions(centres: int, each: int, spread: float, dim: int = 60) -> np.ndar
 
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_clusters_are_found_and_counted(number):
-    matrix = directions(number, 12, 0.3)
-    found = best_number(matrix)
+    found = best_number(directions(number, 12, 0.3))
     assert len(set(found.label.tolist())) == number
     assert all(len(set(found.label[12 * k : 12 * (k + 1)].tolist())) == 1 for k in range(number))
     assert found.inside > 0.9 and abs(found.between) < 0.2 and found.silhouette > 0.7
@@ -134,5 +133,4 @@ def test_verdicts_on_curves():
 
 
 def test_weights_on_digits_are_drawn_and_judged():
-    data = real_sweeps("smoke")["weights_mnist"].run(progress=False)
-    check_all(STUDY, {"weights_mnist": data})
+    check_all(STUDY, {"weights_mnist": real_sweeps("smoke")["weights_mnist"].run(progress=False)})

@@ -73,8 +73,7 @@ def test_the_condition_holds_where_the_study_says():
 
 
 def test_the_sides_meet_it_too():
-    sweep = sweeps("laptop")["sides"]
-    (arm,) = sweep.arms
+    (arm,) = sweeps("laptop")["sides"].arms
     for signal in arm.axes[0].fields["data.signal"]:
         found = ls.theory.conditions(arm.experiment.replace("data.signal", signal))
         broken = {condition.name for condition in found if not condition.holds}

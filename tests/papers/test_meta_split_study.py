@@ -56,8 +56,7 @@ def test_figures_are_drawn_and_claims_found():
 
 
 def test_the_regime_meets_the_conditions():
-    experiment = SWEEPS["separation"].arms[1].experiment.replace("steps", 2000)
-    assert conditions(experiment).holds
+    assert conditions(SWEEPS["separation"].arms[1].experiment.replace("steps", 2000)).holds
     paper = paper_setting("stated", "5 steps", "train-train", 4000, 100)
     assert not conditions(paper).holds
     assert paper.rule.batch == 16
@@ -66,10 +65,8 @@ def test_the_regime_meets_the_conditions():
 
 def test_budgets_are_equal():
     for name, (_, passes) in budgeted().items():
-        steps = BUDGET // passes
-        assert abs(steps * passes - BUDGET) <= passes, name
-    same = theorem(budgeted()["pooled, train-train"][0], (), 5, 5)
-    assert same.data.tasks == 16
+        assert abs((BUDGET // passes) * passes - BUDGET) <= passes, name
+    assert theorem(budgeted()["pooled, train-train"][0], (), 5, 5).data.tasks == 16
 
 
 def by(name, table, dims):
@@ -136,10 +133,8 @@ def test_lemmas_can_fail():
     step = base.step
     feature = base.shared_feature * 0 + xr.where(step > 0, 1.0, 0.01)
     quiet = base.assign(shared_feature=feature, validation_noise=feature * 0 + 0.1)
-    loud = quiet.assign(validation_noise=feature**2)
-    check_both(checks.noise_at_threshold, quiet, loud)
-    never = quiet.assign(shared_feature=feature * 0)
-    assert checks.noise_at_threshold(never).verdict == "differs"
+    check_both(checks.noise_at_threshold, quiet, quiet.assign(validation_noise=feature**2))
+    assert checks.noise_at_threshold(quiet.assign(shared_feature=feature * 0)).verdict == "differs"
     fast = base.assign(outer_slope=base.outer_slope * 0 + 1 / np.maximum(step, 1))
     check_both(checks.slopes_fall, fast, base)
 
@@ -233,8 +228,7 @@ def test_claims_on_images_can_fail():
     unmoved = good.assign(task_accuracy=good.task_accuracy.where(good.step > 0, 0.7))
     check_both(lambda d: real_checks.split_helps(d, base), good, unmoved)
     check_both(real_checks.beats_reptile, good, bad)
-    near = table(0.2593, 0.4615)
-    check_both(lambda d: real_checks.numbers(d, "omniglot"), near, good)
+    check_both(lambda d: real_checks.numbers(d, "omniglot"), table(0.2593, 0.4615), good)
     check_both(lambda d: real_checks.alike(d, real.RELU), good, table(0.4, 0.6, ReLU=(0.4, 0.7)))
     check_both(
         lambda d: real_checks.gap_grows(d, one), table(0.4, 0.6, **{"1_step": (0.4, 0.45)}), good

@@ -57,8 +57,7 @@ def test_conditions_print_as_a_table_and_export():
 
 def test_section_4_1_is_far_from_condition_3_1():
     table = pegr.condition_3_1(**PAPER, noise=1.5, scale=0.001, rate=0.02)
-    dimension = table[0]
-    assert dimension.right == pytest.approx(math.log(400) * 100 * 20**2.001)
+    assert table[0].right == pytest.approx(math.log(400) * 100 * 20**2.001)
     assert not table.holds
     assert {condition.name for condition in table if not condition.holds} == {"dimension", "width"}
 
@@ -158,8 +157,7 @@ def test_critical_weight_balances_the_rates(second_layer, half):
 
 
 def test_critical_noise_balances_the_growth_and_separates_section_4_1():
-    noise = pegr.critical_noise(1.3, 300, 25)
-    rates = pegr.rates(300, 25, 9, 1.3, noise, 0.05, 0.0)
+    rates = pegr.rates(300, 25, 9, 1.3, pegr.critical_noise(1.3, 300, 25), 0.05, 0.0)
     assert rates.noise_growth == pytest.approx(rates.signal_growth)
     # Plain training learns the signal at sigma_p = 0.1 and fails from 0.5 on (Figure 4c).
     assert 0.1 < pegr.critical_noise(1.0, 400, 20) < 0.5

@@ -88,8 +88,7 @@ def test_readings_differ_only_where_they_say():
     assert (unit.experiment.net.scale, unit.experiment.data.batch) == (0.1, 64)
     for scale in real.SIZES:
         for sweep in real.real_sweeps(scale).values():
-            steps = sweep.arms[0].experiment.steps
-            assert sweep.arms[0].experiment.rule.until == steps // 2
+            assert sweep.arms[0].experiment.rule.until == sweep.arms[0].experiment.steps // 2
 
 
 @pytest.mark.slow  # compiles eleven programs of a deep net

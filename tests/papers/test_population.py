@@ -80,8 +80,7 @@ def on_lattice(model, steps, bias, noise, pinned=None):
             joint = p * np.roll(joint, steps[j]) + (0 if j == pinned else (1 - p) * joint)
         likely += joint
     unit = 0.3 / law.relevant / law.scale
-    z = bias + unit * (np.arange(-reach, reach + 1) - steps @ law.mean)
-    value, slope = smoothed(z, noise)
+    value, slope = smoothed(bias + unit * (np.arange(-reach, reach + 1) - steps @ law.mean), noise)
     return likely @ value, likely @ slope
 
 

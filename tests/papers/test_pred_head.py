@@ -159,8 +159,7 @@ def test_loss_and_gradients_equal_simulation(float64, name):
     def group(key):
         return jax.value_and_grad(ambient, argnums=(0, 1))(filters, head, *problem.pair(key))
 
-    keys = jax.random.split(jax.random.key(1), 24)
-    values, (by_filters, by_head) = jax.lax.map(group, keys)
+    values, (by_filters, by_head) = jax.lax.map(group, jax.random.split(jax.random.key(1), 24))
     law = pred_head.Law.of(model)
     slopes = slopes_of(law, overlaps, gram, head)
     loss = loss_of(law, overlaps, gram, head)
@@ -208,8 +207,7 @@ def test_where_the_laws_hold(float64, stop_gradient, normalise):
         return lengths + 3 / ratio * (products.sum(1) - products.sum(0)), slopes.overlaps
 
     trained, _ = rate(head, 1 - jnp.eye(3))
-    kept = bool(jnp.abs(trained).max() < 1e-12)
-    assert kept == (normalise == "batch")
+    assert bool(jnp.abs(trained).max() < 1e-12) == (normalise == "batch")
     _, slopes = rate(jnp.eye(3), jnp.zeros((3, 3)))
     change = -4 * overlaps**-5 * slopes / law.across[None]
     np.testing.assert_allclose(change[:, 0], change[:, 1], rtol=1e-10)

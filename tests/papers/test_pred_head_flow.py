@@ -74,8 +74,7 @@ def test_norm_law_along_the_flow(flowed):
     )
     assert np.abs(found - found[:, :1]).max() < 1e-8
     head = np.abs(flowed.prediction_head.values)
-    lengths = (flowed.overlaps.values[:, 0] ** 2).sum(-1) + noise_of(flowed)[:, 0]
-    bounds = lengths * 0.05 / 3
+    bounds = ((flowed.overlaps.values[:, 0] ** 2).sum(-1) + noise_of(flowed)[:, 0]) * 0.05 / 3
     assert (head[:, :, 1, 0] ** 2 - head[:, :, 0, 1] ** 2 <= bounds[:, None, 1] + 1e-9).all()
     # The bound is nearly reached, so it is no bound by far.
     assert head[:, :, 1, 0].max() > 0.9 * pred_head.head_bound(1.0, 0.05)
@@ -214,8 +213,7 @@ def test_methods_agree(model, start, flowed, method):
     times = flowed.time.values[1:80]
     found = pred_head.flow(model, few, times, 0.05, method=method, tolerance=1e-7)
     for name in ("overlaps", "prediction_head"):
-        ours = flowed[name].values[:4, :80]
-        np.testing.assert_allclose(found[name].values, ours, atol=1e-4)
+        np.testing.assert_allclose(found[name].values, flowed[name].values[:4, :80], atol=1e-4)
 
 
 def test_an_integration_that_runs_out_of_steps_says_so(float64):
@@ -269,7 +267,6 @@ def test_conditions_and_predictions(model):
     assert found["head_bound"] == pytest.approx(math.sqrt(0.05 / 3))
     assert 100 < found["first_time"] < 2000
     without = ls.Experiment(model, PatchEncoder(2), PopulationDescent(0.01, 0.0, "none"), 10)
-    names = {row.name for row in ls.theory.conditions(without)}
-    assert "head rate, small enough" not in names
+    assert "head rate, small enough" not in {row.name for row in ls.theory.conditions(without)}
     assert ls.theory.predict(without)["outcome"] == "collapse"
     assert ls.theory.boundary(without, "data.dim") is None

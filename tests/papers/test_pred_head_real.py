@@ -16,8 +16,7 @@ SEEDS = 3
 def table(values, dims=("method_name",)):
     """Values of arms (and steps), the same for all seeds but for a little noise."""
     values = np.asarray(values, float)[..., None]
-    noise = 1 + 0.001 * np.arange(SEEDS)
-    return ((*dims, "seed"), values * noise)
+    return ((*dims, "seed"), values * (1 + 0.001 * np.arange(SEEDS)))
 
 
 def ended(with_head, without, **more):

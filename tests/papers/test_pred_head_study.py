@@ -51,8 +51,7 @@ def training(words, correlation):
 
 @pytest.mark.parametrize("expected", [ALL, STRONG])
 def test_one_run_that_ends_otherwise_is_a_difference(expected):
-    good = checks.trained(training([expected] * 4, 0.0), HEAD, expected)
-    assert good.verdict == "reproduced"
+    assert checks.trained(training([expected] * 4, 0.0), HEAD, expected).verdict == "reproduced"
     for other in {*SHARES} - {expected}:
         bad = checks.trained(training([expected] * 3 + [other], 0.0), HEAD, expected)
         assert bad.verdict == "differs"
@@ -60,8 +59,7 @@ def test_one_run_that_ends_otherwise_is_a_difference(expected):
 
 
 def test_correlations_must_differ_between_arms():
-    same = checks.correlated(training([ALL] * 3, 1.0))
-    assert same.verdict == "differs"
+    assert checks.correlated(training([ALL] * 3, 1.0)).verdict == "differs"
 
 
 def trajectory(norm):

@@ -29,8 +29,7 @@ def test_what_is_written_makes_the_same(slot, name, part):
 
 
 def test_defaults_are_left_out_and_infinity_is_kept():
-    rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
-    assert "half" not in source(rule)
+    assert "half" not in source(ls.rules.PerExamplePenalty(rate=0.1, weight=0.5))
     assert eval(source(float("inf"))) == float("inf")
 
 

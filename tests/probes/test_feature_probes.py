@@ -48,8 +48,7 @@ def test_a_linear_probe_of_two_classes_and_of_unused_ones(run):
     assert float(more["probe_accuracy"]) == pytest.approx(float(just["probe_accuracy"]), abs=0.02)
     signs = lambda s: Samples(s.x, jnp.where(s.y < 5, 1.0, -1.0))  # noqa: E731
     two = Problem(signs(problem.train), signs(problem.test), {}, problem.frame)
-    found = read(ls.probes.LinearProbe(), state, two)
-    assert float(found["probe_accuracy"]) > 0.6
+    assert float(read(ls.probes.LinearProbe(), state, two)["probe_accuracy"]) > 0.6
 
 
 def test_features_that_are_copies_correlate(run):
@@ -69,13 +68,11 @@ def test_features_that_are_copies_correlate(run):
 @pytest.mark.parametrize("of", ["outputs", "features"])
 def test_preferred_images_excite_their_neuron(run, of):
     state, problem = run
-    probe = ls.probes.PreferredImages(neurons=3, of=of, steps=10)
-    found = read(probe, state, problem)
+    found = read(ls.probes.PreferredImages(neurons=3, of=of, steps=10), state, problem)
     value = NET if of == "outputs" else NET.features
     known, own = (np.asarray(value(state.params, x)) for x in (problem.test.x, found["preferred"]))
     z = abs(own - known.mean(0)) / np.where(known.std(0) > 0, known.std(0), 1)
-    alive = known.std(0)[:3] > 0
-    assert (z[np.arange(3), np.arange(3)][alive] > 2).all()
+    assert (z[np.arange(3), np.arange(3)][known.std(0)[:3] > 0] > 2).all()
     assert 0 <= float(found["preferred_alike"]) < 1
 
 

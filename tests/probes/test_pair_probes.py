@@ -38,8 +38,7 @@ def problem_of(model=DATA):
 def state_of(w, rule=RULE, problem=None, head=None, target=None):
     """A state at given weights; its net has as many neurons as there are."""
     problem = problem_of() if problem is None else problem
-    net = ls.nets.PatchEncoder(width=len(w))
-    state = rule.init(net, problem, KEY, {"filters": jnp.asarray(w)})
+    state = rule.init(ls.nets.PatchEncoder(width=len(w)), problem, KEY, {"filters": jnp.asarray(w)})
     if head is not None:
         state = eqx.tree_at(lambda s: s.memory.head, state, head)
     if target is not None:
@@ -141,8 +140,7 @@ def test_correlations_and_their_histogram(float64):
 
 def test_inputs_of_any_kind_are_read_alike(float64):
     """In compressed coordinates, and by columns as the engine keeps them."""
-    place = Frame(jnp.asarray(float(DIM)), 2 + 5 * 3, seen=5)
-    problem = quick(DATA.sample)(KEY, place)
+    problem = quick(DATA.sample)(KEY, Frame(jnp.asarray(float(DIM)), 2 + 5 * 3, seen=5))
     by_columns = eqx.tree_at(lambda p: p.test.x, problem, (Columns.of(problem.test.x[0]),))
     w = np.random.default_rng(0).normal(size=(3, 17))
     probes = (ls.probes.FeatureShares(), ls.probes.NeuronCorrelation(), ls.probes.PairLoss())

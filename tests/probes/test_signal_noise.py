@@ -159,8 +159,7 @@ def test_other_probes_are_those_of_the_reference(setting):
 def test_flipped_labels_decide_what_is_a_filters_own():
     # The label that is trained on counts, not the sign of the patch.
     result = trained("gradient_descent", "compressed", flip=0.4)
-    labels = data_of(result)[2]
-    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == labels[None]
+    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == data_of(result)[2][None]
     last = result.isel(step=-1)
     assert np.all(last.rho_bar.values[~own] == 0)
     assert np.all(last.rho_underbar.values[own] == 0)

@@ -175,5 +175,4 @@ def contributions(filters, features, noise, labels):
 def activations(filters, noise, labels):
     """[j, l]: the mean over class l of (1/m) sum_r relu(<w_jr, xi>) (Lemmas 5, 6)."""
     each = np.array([np.mean(relu(filters @ xi), axis=1) for xi in noise])
-    columns = [each[labels == k].mean(axis=0) for k in range(len(filters))]
-    return np.stack(columns, axis=1)
+    return np.stack([each[labels == k].mean(axis=0) for k in range(len(filters))], axis=1)

@@ -72,8 +72,7 @@ def example_hessian_product(filters, patches, label, direction, second_layer):
     slope = output_gradient(filters, patches, second_layer)
     curved = output_curvature(filters, patches, direction, second_layer)
     curvature = loss_slope(margin) * loss_slope(-margin)
-    along = np.sum(slope * direction)
-    return curvature * along * slope + loss_slope(margin) * label * curved
+    return curvature * np.sum(slope * direction) * slope + loss_slope(margin) * label * curved
 
 
 def gradient(filters, signal, noise, labels, second_layer):

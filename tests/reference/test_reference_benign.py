@@ -128,8 +128,7 @@ def reference(data, loss, how):
 
 @functools.cache
 def recorded(data, loss, how, every):
-    setting = experiment(data, loss, every)
-    result = ls.run(setting, None, [SEED], how, "float64", progress=False)
+    result = ls.run(experiment(data, loss, every), None, [SEED], how, "float64", progress=False)
     assert result.attrs["coordinates_used"] == how
     assert np.isnan(result.diverged_at).all()
     return result.isel(seed=0)
@@ -179,6 +178,5 @@ def test_the_study_sums_residuals_alike():
     # The study's own function takes classes of equal size, as its sweeps have them.
     values = np.random.default_rng(0).random((4, 2 * checks.CLASSES))
     found = checks.residual_sums(xr.Dataset({"residual": (("step", "sample"), values)}))
-    sums = values[:-1].sum(0).reshape(checks.CLASSES, 2)
-    right = np.linalg.norm(sums, axis=1)
+    right = np.linalg.norm(values[:-1].sum(0).reshape(checks.CLASSES, 2), axis=1)
     np.testing.assert_allclose(found.isel(step=-1), right, rtol=1e-12)

@@ -34,8 +34,7 @@ def test_balanced_is_weighting_by_hand(float64):
     np.testing.assert_allclose(found, weights * cross_entropy(f, LABELS), rtol=1e-13)
     # So that the mean is the mean of the classes' means.
     plain = cross_entropy(f, LABELS)
-    each = [plain[:4].mean(), plain[4:6].mean(), plain[6]]
-    assert abs(found.mean() - np.mean(each)) < 1e-13
+    assert abs(found.mean() - np.mean([plain[:4].mean(), plain[4:6].mean(), plain[6]])) < 1e-13
 
 
 def test_adjusted_is_that_of_menon_et_al_by_hand(float64):

@@ -178,8 +178,7 @@ def test_the_linear_centroid_minimises_its_objective(split, float64):
     problem = quick(lambda: data.sample(jax.random.key(0)))()
 
     def found(problem):
-        state = rule.init(net, problem, jax.random.key(1))
-        once = rule.step(state, problem, jax.random.key(2))
+        once = rule.step(rule.init(net, problem, jax.random.key(1)), problem, jax.random.key(2))
         return once.params["filters"][0], rule.step(once, problem, KEY).params["filters"][0]
 
     first, second = (p.by_group() for p in (problem.train, problem.validation))

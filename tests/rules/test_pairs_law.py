@@ -89,8 +89,7 @@ def test_compressed_runs_have_the_ambient_law(name):
 
 
 def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
-    rule = LAWS["ema, both ways"]
-    setting = experiment(rule)
+    setting = experiment(LAWS["ema, both ways"])
     with jax.enable_x64(True):
         run = quick(lambda: one_run(setting, 5, "compressed", "float64"))()
         problem, turned, traced = run.problem, run.state, run.experiment.rule
@@ -98,8 +97,7 @@ def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
         @quick
         def both(problem, state, t):
             key = jax.random.fold_in(KEY, t)
-            plain = traced.step(state, problem, key)
-            return plain, Turning(traced, problem).step(state, t, key)
+            return traced.step(state, problem, key), Turning(traced, problem).step(state, t, key)
 
         width = eqx.filter_eval_shape(problem.batch, KEY).x[0].values.shape[-1]
         for t in range(4):
@@ -140,8 +138,7 @@ def test_byol_runs_in_any_dimension():
     assert result.attrs["coordinates_used"] == "compressed"
     assert not result.diverged_at.notnull().any()
     assert np.isfinite(result.strength).all() and np.isfinite(result.pair_loss).all()
-    moved = abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0))
-    assert (moved > 1e-3).all()
+    assert (abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0)) > 1e-3).all()
 
 
 def test_patches_have_no_coordinates_beyond_the_dimension():

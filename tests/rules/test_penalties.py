@@ -49,8 +49,7 @@ def example_loss(filters, patches, label, *how):
 
 
 def mean_loss(filters, patches, labels, *how):
-    each = jax.vmap(lambda x, y: example_loss(filters, x, y, *how))(patches, labels)
-    return jnp.mean(each)
+    return jnp.mean(jax.vmap(lambda x, y: example_loss(filters, x, y, *how))(patches, labels))
 
 
 def per_example_objective(filters, patches, labels, factor, *how):
@@ -120,8 +119,7 @@ def nets(how):
 
 def expected(objective, filters, samples, factor, how):
     """The gradient of an objective, by reverse over reverse differentiation."""
-    patches = jax.vmap(padded)(samples.x)
-    return jax.grad(objective)(filters, patches, samples.y, factor, *how)
+    return jax.grad(objective)(filters, jax.vmap(padded)(samples.x), samples.y, factor, *how)
 
 
 def gradient_of(rule, net, params, samples, step=0):
@@ -342,8 +340,7 @@ def halved(penalised):
 def test_a_wrong_penalty_is_seen(monkeypatch, kind, half, mutation):
     for rule in (ls.rules.PerExamplePenalty, ls.rules.FullPenalty):
         monkeypatch.setattr(rule, "penalised", mutation(rule.penalised))
-    steps = 150 if mutation is flipped else 140
-    found, right = trained(kind, half, "sum", steps)
+    found, right = trained(kind, half, "sum", 150 if mutation is flipped else 140)
     assert largest(found - right) > 1e-3
 
 

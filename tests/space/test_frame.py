@@ -185,8 +185,7 @@ def test_ambient_frames_take_nothing_up():
 
 
 def test_a_basis_keeps_all_inner_products(float64):
-    random = np.random.default_rng(0)
-    vectors = jnp.asarray(random.normal(size=(6, 40)))
+    vectors = jnp.asarray(np.random.default_rng(0).normal(size=(6, 40)))
     # Dependent rows, as the signal patches of all examples are.
     dependent = jnp.concatenate([vectors[:1], -2 * vectors[:1], vectors[:1] + vectors[1:2]])
     onto = orthonormal(vectors, dependent)

@@ -180,8 +180,7 @@ def test_any_real_type_and_library(tmp_path):
 
 
 def test_torch():
-    torch = pytest.importorskip("torch")
-    tensor = torch.tensor(mixed())
+    tensor = pytest.importorskip("torch").tensor(mixed())
     expected = collapse_report(mixed()).correlation
     np.testing.assert_array_equal(collapse_report(tensor).correlation, expected)
     words = r"representations cannot be read as a NumPy array: .*grad"
@@ -256,8 +255,7 @@ def test_rounding_is_not_variation():
     assert report.dead == (2,)
     assert report.singular_values[0] < 100 and report.effective_rank > 4.9
     assert collapse_report(x.astype(np.float64)).dead == ()
-    only = collapse_report(x[:, [2, 2]])
-    assert only.verdict == "complete collapse"
+    assert collapse_report(x[:, [2, 2]]).verdict == "complete collapse"
 
 
 def test_duplicate_units_with_signs():

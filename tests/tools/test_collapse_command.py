@@ -108,8 +108,7 @@ def test_thresholds(call, tmp_path):
     x[:, 2] *= 1e-3
     np.save(tmp_path / "z.npy", x)
     assert "dead units        1: 2" in call("z.npy", "--dead", "0.01")[1]
-    said = call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
-    assert "dimensional collapse" in said
+    assert "dimensional collapse" in call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
     code, _, err = call("z.npy", "--duplicate", "2")
     assert code == 2 and "duplicate = 2.0 is not allowed" in err
 
@@ -213,10 +212,8 @@ def test_the_figure_shows_the_report():
     report = collapse_report(units())
     figure = collapse_figure(report, "z")
     correlations, spectrum, matrix = figure.axes[:3]
-    heights = [bar.get_height() for bar in correlations.patches]
-    np.testing.assert_allclose(np.sum(heights), 100)
-    line = spectrum.lines[0]
-    np.testing.assert_array_equal(line.get_ydata(), report.variance_shares[:5])
+    np.testing.assert_allclose(np.sum([bar.get_height() for bar in correlations.patches]), 100)
+    np.testing.assert_array_equal(spectrum.lines[0].get_ydata(), report.variance_shares[:5])
     order = order_of_units(report)
     np.testing.assert_array_equal(
         matrix.images[0].get_array(), report.correlation[np.ix_(order, order)]

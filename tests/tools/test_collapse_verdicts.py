@@ -70,8 +70,7 @@ def test_the_verdict_follows_the_noise_of_copies():
     assert (np.diff(ranks) > 0).all()
     shares = (ranks - 1) / 31
     strong = np.array([report.mean_correlation for report in reports]) >= 0.95
-    expected = np.where((shares <= 0.05) | strong, 0, np.where(shares <= 0.2, 1, 2))
-    assert found == expected.tolist()
+    assert found == np.where((shares <= 0.05) | strong, 0, np.where(shares <= 0.2, 1, 2)).tolist()
 
 
 @pytest.mark.parametrize("units", [2, 8, 64])

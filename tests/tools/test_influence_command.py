@@ -33,8 +33,7 @@ def written(path):
 
 
 def samples(count=30, shape=(4, 4), classes=3):
-    source = np.random.default_rng(0)
-    return source.normal(size=(count, *shape)), np.arange(count) % classes
+    return np.random.default_rng(0).normal(size=(count, *shape)), np.arange(count) % classes
 
 
 def test_bundled_digits(call, tmp_path):
@@ -52,8 +51,7 @@ def test_bundled_digits(call, tmp_path):
     np.testing.assert_array_equal(scores, ls.tools.influence_scores(images, labels))
     distances = [float(row["distance_to_class_mean"]) for row in rows]
     np.testing.assert_array_equal(distances, ls.tools.distance_to_class_mean(images, labels))
-    shares = np.array([float(row["nearest_neighbour_disagreement"]) for row in rows])
-    assert 0 < shares.mean() < 0.1
+    assert 0 < np.array([float(row["nearest_neighbour_disagreement"]) for row in rows]).mean() < 0.1
     ranks = np.array([int(row["rank"]) for row in rows])
     for k in range(10):
         order = np.argsort(ranks[labels == k])
@@ -67,8 +65,7 @@ def test_bundled_digits(call, tmp_path):
 
 
 def test_npz_csv_and_folder_give_the_same(call, tmp_path):
-    source = np.random.default_rng(0)
-    images = source.integers(0, 256, size=(12, 5, 5), dtype=np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, size=(12, 5, 5), dtype=np.uint8)
     labels = np.repeat([0, 1], 6)
     np.savez(tmp_path / "one.npz", x=images, y=labels)
     with open(tmp_path / "two.csv", "w", encoding="utf-8") as file:
@@ -213,8 +210,7 @@ def test_any_number_of_classes(classes, tmp_path):
         assert max(figure.get_size_inches()) < 30
         figure.savefig(tmp_path / "figure.png")
         plt.close(figure)
-    lines = summary(data, scores).splitlines()
-    assert len(lines) == (1 + classes if classes <= 30 else 32)
+    assert len(summary(data, scores).splitlines()) == (1 + classes if classes <= 30 else 32)
 
 
 def test_names_are_not_mathematics(tmp_path):

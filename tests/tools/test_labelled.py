@@ -264,8 +264,7 @@ def test_packed_endless_text(tmp_path, monkeypatch):
 def test_a_million_columns(tmp_path):
     """Read line by line and scored through inner products: seconds, and little beside the data."""
     count, columns = 4, 10**6
-    source = np.random.default_rng(0)
-    values = source.integers(0, 256, size=(count, columns))
+    values = np.random.default_rng(0).integers(0, 256, size=(count, columns))
     path = tmp_path / "wide.csv"
     with open(path, "w") as file:
         file.write("label," + ",".join([f"p{i}" for i in range(columns)]) + "\n")

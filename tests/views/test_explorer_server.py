@@ -136,8 +136,7 @@ def test_visitors_who_ask_for_the_same_wait_for_one_run(monkeypatch):
 
 def test_results_and_programs_of_long_ago_are_given_up(monkeypatch):
     trainer = Trainer()
-    size = trained(trainer).nbytes
-    monkeypatch.setattr(training, "_KEPT_BYTES", 2.5 * size)
+    monkeypatch.setattr(training, "_KEPT_BYTES", 2.5 * trained(trainer).nbytes)
     for noise in (1, 2, 3, 4):
         trained(trainer, f"{SMALL}&data.noise={noise}")
     assert len(trainer._kept) == 2
@@ -151,16 +150,14 @@ def test_results_and_programs_of_long_ago_are_given_up(monkeypatch):
 
 
 def test_curves_are_quantiles_over_seeds_of_what_is_finite():
-    state = State.parse(SMALL)
-    data = run(state.watched, seeds=3)
+    data = run(State.parse(SMALL).watched, seeds=3)
     data["loss"][0, 4:] = np.nan  # a run that diverged
     figure, legends = plots.curves(data, {"closing time": 12.0})
     (loss,) = [
         line for panel in plots.panels(data) if panel.title == "loss" for line in panel.lines
     ]
     shown = next(line for line in figure["data"] if line.get("name") == loss.name)
-    wanted = np.nanmedian(data.loss.values, axis=0)
-    np.testing.assert_allclose(shown["y"], wanted, rtol=1e-4)
+    np.testing.assert_allclose(shown["y"], np.nanmedian(data.loss.values, axis=0), rtol=1e-4)
     assert [panel["title"] for panel in legends][:3] == ["signal and noise", "loss", "accuracy"]
     dashed = [s for s in figure["layout"]["shapes"] if s["line"].get("dash")]
     assert {s["x0"] for s in dashed} == {12.0} and len(dashed) == len(legends)

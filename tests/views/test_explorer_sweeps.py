@@ -301,5 +301,4 @@ def test_with_a_keyboard_only(page, explorer):
         "document.querySelector('#sweep-cell h2').innerText.includes('signal = 1, data.dim = 50')"
     )
     page.wait_for_function("location.search.includes('cell=1,2')")
-    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    assert outline != "none"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"

@@ -139,8 +139,7 @@ def test_ctrl_c_ends_it_at_once_even_while_it_trains(tmp_path):
     environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(words, cwd=tmp_path, env=environ, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:  # fmt: skip
-        said = process.stdout.readline()
-        port = int(re.search(r"http://127.0.0.1:(\d+)/", said).group(1))
+        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline()).group(1))
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(f"GET /live/answer HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
             time.sleep(0.5)

@@ -29,8 +29,7 @@ def test_an_experiment_shows_itself():
     shown = EXPERIMENT._repr_html_()
     for word in ("SignalNoise", "noise = 0.5", "PerExamplePenalty", "TestAccuracy", "[data]"):
         assert word in shown
-    own = EXPERIMENT.replace("net", ls.nets.Model(lambda key: None))
-    assert "TOML" not in own._repr_html_()
+    assert "TOML" not in EXPERIMENT.replace("net", ls.nets.Model(lambda key: None))._repr_html_()
 
 
 def test_conditions_and_ledgers_show_themselves():

@@ -21,8 +21,7 @@ def folder(tmp_path):
 
 
 def test_the_page_holds_all_of_it(folder):
-    contents = read_contents(folder)
-    text = page(contents)
+    text = page(read_contents(folder))
     assert text.count("<tr id=") == len(STUDIES["pegr"].claims)
     assert "1 reproduced, 1 differs" in text
     assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
@@ -53,8 +52,7 @@ def test_parts_for_a_paper(folder, tmp_path):
 
 def test_latex_is_escaped():
     row = dict.fromkeys(("where", "statement", "reported", "measured", "why"), "5 % & x_1")
-    text = ledger_table("a_b", [row | {"verdict": "differs"}])
-    assert r"5 \% \& x\_1 & 5 \% \& x\_1" in text
+    assert r"5 \% \& x\_1 & 5 \% \& x\_1" in ledger_table("a_b", [row | {"verdict": "differs"}])
     assert escaped("{~^}\\") == r"\{\textasciitilde{}\textasciicircum{}\}\textbackslash{}"
 
 
@@ -67,8 +65,7 @@ def test_pdflatex_can_read_whatever_a_ledger_tells():
         for claim in study.claims
         for text in (claim.where, claim.statement, claim.reported, claim.setting, claim.reason)
     ]
-    unknown = {sign for text in texts for sign in escaped(text) if ord(sign) > 255}
-    assert not unknown
+    assert not {sign for text in texts for sign in escaped(text) if ord(sign) > 255}
     assert escaped("σ̃ ≫ 10⁴") == r"$\tilde{\sigma}$ $\gg$ 10$^4$"
 
 

@@ -30,8 +30,7 @@ def test_layouts(tmp_path, name, folder, packed):
         np.testing.assert_array_equal(one, other)
         assert not one.flags.writeable
     assert [array.dtype for array in found] == [np.uint8, np.int64, np.uint8, np.int64]
-    info = ls.data.ImageInfo(name, (28, 28), 10, 12, 5)
-    assert ls.data.image_info(name, tmp_path) == info
+    assert ls.data.image_info(name, tmp_path) == ls.data.ImageInfo(name, (28, 28), 10, 12, 5)
     assert ls.data.image_shape(name, tmp_path) == (28, 28)
 
 
