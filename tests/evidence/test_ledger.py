@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-import pytest
 
-from learnscope.errors import BadInput
 from learnscope.evidence.ledger import Claim, Entry, Finding, Ledger, mean, share
+from tests.small import refused
 
 
 def claim(**changes):
@@ -24,8 +23,7 @@ def test_a_claim_is_found_from_the_datasets_it_needs():
 
 
 def test_a_verdict_is_one_of_three():
-    with pytest.raises(BadInput, match="reproduced, differs, not run"):
-        Finding("1", "fine")
+    refused(lambda: Finding("1", "fine"), "reproduced, differs, not run")
 
 
 def test_formats_agree():

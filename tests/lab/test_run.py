@@ -15,7 +15,7 @@ from learnscope.lab.compile import compilations
 from learnscope.lab.train import recorded_steps
 from learnscope.probes import AbstractProbe, Output
 from tests import small
-from tests.small import DESCENT, PENALTY, run
+from tests.small import DESCENT, PENALTY, refused, run
 
 experiment = functools.partial(small.experiment, steps=20)
 FULL = ls.rules.FullPenalty(rate=0.3, weight=0.05)
@@ -98,8 +98,7 @@ def test_seeds_may_be_listed():
 
 @pytest.mark.parametrize("seeds", [0, [], [1, 1], [-1], [2**31]])
 def test_bad_seeds_are_refused(seeds):
-    with pytest.raises(ls.BadInput, match="seeds"):
-        run(experiment(), seeds=seeds)
+    refused(lambda: run(experiment(), seeds=seeds), "seeds")
 
 
 @pytest.mark.parametrize(

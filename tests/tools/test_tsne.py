@@ -5,6 +5,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.tools.tsne import divergence_and_slope, neighbour_chances
+from tests.small import refused
 
 
 def test_every_row_has_the_perplexity():
@@ -43,5 +44,4 @@ def test_clusters_stay_apart_and_the_divergence_falls():
 
 def test_equal_rows_are_parted_and_bad_perplexities_refused():
     assert np.isfinite(ls.tools.tsne(np.ones((8, 3)), perplexity=3, steps=20)).all()
-    with pytest.raises(ls.BadInput, match="perplexity = 8"):
-        ls.tools.tsne(np.ones((8, 3)), perplexity=8)
+    refused(lambda: ls.tools.tsne(np.ones((8, 3)), perplexity=8), "perplexity = 8")
