@@ -8,7 +8,7 @@ import pytest
 
 from learnscope.papers.pegr import theory as pegr
 from learnscope.theory.condition import Condition, Conditions
-from tests.errata import pegr_misprints as misprints
+from tests.errata.pegr_closed_forms import printed_second_stage
 
 PAPER = {"dim": 400, "train": 20, "width": 10, "signal": 1.0}  # Section 4.1
 # Every inequality of Condition 3.1 holds here, at constants of 1 and a factor of 10.
@@ -126,10 +126,9 @@ def test_times_by_hand():
 
 def test_printed_second_stage_without_penalty_is_negative():
     setting = (400, 20, 10, 0.5, 0.02)
-    assert misprints.memorisation_second_stage(*setting) < 0
-    assert pegr.memorisation_second_stage(*setting) == pytest.approx(
-        -misprints.memorisation_second_stage(*setting)
-    )
+    printed = printed_second_stage(*setting)
+    assert printed < 0
+    assert pegr.memorisation_second_stage(*setting) == pytest.approx(-printed)
 
 
 def test_criterion_in_section_4_1():
