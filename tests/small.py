@@ -52,6 +52,11 @@ def signals(**changes):
     return ls.data.SignalNoise(**setting | changes)
 
 
+def strong_weak(dim, **changes):
+    setting = {"patches": 16, "feature_patches": 4, "strengths": (3, 2), "noise": 1, "batch": 2}
+    return ls.data.StrongWeak(dim, **setting | {"test": 2} | changes)
+
+
 def experiment(rule=DESCENT, steps=10, every=5, probes=None, data=None, net=None):
     """Of given parts; or, of data and net, with fields changed."""
     if data is None or isinstance(data, dict):

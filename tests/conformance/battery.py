@@ -33,9 +33,7 @@ CASES = [
     for slot in SLOTS
     for position, (company, name, part) in enumerate(examples_of(slot))
 ]
-KINDS = [
-    pytest.param(slot, kind, id=name) for slot in SLOTS for name, kind in kinds_of(slot).items()
-]
+KINDS = [pytest.param(s, kind, id=name) for s in SLOTS for name, kind in kinds_of(s).items()]
 # Compiling these takes seconds: on request.
 LATER = ("pairs", "views", "tasks", "image_tasks", "centroids", "images", "taught")
 DEEP = ("LeNet5", "Conv4", "Conv6", "ResNet", "Projection")

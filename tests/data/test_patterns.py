@@ -23,20 +23,17 @@ def model(**given):
 
 
 UNLIKE = (0.1, 0.35, 0.62, 0.93)
+FREE = {"structure": "independent", "background": UNLIKE}
 CASES = {
     "parity": model(),
     "parity, groups": model(background=0.3),
     "one relevant": model(relevant=1, background=0.1),
     "even": model(relevant=2, background=0.4),
-    "interval": model(
-        label="interval", counts=(1, 2), structure="independent", chance=0.3, background=UNLIKE
-    ),
+    "interval": model(label="interval", counts=(1, 2), chance=0.3, **FREE),
     "counts": model(label="counts", counts=(0, 3), background=0.3),
     "majority": model(relevant=4, label="majority", structure="independent", background=0.25),
     "imbalanced": model(relevant=5, background=0.3, negative=0.8),
-    "imbalanced interval": model(
-        label="interval", counts=(2, 3), structure="independent", background=UNLIKE, negative=0.8
-    ),
+    "imbalanced interval": model(label="interval", counts=(2, 3), negative=0.8, **FREE),
     "none": model(structure="none", background=0.2, chance=0.2),
 }
 
@@ -150,10 +147,9 @@ def test_many_relevant_patterns_are_no_matter_of_precision():
         np.testing.assert_allclose(found.chances.sum(0), right, rtol=1e-3, atol=1e-9)
 
 
-INTERVAL = {"label": "interval", "counts": (2, 3), "structure": "independent", "background": UNLIKE}
 CODES = {"label": "codes", "structure": "independent", "relevant": 4, "codes": 5}
 PROBLEMS = {
-    "orthonormal": model(relevant=(5, 0, 3), **INTERVAL),
+    "orthonormal": model(relevant=(5, 0, 3), label="interval", counts=(2, 3), **FREE),
     "random": model(dictionary="random", negative=0.7),
     "noisy": model(dictionary="equiangular", incoherence=0.7, noise=0.2, background=0.3),
     "codes": model(**CODES, dictionary="random", background=(0.2, 0.5, 0.9), negative=0.3),
@@ -161,12 +157,13 @@ PROBLEMS = {
 
 
 def drawn(name):
-    """A problem, 500 fresh examples of it, and its moments, in double precision."""
     return all_drawn()[name]
 
 
 @functools.cache
 def all_drawn():
+    """A problem, 500 fresh examples of it, and its moments, in double precision."""
+
     def draw(data):
         problem = data.sample(KEY)
         keys = jax.random.split(jax.random.key(4), 500)

@@ -47,9 +47,8 @@ def test_flip_mirrors_columns_and_grey_has_three_equal_colours():
     x = images().reshape(6, 8, 8, 3)
     grey = jnp.repeat((x @ jnp.asarray([0.299, 0.587, 0.114]))[..., None], 3, -1)
     for fields, wanted in (({"flip": 1.0}, x[:, :, ::-1]), ({"grey": 1.0}, grey)):
-        np.testing.assert_allclose(
-            view(changed(**fields), images()), wanted.reshape(6, -1), atol=1e-5
-        )
+        found = view(changed(**fields), images())
+        np.testing.assert_allclose(found, wanted.reshape(6, -1), atol=1e-5)
 
 
 def test_probabilities_are_of_images():

@@ -26,10 +26,8 @@ def test_every_task_is_of_one_colour_scale_and_rotation():
     known = {image.tobytes(): label for image, label in zip(digits, labels, strict=True)}
     seen = 0
     for part in FOUND.values():
-        for images, numbers, task in zip(
-            part["images"], part["labels"], part["tasks"], strict=True
-        ):
-            colour, scale, turns = task
+        rows = (part[name] for name in ("images", "labels", "tasks"))
+        for images, numbers, (colour, scale, turns) in zip(*rows, strict=True):
             background = np.array(COLOURS[colour], float)
             dark = int(np.argmin(background))  # ink shows most where the colour is least
             ink = (images[..., dark] - background[dark]) / (255 - background[dark])
@@ -60,7 +58,5 @@ def test_labels_are_mixed():
 def test_bad_input():
     refused(lambda: ls.data.rainbow_mnist(source="cifar10"), "source = 'cifar10'")
     for count in (0, 27):
-        refused(
-            lambda count=count: ls.data.rainbow_mnist(source="digits", per_task=count),
-            "from 1 to 26",
-        )
+        make = lambda n=count: ls.data.rainbow_mnist(source="digits", per_task=n)  # noqa: E731
+        refused(make, "from 1 to 26")

@@ -68,9 +68,8 @@ def test_balance_is_the_formula():
     second = -(f * np.log(f)).sum() / 7
     assert float(balance(jnp.asarray(scores), 0.3)) == pytest.approx(first + 0.3 * second, rel=1e-5)
     two = jnp.asarray([0.7, -2.0])
-    np.testing.assert_allclose(
-        jax.nn.softmax(class_scores(two))[:, 1], jax.nn.sigmoid(two), rtol=1e-6
-    )
+    found = jax.nn.softmax(class_scores(two))[:, 1]
+    np.testing.assert_allclose(found, jax.nn.sigmoid(two), rtol=1e-6)
 
 
 def test_images_of_other_shapes_are_fitted():
@@ -83,9 +82,8 @@ def test_images_of_other_shapes_are_fitted():
 
 
 def test_what_is_refused():
-    make = lambda images=IMAGES, teacher=TEACHER, **more: ls.data.TeacherMixture(  # noqa: E731
-        images, teacher, **more
-    )
+    usual = {"images": IMAGES, "teacher": TEACHER}
+    make = lambda **given: ls.data.TeacherMixture(**usual | given)  # noqa: E731
     refuses(make, {
         "TeacherMixture.images = 'digits' is not allowed": {"images": "digits"},
         "TeacherMixture.other = 3 is not allowed": {"other": 3},

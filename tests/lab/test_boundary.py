@@ -57,8 +57,7 @@ def found():
 def test_the_boundary_is_where_it_is(found):
     truth = np.array(Y["data.dim"]) ** 0.25 / 2
     assert set(found.status.values) == {"crossed"}
-    assert (found.low < found.boundary).all()
-    assert (found.boundary < found.high).all()
+    assert (found.low < found.boundary).all() and (found.boundary < found.high).all()
     # The error a seed moves log x by 0.1: with 40 seeds, by 0.016 and a band of +- 0.031.
     np.testing.assert_allclose(found.boundary, truth, rtol=0.06)
     np.testing.assert_allclose(np.log(found.high / found.low), 0.062, rtol=0.4)
@@ -98,15 +97,13 @@ def test_a_store_makes_it_a_matter_of_reading(tmp_path, found):
     before = {f: f.stat().st_mtime_ns for f in (tmp_path / "s").rglob("c/**/*") if f.is_file()}
     second = boundary(store=tmp_path / "s")
     assert {f: f.stat().st_mtime_ns for f in before} == before
-    assert first.equals(second)
-    assert first.equals(found)
+    assert first.equals(second) and first.equals(found)
 
 
 def test_never_and_several_crossings_are_reported():
     low = boundary(x={"data.signal": (0.001, 0.01)}, seeds=4)
     assert set(low.status.values) == {"never: always below"}
-    assert low.boundary.isnull().all()
-    assert np.isnan(low.attrs["exponent"])
+    assert low.boundary.isnull().all() and np.isnan(low.attrs["exponent"])
     wave = boundary(x={"data.signal": (0.5, 4.0)}, of="wave", at=0.2, seeds=1)
     assert all(status.startswith("crosses") for status in wave.status.values)
 

@@ -89,13 +89,11 @@ def test_what_is_no_cluster_is_refused(monkeypatch):
     ]:
         small.refused(lambda c=cluster: small.run(experiment(), cluster=c), words)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    words = "pip install 'learnscope[cluster]'"
-    small.refused(lambda: small.run(experiment(), cluster=2), words)
+    small.refused(lambda: small.run(experiment(), cluster=2), "pip install 'learnscope[cluster]'")
 
 
 def test_other_software_on_a_worker_is_refused(client, monkeypatch):
-    monkeypatch.setattr(
-        "learnscope.lab.cluster.version", lambda name: "0.0.1" if name == "jaxlib" else "?"
-    )
+    versions = {"jaxlib": "0.0.1"}
+    monkeypatch.setattr("learnscope.lab.cluster.version", lambda name: versions.get(name, "?"))
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass

@@ -21,9 +21,7 @@ def experiment(**changes) -> ls.Experiment:
 
 
 FULL = experiment(
-    data=ls.data.SignalNoise(
-        dim=10**9, train=4, test=3, signal=1e-7, noise=0.1, flip=0.25, orthogonal=False, batch=2
-    ),
+    data=signals(dim=10**9, signal=1e-7, noise=0.1, flip=0.25, orthogonal=False, batch=2),
     net=ls.nets.PatchCNN(width=3, activation="huberised", second_layer="sum", threshold=0.1),
     rule=ls.rules.PerExamplePenalty(
         rate=0.02, weight=0.01, until=800, half=False, options={"momentum": 0.9, "nesterov": True}
@@ -53,8 +51,9 @@ def test_a_slot_takes_its_kind_of_part_only(slot, value):
 
 
 def test_a_variable_is_recorded_once():
-    with pytest.raises(ls.BadInput, match=r"^Experiment\.probes record loss more than once"):
-        experiment(probes=[ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()])
+    twice = [ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()]
+    words = r"Experiment\.probes record loss more than once"
+    refused(lambda: experiment(probes=twice), match=words)
 
 
 @pytest.mark.parametrize("original", [experiment(), FULL, FOREVER], ids=["plain", "full", "inf"])
@@ -90,10 +89,10 @@ def test_defaults_need_not_be_written():
 
 
 def test_code_cannot_be_stored():
-    with pytest.raises(ls.BadInput, match=r"^GradientDescent\.optimiser = .* cannot be stored"):
-        experiment(rule=ls.rules.GradientDescent(rate=0.1, optimiser=optax.sgd)).to_toml()
-    with pytest.raises(ls.BadInput, match=r"^Model\.build = .* cannot be stored"):
-        experiment(net=ls.nets.Model(lambda key: None)).to_json()
+    rule = experiment(rule=ls.rules.GradientDescent(rate=0.1, optimiser=optax.sgd))
+    refused(rule.to_toml, match=r"GradientDescent\.optimiser = .* cannot be stored")
+    net = experiment(net=ls.nets.Model(lambda key: None))
+    refused(net.to_json, match=r"Model\.build = .* cannot be stored")
 
 
 @pytest.mark.parametrize(
@@ -136,9 +135,8 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_wrong_text_is_told_in_one_sentence(old, new, message):
     assert old in TOML
-    with pytest.raises(ls.BadInput, match="^" + re.escape(message)) as caught:
-        ls.Experiment.from_toml(TOML.replace(old, new))
-    assert "\n" not in str(caught.value)
+    said = refused(lambda: ls.Experiment.from_toml(TOML.replace(old, new)))
+    assert said.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +150,8 @@ def test_wrong_text_is_told_in_one_sentence(old, new, message):
     ],
 )
 def test_slots_of_text_are_tables(slot, value, message):
-    with pytest.raises(ls.BadInput, match="^" + re.escape(message)):
-        ls.Experiment.from_dict(experiment().to_dict() | {slot: value})
+    table = experiment().to_dict() | {slot: value}
+    assert refused(lambda: ls.Experiment.from_dict(table)).startswith(message)
 
 
 def test_citation_names_the_papers_behind_the_parts():

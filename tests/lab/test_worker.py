@@ -10,6 +10,7 @@ import learnscope as ls
 from learnscope.lab import coordinates, worker
 from learnscope.lab.blocks import Plan
 from tests.lab.test_cluster import experiment
+from tests.small import refused, run
 
 
 def runs():
@@ -48,31 +49,25 @@ def test_a_block_that_fails_for_no_run_is_tried_a_few_times(monkeypatch, times, 
 
 def test_a_block_that_always_fails_ends_in_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(worker, "compute", Failing(10**6))
-    with pytest.raises(ls.BadInput, match=r"seed 0 to 3 failed: MemoryError: no room \(3 times\)"):
-        ls.run(experiment(), seeds=4, progress=False, store=tmp_path)
+    words = "seed 0 to 3 failed: MemoryError: no room (3 times)"
+    refused(lambda: run(experiment(), seeds=4, store=tmp_path), words)
 
 
 def test_one_worker_of_several_threads_finishes_several_programs():
     """Two programs at a time can wait for each other for ever: one runs at a time in a process."""
     distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     over, found = {"net.width": [1, 2, 3, 4], "data.noise": [0.1, 1.0]}, []
+    one = {"n_workers": 1, "threads_per_worker": 4, "dashboard_address": "127.0.0.1:0"}
     with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=4, dashboard_address="127.0.0.1:0"
-        ) as cluster,
+        distributed.LocalCluster(**one) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        thread = threading.Thread(
-            target=lambda: found.append(
-                ls.run(experiment(), over, seeds=2, cluster=client, progress=False)
-            ),
-            daemon=True,
-        )
+        sweep = lambda: found.append(run(experiment(), over, seeds=2, cluster=client))  # noqa: E731
+        thread = threading.Thread(target=sweep, daemon=True)
         thread.start()
         thread.join(timeout=120)
         assert found, "the sweep did not end in two minutes"
-    alone = ls.run(experiment(), over, seeds=2, progress=False)
-    np.testing.assert_array_equal(found[0].loss, alone.loss)
+    np.testing.assert_array_equal(found[0].loss, run(experiment(), over, seeds=2).loss)
 
 
 def test_only_one_thread_computes_at_a_time(monkeypatch):

@@ -26,14 +26,10 @@ def test_readings_differ_in_the_rate_alone():
 def grid(accuracy, train=1.0, names=("signal", "correlation")):
     """A dataset of both readings, 2 seeds and one recorded step, from a table of accuracies."""
     table = np.broadcast_to(accuracy[None, :, :, None, None], (2, *accuracy.shape, 2, 1))
-    dims = ("reading", *names, "seed", "step")
-    coords = {"reading": ["literal", "no 1/m"]}
-    for name, size in zip(names, accuracy.shape, strict=True):
-        coords[name] = np.linspace(10, 800, size)
-    return xr.Dataset(
-        {"test_accuracy": (dims, table), "train_accuracy": (dims, np.full_like(table, train))},
-        coords,
-    )
+    sides = [["literal", "no 1/m"], *(np.linspace(10, 800, size) for size in accuracy.shape)]
+    coords = dict(zip(("reading", *names), sides, strict=True))
+    found = {"test_accuracy": table, "train_accuracy": np.full_like(table, train)}
+    return xr.Dataset({name: ((*coords, "seed", "step"), v) for name, v in found.items()}, coords)
 
 
 RISING = np.linspace(0.2, 1.0, 6)[:, None] * np.ones(6)
@@ -95,13 +91,9 @@ def minority(plain, balanced, adjusted):
     drops = np.array([plain, balanced, adjusted])[:, :, None, None, None]
     table = drops + np.linspace(-0.02, 0.02, 5)[None, None, :, None, None]
     dims = ("loss", "others", "seed", "step", "class")
-    return xr.Dataset(
-        {"long_tail_accuracy": (dims, table), "class_accuracy": (dims, table)},
-        {
-            "loss": ["plain", "class-balanced", "logit-adjusted"],
-            "others": ["[50, 10]", "[50, 200]"],
-        },
-    )
+    names = ["plain", "class-balanced", "logit-adjusted"]
+    values = dict.fromkeys(("long_tail_accuracy", "class_accuracy"), (dims, table))
+    return xr.Dataset(values, {"loss": names, "others": ["[50, 10]", "[50, 200]"]})
 
 
 def test_the_majority_can_be_harmless():

@@ -124,10 +124,8 @@ def test_verdicts_on_curves():
     curves = ([1.0, 0.5, 0.9, 1.5, 0.7], [5, 4, 3, 2, 1], [1, 2, 3, 4, 5], [2, 1])  # 2: smoke
     judge(mixture_checks.second_descent, *(losses(images=curve) for curve in curves))
     low, high = [2.0, 1.5, 1.0, 2.0, 3.0], [5.0, 4.0, 3.0, 2.0, 1.0]
-    good, other = (
-        losses(images=low, small=low, large=high),
-        losses(images=high, small=low, large=low),
-    )
+    good = losses(images=low, small=low, large=high)
+    other = losses(images=high, small=low, large=low)
     for check in ("teacher_size", "same_minimum", "grows_with_teacher"):
         judge(getattr(mixture_checks, check), good, other)
 

@@ -16,9 +16,8 @@ NET = ls.nets.PatchCNN(width=10, activation="huberised", scale=1000**-0.5, secon
 
 
 def experiment(split="train-validation", **changes):
-    made = ls.Experiment(
-        data=DATA, net=NET, rule=ls.rules.Fomaml(rate=0.1, inner_rate=2.0, split=split), steps=2000
-    )
+    rule = ls.rules.Fomaml(rate=0.1, inner_rate=2.0, split=split)
+    made = ls.Experiment(data=DATA, net=NET, rule=rule, steps=2000)
     for path, value in changes.items():
         made = made.replace(path.replace("__", "."), value)
     return made
@@ -31,20 +30,17 @@ def test_linearised_factors_are_the_networks(split, threshold, float64):
     probe = ls.probes.Amplification(inner_rate=2.0, inner_steps=3, split=split)
 
     def found():
-        problem = setting.data.sample(
-            jax.random.key(0), ls.data.Frame(1000.0, DATA.span + 20, room=DATA.span)
-        )
+        frame = ls.data.Frame(1000.0, DATA.span + 20, room=DATA.span)
+        problem = setting.data.sample(jax.random.key(0), frame)
         return probe(setting.rule.init(setting.net, problem, jax.random.key(1)), problem)
 
-    measured = quick(found)()
-    expected = theory.rates(setting)
-    np.testing.assert_allclose(
-        measured["feature_amplification"], expected.feature_factor, rtol=0.05
-    )
-    noise = measured["training_noise_amplification"]
-    np.testing.assert_allclose(noise, expected.noise_factor, rtol=0.2)
-    held = measured["validation_noise_amplification"]
-    np.testing.assert_allclose(held, expected.held_factor, rtol=0.2)
+    measured, expected = quick(found)(), theory.rates(setting)
+    for name, right, error in (
+        ("feature", expected.feature_factor, 0.05),
+        ("training_noise", expected.noise_factor, 0.2),
+        ("validation_noise", expected.held_factor, 0.2),
+    ):
+        np.testing.assert_allclose(measured[f"{name}_amplification"], right, rtol=error)
 
 
 def test_the_papers_regime():

@@ -30,14 +30,9 @@ def samples(noise, labels):
 
 def setting(filters, test, train=None, start=None):
     """A state and a problem in R^6 around filters (K, m, dim) and examples (noise, labels)."""
-    examples = samples(*test)
-    problem = Problem(
-        train=examples if train is None else samples(*train),
-        test=examples,
-        directions={"features": jnp.asarray(FEATURES)},
-        frame=Frame.of_dimension(DIM),
-        factors=MatrixFactors(jnp.asarray(MATRICES)),
-    )
+    train, test = samples(*(test if train is None else train)), samples(*test)
+    features, factors = {"features": jnp.asarray(FEATURES)}, MatrixFactors(jnp.asarray(MATRICES))
+    problem = Problem(train, test, features, Frame.of_dimension(DIM), factors=factors)
     filters = np.asarray(filters, float)
     net = ls.nets.PatchCNN(width=filters.shape[1], activation="relu", classes=CLASSES)
     start = filters if start is None else np.asarray(start, float)
@@ -127,8 +122,8 @@ def everything(state, problem):
 def test_a_dead_network():
     _, test = some()
     found = everything(*setting(np.zeros((3, 4, DIM)), test))
-    assert np.isnan(found.pop("long_tail_accuracy")).all()
-    assert np.isnan(found.pop("long_tail_untrained")).all()
+    for name in ("long_tail_accuracy", "long_tail_untrained"):
+        assert np.isnan(found.pop(name)).all()
     np.testing.assert_allclose(found.pop("residual"), 2 / 3, rtol=1e-15)
     assert found.pop("gradient_balance") == 1.0
     assert np.isfinite(found.pop("class_accuracy")).all()

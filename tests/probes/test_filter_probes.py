@@ -12,6 +12,7 @@ from learnscope.data import Problem, Samples
 from learnscope.probes import FilterCosines, Filters, PartAccuracy
 from learnscope.rules import State
 from learnscope.space import Frame
+from tests.small import refused
 
 NET = ls.nets.FullyConnected(width=2)
 MIXTURE = ls.data.TeacherMixture(
@@ -42,10 +43,11 @@ def test_cosines_of_layers_and_filling():
 
 def test_a_layer_that_is_not_there():
     problem: Any = None
-    with pytest.raises(ls.BadInput, match="no layer 'conv': after the net there are block, filt"):
-        FilterCosines("conv")(state_of(PARAMS), problem)
-    with pytest.raises(ls.BadInput, match="needs a layer with weights; 'block' holds conv, norm"):
-        Filters("block")(state_of(PARAMS), problem)
+    for probe, words in (
+        (FilterCosines("conv"), "no layer 'conv': after the net there are block, filt"),
+        (Filters("block"), "needs a layer with weights; 'block' holds conv, norm"),
+    ):
+        refused(lambda probe=probe: probe(state_of(PARAMS), problem), words)
 
 
 def test_parts_are_apart():
@@ -68,9 +70,7 @@ def test_parts_are_apart():
 
 
 def test_other_data_has_no_parts():
-    problem = Problem(
-        Samples(jnp.ones((2, 4)), jnp.ones(2)), Samples(jnp.ones((2, 4)), jnp.ones(2)), {},
-        Frame.of_dimension(4),
-    )  # fmt: skip
-    with pytest.raises(ls.BadInput, match="PartAccuracy needs the data model's 'other'"):
-        PartAccuracy()(state_of(PARAMS), problem)
+    samples = Samples(jnp.ones((2, 4)), jnp.ones(2))
+    problem = Problem(samples, samples, {}, Frame.of_dimension(4))
+    words = "PartAccuracy needs the data model's 'other'"
+    refused(lambda: PartAccuracy()(state_of(PARAMS), problem), words)

@@ -18,7 +18,7 @@ from learnscope.space import Columns, Frame
 from learnscope.tools import collapse_report
 from tests.law import assert_mean
 from tests.reference import pairs as reference
-from tests.small import quick, signals
+from tests.small import quick, refused, signals
 
 KEY, DIM = jax.random.key(2), 6
 DATA = ls.data.StrongWeak(
@@ -85,9 +85,8 @@ def test_pair_loss(float64, head, how, own):
     found = ls.probes.PairLoss()(state, problem_of())
     views = [np.asarray(v) for v in problem_of().viewed(problem_of().test, jax.random.key(0))]
     np.testing.assert_allclose(views[0] + views[1], problem_of().test.x)
-    right = reference.loss(
-        w, target if own else w, given, views, {"normalise": how, "both_ways": False}
-    )
+    how = {"normalise": how, "both_ways": False}
+    right = reference.loss(w, target if own else w, given, views, how)
     assert float(found) == pytest.approx(right, rel=1e-12)
 
 
@@ -152,10 +151,8 @@ def test_inputs_of_any_kind_are_read_alike(float64):
     found = probes[1](state_of(w, problem=by_columns), by_columns)
     right = np.corrcoef(reference.encode(w, x).T)
     np.testing.assert_allclose(found["correlation"], right, atol=1e-12)
-    views = x[:, :3], x[:, 3:]
-    right = reference.loss(
-        w, w, {"matrix": np.eye(3)}, views, {"normalise": "batch", "both_ways": 0}
-    )
+    views, how = (x[:, :3], x[:, 3:]), {"normalise": "batch", "both_ways": False}
+    right = reference.loss(w, w, {"matrix": np.eye(3)}, views, how)
     assert float(probes[2](state_of(w, problem=problem), problem)) == pytest.approx(right)
 
 
@@ -226,9 +223,7 @@ def test_population_moments_are_the_formula(float64):
     law, w, target = reference.Population(DATA), weights(3), weights(3, 4)
     matrix = np.eye(3) + 0.2 * np.random.default_rng(3).normal(size=(3, 3))
     for how, own in itertools.product(("batch", "none"), (False, True)):
-        rule = ls.rules.NonContrastive(
-            rate=0.1, head_rate=0.1, normalise=how, target="ema" if own else "shared"
-        )
+        rule = RULE.replace("normalise", how).replace("target", "ema" if own else "shared")
         head = {"matrix": jnp.asarray(matrix)}
         state = state_of(w, rule, head=head, target=target if own else None)
         found = ls.probes.PopulationMoments()(state, problem_of())
@@ -256,9 +251,8 @@ def test_population_moments_are_those_of_many_views(float64):
         f = reference.encode(w, x)
         only = [np.where(np.arange(DIM) == i, x, 0) for i in range(2)]
         shares = np.stack([reference.encode(w, part).var(0) for part in only], axis=1)
-        return np.concatenate(
-            [np.corrcoef(f.T)[np.triu_indices(3, 1)], (shares / f.var(0)[:, None]).ravel()]
-        )
+        pairs = np.corrcoef(f.T)[np.triu_indices(3, 1)]
+        return np.concatenate([pairs, (shares / f.var(0)[:, None]).ravel()])
 
     def near(inputs, correlation, share):
         blocks = np.array([sampled(part) for part in np.split(inputs, 20)])
@@ -288,11 +282,10 @@ def test_population_moments_are_those_of_many_views(float64):
 def test_what_probes_cannot_see(float64):
     w, problem, probes = weights(2), problem_of(), ls.probes
 
-    def rule(**given):
-        return ls.rules.NonContrastive(rate=0.1, head_rate=0.1, **given)
-
     plain = state_of(w, ls.rules.Contrastive(rate=0.1))
-    mlp, sphere = state_of(w, rule(head="mlp")), state_of(w, rule(normalise="l2"))
+    mlp, sphere = (
+        state_of(w, RULE.replace(*how)) for how in (("head", "mlp"), ("normalise", "l2"))
+    )
     net = ls.nets.PatchEncoder(width=2, activation="relu")
     relu = RULE.init(net, problem, KEY, {"filters": jnp.asarray(w)})
     other = quick(DATA.replace("noise_law", "uniform").sample)(KEY)
@@ -314,5 +307,4 @@ def test_what_probes_cannot_see(float64):
         (probes.NeuronCorrelation, descent, signs, "needs a net with several outputs"),
         (probes.Phase, state_of(weights(1)), problem, "at least two neurons and two features"),
     ):  # fmt: skip
-        with pytest.raises(ls.BadInput, match=words):
-            kind()(state, data)
+        refused(lambda k=kind, s=state, d=data: k()(s, d), words)

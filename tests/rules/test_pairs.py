@@ -25,13 +25,14 @@ DATA = ls.data.StrongWeak(
 )
 NET = ls.nets.PatchEncoder(width=3)
 HEADS = ("identity", "linear", "mlp", "symmetric", "none")
-EVERY = [
-    {"head": head, "normalise": how, "stop_gradient": stop, "target": target, "both_ways": both}
-    for head in HEADS
-    for how, stop, target, both in itertools.product(
-        ("batch", "l2", "none"), (True, False), ("shared", "ema"), (False, True)
-    )
-]
+CHOICES = {
+    "head": HEADS,
+    "normalise": ("batch", "l2", "none"),
+    "stop_gradient": (True, False),
+    "target": ("shared", "ema"),
+    "both_ways": (False, True),
+}
+EVERY = [dict(zip(CHOICES, case, strict=True)) for case in itertools.product(*CHOICES.values())]
 
 
 @functools.cache

@@ -17,7 +17,7 @@ import learnscope as ls
 from learnscope.rules import two_step
 from learnscope.space import turn
 from tests.reference import input_structure as reference
-from tests.small import quick, refused, run
+from tests.small import experiment, probes, quick, refused, run
 
 STEPS, KEY = 5, jax.random.key(6)
 DATA = ls.data.Patterns(
@@ -252,14 +252,10 @@ def test_rotated_paths_are_the_ambient_ones(name, dictionary):
     assert np.abs(ambient[1][-1] - ambient[1][0]).max() > 1e-2  # something was learnt
 
 
-def flat(key):
-    return eqx.nn.MLP(in_size=80, out_size="scalar", width_size=2, depth=1, key=key)
-
-
 def test_what_a_rule_cannot_do_is_refused():
-    for name, net in itertools.product(
-        ("smoothed", "frozen", "random"), (ls.nets.PatchCNN(width=2), ls.nets.Model(flat))
-    ):
+    flat = lambda key: eqx.nn.MLP(80, "scalar", width_size=2, depth=1, key=key)  # noqa: E731
+    nets = ls.nets.PatchCNN(width=2), ls.nets.Model(flat)
+    for name, net in itertools.product(("smoothed", "frozen", "random"), nets):
         rule = RULES[name]
         setting = ls.Experiment(data=DATA, net=net, rule=rule, steps=2)
         words = rf"{type(rule).__name__} needs .*TwoLayer, not {type(net).__name__}\."
@@ -272,18 +268,12 @@ def test_what_a_rule_cannot_do_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["mixture", "none"])
 def test_the_network_learns_the_parity_that_random_features_cannot(structure):
-    setting = ls.Experiment(
-        data=ls.data.Patterns(
-            dim=1000, patterns=20, relevant=3, train=4000, test=1000, batch=200,
-            structure=structure,
-        ),
-        net=ls.nets.TwoLayer(width=50, scale=1 / 3, bias_scale=1 / 9, second_scale=20 / 9),
-        rule=ls.rules.TwoStep(first_rate=1e-3, second_rate=10.0, rate=1.0, noise=1 / 9),
-        steps=100,
-        probes=[ls.probes.TestAccuracy(), ls.probes.Alignment()],
-        record=ls.Record(every=2),
-    )  # fmt: skip
-    rules = [setting.rule, ls.rules.RandomFeatures(rate=0.1)]
+    sizes = {"dim": 1000, "patterns": 20, "relevant": 3, "train": 4000, "test": 1000, "batch": 200}
+    data = ls.data.Patterns(**sizes, structure=structure)
+    net = ls.nets.TwoLayer(width=50, scale=1 / 3, bias_scale=1 / 9, second_scale=20 / 9)
+    rule = ls.rules.TwoStep(first_rate=1e-3, second_rate=10.0, rate=1.0, noise=1 / 9)
+    rules = [rule, ls.rules.RandomFeatures(rate=0.1)]
+    setting = experiment(rule, 100, 2, probes("TestAccuracy Alignment"), data, net)
     found = run(setting, {"rule": rules}, 3)
     assert found.attrs["coordinates_used"] == "compressed"
     network, fixed = (found.sel(rule=type(rule).__name__) for rule in rules)

@@ -179,8 +179,7 @@ def test_rows_at_the_smallest_dimension_have_one_degree_of_freedom_left():
 def test_ambient_frames_take_nothing_up():
     frame = Frame.of_dimension(7)
     drawn, after = frame.gaussian_rows(jax.random.key(0), 20)
-    assert drawn.shape == (20, 7)
-    assert after.used == 0
+    assert (drawn.shape, after.used) == ((20, 7), 0)
     assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
 
 
@@ -209,9 +208,8 @@ def test_a_basis_sees_of_other_vectors_what_the_span_sees(float64):
 
 def test_a_basis_of_more_vectors_than_dimensions_is_all_of_space(float64):
     vectors = jnp.asarray(np.random.default_rng(2).normal(size=(9, 4)))
-    onto = orthonormal(vectors)
-    assert onto.shape == (4, 4)
-    turned = Basis(onto)(vectors)
+    turned = Basis(orthonormal(vectors))(vectors)
+    assert turned.shape == (9, 4)
     np.testing.assert_allclose(turned @ turned.T, vectors @ vectors.T, atol=1e-12)
 
 

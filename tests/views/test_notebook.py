@@ -9,20 +9,17 @@ from matplotlib import pyplot as plt
 
 import learnscope as ls
 from learnscope.papers import STUDIES
+from tests.small import PENALTY, experiment, probes, run
 
-EXPERIMENT = ls.Experiment(
-    data=ls.data.SignalNoise(dim=30, train=4, test=5, signal=1.0, noise=0.5),
-    net=ls.nets.PatchCNN(width=2),
-    rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.01),
-    steps=4,
-    probes=[ls.probes.Loss(), ls.probes.TestAccuracy()],
+EXPERIMENT = experiment(
+    PENALTY, 4, 1, probes("Loss TestAccuracy"), {"dim": 30, "noise": 0.5}, {"width": 2}
 )
 
 
 @pytest.fixture(scope="module")
 def result():
     over = {"data.noise": [0.1, 0.5, 1.0], "rule.rate": [0.1, 0.2, 0.3]}
-    return ls.run(EXPERIMENT, over=over, seeds=2, progress=False)
+    return run(EXPERIMENT, over=over, seeds=2)
 
 
 def test_an_experiment_shows_itself():

@@ -56,9 +56,8 @@ def write_tiny(root):
     folder = root / "tiny-imagenet-200"
     for name in ("n02", "n01"):
         for number in range(2):
-            save_png(
-                folder / "train" / name / "images" / f"{name}_{number}.JPEG", pictures(64, 64, 3)
-            )
+            path = folder / "train" / name / "images" / f"{name}_{number}.JPEG"
+            save_png(path, pictures(64, 64, 3))
     save_png(folder / "train" / "n01" / "images" / "n01_9.JPEG", pictures(64, 64))
     for number in range(3):
         save_png(folder / "val" / "images" / f"val_{number}.JPEG", pictures(64, 64, 3))
