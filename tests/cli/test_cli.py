@@ -62,10 +62,12 @@ def test_imports_are_light():
     assert python("-c", code).strip() == "False"  # no devices
 
 
-def test_list_names_studies_figures_and_parts(call):
+def test_list_names_parts_and_conditions_prints_margins_and_predictions(call, file):
     code, out, _ = call("list")
     names = ("pegr.figure1", "pegr.phase", "SignalNoise", "PatchCNN", "FullPenalty")
     assert code == 0 and all(name in out for name in names)
+    code, out, _ = call("conditions", file, "data.noise=1.0")
+    assert code == 0 and "margin" in out and "closing_time" in out
 
 
 def test_sweep_writes_data_and_curves(call, file, tmp_path):
@@ -79,11 +81,6 @@ def test_sweep_writes_data_and_curves(call, file, tmp_path):
         assert data.attrs["coordinates_used"] == "compressed"
         assert "SignalNoise" in data.attrs["experiment"]
     assert call("sweep", file, "--quiet", "--out", "results") == (0, "", "")
-
-
-def test_conditions_prints_margins_and_predictions(call, file):
-    code, out, _ = call("conditions", file, "data.noise=1.0")
-    assert code == 0 and "margin" in out and "closing_time" in out
 
 
 def test_run_of_one_figure_with_changes(call, tmp_path):

@@ -124,7 +124,7 @@ def drawn(company: str, compressed: bool, wider: Any = None) -> tuple[Problem, P
     return quick(draw)(KEY)
 
 
-def battery(function: Callable, *inputs: Any) -> Any:
+def passed(function: Callable, *inputs: Any) -> Any:
     """The value of a function of a key and inputs, once it has passed.
 
     It is jitted and vmapped over three keys of which two are the same: these two must give the same

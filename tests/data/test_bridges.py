@@ -53,16 +53,13 @@ def not_drawn(words, kind, *given, **more):
     refused(lambda: jax.eval_shape(lambda: kind(*given, **more).sample(KEY)), words)
 
 
-def test_too_few_examples_for_tasks():
-    not_drawn("Grouped.tasks = ", ls.data.Grouped, SIGNAL, tasks=7)
-    not_drawn("Grouped.queries = ", ls.data.Grouped, SIGNAL, tasks=3, queries=18)
-
-
-def test_tasks_and_fresh_examples_are_not_taken_apart():
+def test_tasks_fresh_examples_and_too_few_are_not_taken_apart():
     tasks = ls.data.LinearTasks(dim=6, tasks=3, samples=4, validation=2, spread=1, test_tasks=3)
     for data in (tasks, strong_weak(9)):
         not_drawn("it must have one set of", ls.data.Pruned, data)
         not_drawn("it must have one set of", ls.data.Grouped, data, tasks=2)
+    not_drawn("Grouped.tasks = ", ls.data.Grouped, SIGNAL, tasks=7)
+    not_drawn("Grouped.queries = ", ls.data.Grouped, SIGNAL, tasks=3, queries=18)
 
 
 def test_views_share_the_example_and_nothing_else():

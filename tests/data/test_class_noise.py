@@ -303,14 +303,11 @@ BAD_MATRICES = {
 }
 
 
-def test_what_does_not_fit_together_is_refused():
+def test_what_does_not_fit_together_is_refused_and_lists_are_one_value_a_class():
     refuses(model, BAD | {"dim = 6 .*above 6": {"dim": 6}}, r"ClassNoise\.")
     usual = {"factors": SOME, "train_per_class": 2, "test": 5, "signal": 1.0}
     matrices = {words: {"factors": factors} for words, factors in BAD_MATRICES.items()}
     refuses(lambda **given: MatrixNoise(**usual | given), BAD | matrices, r"MatrixNoise\.")
-
-
-def test_lists_and_arrays_are_one_value_a_class():
     made = [model(signal=kind([1, 2, 3])) for kind in (list, tuple, np.array)]
     assert made[0] == made[1] == made[2]
     assert made[0].signal == (1.0, 2.0, 3.0)

@@ -315,12 +315,9 @@ BAD = {
 }
 
 
-def test_what_does_not_fit_together_is_refused():
+def test_what_does_not_fit_together_is_refused_at_every_value_of_a_sweep():
     refuses(model, BAD, r"Patterns\.")
     assert model(dim=5, dictionary="random").span == 7  # more random patterns than dimensions
-
-
-def test_every_value_of_a_sweep_is_checked():
     rule = ls.rules.TwoStep(first_rate=1.0, second_rate=1.0, rate=1.0)
     setting = experiment(rule, data=model(), net=ls.nets.TwoLayer(width=2), probes=[])
     bad = {

@@ -12,12 +12,10 @@ from learnscope.data import Samples, joined, patch_gram, task_problem, with_gram
 from learnscope.lab import coordinates
 from learnscope.space import Frame
 from tests.law import assert_law, assert_other_law
-from tests.small import drawn, experiment, quick, refused
+from tests.small import drawn, experiment, quick, refused, tasks
 
-SMALL = ls.data.TaskFamily(
-    dim=60, dictionary=20, tasks=5, samples=4, validation=2, signal=1.5, task_signal=0.7, noise=0.3,
-    test_tasks=6, queries=3,
-)  # fmt: skip
+SIZES = {"dim": 60, "dictionary": 20, "tasks": 5, "samples": 4, "test_tasks": 6, "queries": 3}
+SMALL = tasks(**SIZES, signal=1.5, task_signal=0.7)
 ROWS = 6
 
 
@@ -118,17 +116,14 @@ def test_compressed_coordinates_have_the_same_law(dictionary):
     assert_other_law(wrong, ambient, by=3)
 
 
-def test_the_dimension_is_only_a_number():
+def test_the_dimension_is_only_a_number_and_task_features_may_repeat():
     """In any dimension the same program, as long as noise does not fill it."""
     setting = experiment(ls.rules.Pooled(rate=0.1), data=SMALL)
     assert coordinates.obstacle(setting, [60.0, 1e6]) is None
     full = setting.replace("data.dictionary", 45)
     assert "different numbers of coordinates" in coordinates.obstacle(full, [60.0, 1e6])
     assert coordinates.obstacle(full, [60.0]) is None
-
-
-def test_repeated_task_features():
-    """Three features for eight tasks: all of the dictionary has coordinates."""
+    # Three features for eight tasks: all of the dictionary has coordinates.
     data = SMALL.replace("dictionary", 3).replace("tasks", 8)
     rows = np.asarray(drawn(data, frame=frame_of(data)).directions["task"])
     assert len({tuple(np.round(row, 4)) for row in rows}) <= 3

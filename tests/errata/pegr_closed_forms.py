@@ -70,9 +70,8 @@ def pieces(filters, signal, noise, labels, second_layer) -> Pieces:
     # l'(z) = -sigmoid(-z) and l''(z) = sigmoid(z) sigmoid(-z): no exponential can overflow.
     slope = -jax.nn.sigmoid(-margin)
     curvature = jax.nn.sigmoid(margin) * jax.nn.sigmoid(-margin)
-    return Pieces(
-        sign, on_signal, on_noise, slope, curvature, signal @ signal, jnp.sum(noise**2, axis=1)
-    )
+    squares = signal @ signal, jnp.sum(noise**2, axis=1)
+    return Pieces(sign, on_signal, on_noise, slope, curvature, *squares)
 
 
 def squared_activation(parts: Pieces) -> Float[Array, " n"]:

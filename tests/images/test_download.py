@@ -6,16 +6,14 @@ import http.server
 import os
 import threading
 
-import numpy as np
 import pytest
 
 import learnscope as ls
 from learnscope.images import download as module
 from learnscope.images.download import REMOTES, Remote, download
 from learnscope.images.registry import SETS
-from tests.images.formats.files import pictures, write_idx
+from tests.images.formats.files import assert_loaded, cifar_bytes, pictures, write_idx
 from tests.images.formats.test_archives import tar
-from tests.images.formats.test_cifar import cifar_bytes
 from tests.small import refused
 
 
@@ -76,8 +74,7 @@ def test_files(mnist, tmp_path):
     folder, new = download("mnist", tmp_path / "data", bar)
     assert (folder, new, bar.closed) == (tmp_path / "data" / "mnist", True, 4)
     assert bar.done == bar.total == files[-1].stat().st_size
-    for one, other in zip(ls.data.load_images("mnist", tmp_path / "data"), arrays, strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert_loaded(ls.data.load_images("mnist", tmp_path / "data"), arrays)
     assert everything(tmp_path / "data") == ["mnist", *(f"mnist/{file.name}" for file in files)]
     assert download("mnist", tmp_path / "data") == (folder, False)
 

@@ -35,8 +35,7 @@ def rows(samples):
 
 def test_examples_of_a_task_are_distinct(few, rainbow):
     for problem, model in ((few, FEW), (rainbow, RAINBOW)):
-        both = zip(rows(problem.train), rows(problem.validation), strict=True)
-        for own, held in both:
+        for own, held in zip(rows(problem.train), rows(problem.validation), strict=True):
             assert len(own) == model.ways * model.shots
             assert len(held) == model.ways * model.validation
             assert not own & held

@@ -40,7 +40,7 @@ def test_classes_lose_equal_shares_when_apart():
         assert np.abs(after - before / 2).max() <= 1, by
 
 
-def test_nothing_else_changes():
+def test_nothing_else_changes_and_it_is_stored_with_its_images():
     whole, some = IMAGES.sample(KEY), pruned(removed=0.5, by="random")
     np.testing.assert_array_equal(whole.test.x, some.test.x)
     assert some.batch(KEY).size == 16
@@ -48,9 +48,6 @@ def test_nothing_else_changes():
     np.testing.assert_array_equal(pruned(removed=0.0).train.x, whole.train.x)
     other = ls.data.Pruned(IMAGES, 0.5, "random").sample(jax.random.key(4))
     assert rows(other.train) != rows(some.train)
-
-
-def test_it_is_stored_with_its_images():
     data = ls.data.Pruned(IMAGES, 0.25, "low", apart=False)
     setting = experiment(data=data, net=ls.nets.LeNet5(), steps=3)
     assert ls.Experiment.from_toml(setting.to_toml()) == setting

@@ -27,16 +27,15 @@ def images():
     return jax.jit(IMAGES.sample)(jax.random.split(KEY, 3)[0])
 
 
-def test_parts_are_as_large_as_asked_and_images_are_the_images(drawn, images):
+def test_parts_are_as_large_as_asked_images_are_the_images_and_others_have_their_moments(
+    drawn, images
+):
     other = np.asarray(drawn.train.marks["other"])
     assert other.sum() == 50
     np.testing.assert_array_equal(drawn.train.x[~other], images.train.x[~other])
     np.testing.assert_array_equal(drawn.train.marks["truth"][~other], images.train.y[~other])
     assert (np.asarray(drawn.train.marks["truth"])[other] == -1).all()
     assert np.asarray(drawn.test.marks["other"]).tolist() == [False] * 50 + [True] * 50
-
-
-def test_gaussian_inputs_have_the_images_moments(drawn, images):
     rows = np.asarray(drawn.test.x)[50:]
     assert rows.mean() == pytest.approx(float(images.train.x.mean()), abs=5 / rows.size**0.5)
     assert rows.std() == pytest.approx(float(images.train.x.std()), rel=0.05)

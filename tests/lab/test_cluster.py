@@ -42,8 +42,10 @@ def alone():
     return swept(experiment())
 
 
-def test_workers_change_no_digit(client, alone):
+def test_workers_change_no_digit_and_their_threads_do_not_fight(client, alone):
     xr.testing.assert_identical(swept(experiment(), cluster=client), alone)
+    found = client.run(lambda: os.environ["NPROC"])
+    assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
 @pytest.mark.slow
@@ -73,11 +75,6 @@ def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
     thread.join()
     assert killed, "nothing was running when a worker was to be killed"
     xr.testing.assert_identical(stored.load(), swept(long))
-
-
-def test_threads_of_workers_do_not_fight(client):
-    found = client.run(lambda: os.environ["NPROC"])
-    assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
 def test_what_is_no_cluster_is_refused(monkeypatch):

@@ -95,7 +95,7 @@ class _NoiseSquare(AbstractProbe):
         return jnp.sum(problem.train.vectors["noise"] ** 2, axis=1).mean()
 
 
-def test_dimensions_share_one_program():
+def test_dimensions_share_one_program_unless_ambient():
     setting = experiment(steps=11, probes=[ls.probes.Loss(), _NoiseSquare()])
     before = compilations()
     result = run(setting, {"data.dim": [400, 10**9]}, seeds=4)
@@ -108,9 +108,6 @@ def test_dimensions_share_one_program():
     for dim in (400, 10**9):
         share = result.noise_square.sel(dim=dim).isel(step=0).mean() / (0.3**2 * (dim - 1))
         assert abs(float(share) - 1) < 5 * (2 / (40 * (dim - 1))) ** 0.5 + 1e-5  # rounding
-
-
-def test_ambient_dimensions_are_programs_of_their_own():
     swept = axes({"data.dim": [30, 40], "data.noise": [0.1, 0.2]})
     plans = [Plan.of(experiment(), swept, 1, how, "float32") for how in ("ambient", "compressed")]
     assert [len(plan.programs) for plan in plans] == [2, 1]

@@ -8,28 +8,19 @@ import learnscope as ls
 from learnscope.lab.blocks import Plan
 from learnscope.lab.draw import placed
 from learnscope.lab.sweep import dim_of, zipped
-from tests.small import refused, run
+from tests.small import experiment, probes, refused, run, strong_weak
 
-EXPERIMENT = ls.Experiment(
-    data=ls.data.StrongWeak(
-        dim=9, patches=6, feature_patches=2, strengths=(3, 2), noise=0.7, batch=4, test=3,
-        frequencies=(1, 2),
-    ),
-    net=ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3)),
-    rule=ls.rules.NonContrastive(rate=0.1, head_rate=0.1),
-    steps=1,
-    probes=[ls.probes.FeatureStrengths()],
-)  # fmt: skip
+DATA = strong_weak(9, patches=6, feature_patches=2, noise=0.7, batch=4, frequencies=(1, 2))
+NET = ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3))
+RULE = ls.rules.NonContrastive(rate=0.1, head_rate=0.1)
+EXPERIMENT = experiment(RULE, 1, 1, probes("FeatureStrengths"), DATA, NET)
 
 
-def test_an_axis_over_an_entry_is_named_after_its_list():
+def test_an_axis_over_an_entry_is_named_after_its_list_and_shares_a_program():
     assert dim_of("data.strengths.1") == "strengths_1"
     assert dim_of("net.overlaps.10") == "overlaps_10"
     assert dim_of("data.noise") == "noise"
     assert zipped({"data.strengths.0": [1.0, 2], "data.strengths.1": [3, 4]}).dim == "strengths_0"
-
-
-def test_entries_are_numbers_of_one_program():
     over = {"data.strengths.1": [1, 1.5, 2], "data.frequencies.0": [0.2, 1]}
     over |= {"net.overlaps.2": [1, 2]}
     for coordinates in ("ambient", "compressed"):

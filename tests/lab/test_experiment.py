@@ -32,10 +32,13 @@ FULL = experiment(
 FOREVER = experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.2))
 
 
-def test_probes_default_to_the_loss_and_are_a_tuple():
+def test_probes_default_to_the_loss_are_a_tuple_and_record_a_variable_once():
     assert experiment().probes == (ls.probes.Loss(),)
     assert experiment(probes=[ls.probes.TestLoss()]).probes == (ls.probes.TestLoss(),)
     assert experiment().record.every == 1
+    twice = [ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()]
+    words = r"Experiment\.probes record loss more than once"
+    refused(lambda: experiment(probes=twice), match=words)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +53,6 @@ def test_a_slot_takes_its_kind_of_part_only(slot, value):
     refused(lambda: experiment(**{slot: value}), match=rf"Experiment\.{slot} = .* is not allowed")
 
 
-def test_a_variable_is_recorded_once():
-    twice = [ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()]
-    words = r"Experiment\.probes record loss more than once"
-    refused(lambda: experiment(probes=twice), match=words)
-
-
 @pytest.mark.parametrize("original", [experiment(), FULL, FOREVER], ids=["plain", "full", "inf"])
 @pytest.mark.parametrize("form", ["toml", "json", "dict"])
 def test_round_trip(original, form):
@@ -65,17 +62,14 @@ def test_round_trip(original, form):
     assert getattr(again, f"to_{form}")() == text
 
 
-def test_infinity_in_text():
-    assert FOREVER.rule.until == math.inf
-    assert "until = inf" in FOREVER.to_toml()
-    assert json.loads(FOREVER.to_json(), parse_constant=pytest.fail)["rule"]["until"] == "inf"
-
-
-def test_numbers_keep_every_digit():
+def test_numbers_keep_every_digit_and_infinity():
     for value in (0.1, 1 / 3, 1e-300, 2.5e17, np.nextafter(1, 2)):
         changed = experiment().replace("data.noise", value)
         assert ls.Experiment.from_toml(changed.to_toml()).data.noise == value
         assert ls.Experiment.from_json(changed.to_json()).data.noise == value
+    assert FOREVER.rule.until == math.inf
+    assert "until = inf" in FOREVER.to_toml()
+    assert json.loads(FOREVER.to_json(), parse_constant=pytest.fail)["rule"]["until"] == "inf"
 
 
 def test_defaults_need_not_be_written():
@@ -135,8 +129,7 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_wrong_text_is_told_in_one_sentence(old, new, message):
     assert old in TOML
-    said = refused(lambda: ls.Experiment.from_toml(TOML.replace(old, new)))
-    assert said.startswith(message)
+    assert refused(lambda: ls.Experiment.from_toml(TOML.replace(old, new))).startswith(message)
 
 
 @pytest.mark.parametrize(

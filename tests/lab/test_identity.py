@@ -50,7 +50,7 @@ def test_whatever_changes_a_result_changes_the_name():
     assert name(setting.replace("data.noise", 0.9)) == first
 
 
-def test_a_whole_number_is_the_number(tmp_path):
+def test_a_whole_number_is_the_number_and_names_are_the_same_in_every_process(tmp_path):
     for field in ("data.noise", "data.dim", "rule.options.momentum"):
         setting = experiment().replace("rule.options", {"momentum": 0.5})
         assert name_of(setting, {field: [100, 101]}) == name_of(setting, {field: [100.0, 101.0]})
@@ -58,9 +58,6 @@ def test_a_whole_number_is_the_number(tmp_path):
     floats, report = reported(experiment(), {"data.noise": [1.0, 2.0]}, store=tmp_path)
     assert report.computed == 0
     xr.testing.assert_equal(floats.load(), run(experiment(), {"data.noise": [1.0, 2.0]}))
-
-
-def test_a_name_is_the_same_in_every_process():
     (name,) = said_by(__file__)
     assert name == name_of(MOMENTUM, {"rule": [DESCENT, PENALTY]})
 
@@ -119,10 +116,11 @@ def own(tmp_path):
     sys.modules.pop("own_rule", None)
 
 
-def test_own_code_is_part_of_the_name(own):
+def test_own_code_and_its_helpers_are_part_of_the_name(own):
     by = lambda function: ls.rules.GradientDescent(rate=0.3, optimiser=function)  # noqa: E731
     for setting, *edit in (
         (lambda own: experiment(own._Own(rate=0.3)), "return state.", "return 2 * state."),
+        (lambda own: experiment(own._Own(rate=0.3)), "problem.batch(key)", "problem.train"),
         (lambda own: experiment(data=own._Data()), "signal=1.0", "signal=2.0"),
         (lambda own: experiment(by(own.optimiser)), '"sgd", rate', '"sgd", 2 * rate'),
     ):
@@ -137,12 +135,6 @@ def test_own_code_is_part_of_the_name(own):
     name = swept()
     assert swept() == name
     assert swept("return 2 * state", "return 3 * state") != name
-
-
-def test_a_changed_helper_of_own_code_changes_the_name(own):
-    first = name_of(experiment(own()._Own(rate=0.3)))
-    edited = own("return problem.batch(key)", "return problem.train")
-    assert first != name_of(experiment(edited._Own(rate=0.3)))
 
 
 def test_a_changed_rule_is_run_anew(own, tmp_path):

@@ -67,14 +67,7 @@ def test_a_stored_sweep_is_the_one_in_memory(tmp_path, setting, over, how):
     assert report.trainings == report.computed == expected.diverged_at.size
 
 
-def test_whole_parts_are_labelled_by_texts(tmp_path):
-    stored = run(experiment(), PARTS, store=tmp_path)
-    assert stored.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
-    assert stored.sel(rule="PerExamplePenalty").loss.notnull().all()
-    assert stored.noise.attrs == {"field": "data.noise"}
-
-
-def test_xarray_opens_a_stored_sweep_by_itself(tmp_path):
+def test_xarray_opens_a_stored_sweep_by_itself_and_parts_are_labelled_by_texts(tmp_path):
     # Warnings are errors here: of texts, of metadata that is not consolidated, of time units.
     stored, report = reported(experiment(), PARTS, store=tmp_path)
     opened = xr.open_zarr(tmp_path / report.store)
@@ -82,6 +75,9 @@ def test_xarray_opens_a_stored_sweep_by_itself(tmp_path):
     assert opened.seconds.notnull().all()
     xr.testing.assert_equal(opened[list(stored)].load(), stored)
     assert opened.attrs["manifest"]["id"] == report.store
+    assert stored.rule.values.tolist() == ["GradientDescent", "PerExamplePenalty"]
+    assert stored.sel(rule="PerExamplePenalty").loss.notnull().all()
+    assert stored.noise.attrs == {"field": "data.noise"}
 
 
 @pytest.mark.parametrize("name", ["diverged_at", "seconds", "seed", "step", "zarr.json", "a/b"])
@@ -140,8 +136,7 @@ def test_an_unclear_name_is_refused(tmp_path):
 def test_a_value_is_read_when_it_is_asked_for(blocks):
     folder, name = blocks
     expected = ls.load(name, folder).load()
-    wrong = [*chunks(folder / name, "diverged_at"), *chunks(folder / name, "loss")[1:]]
-    for chunk in wrong:
+    for chunk in [*chunks(folder / name, "diverged_at"), *chunks(folder / name, "loss")[1:]]:
         change(chunk)
     # Neither opening nor a cell reads another chunk than the cell's own.
     loaded = ls.load(name, folder)
@@ -154,7 +149,7 @@ def test_a_value_is_read_when_it_is_asked_for(blocks):
         refused(data.load, *words)
 
 
-def test_an_unfinished_sweep_has_blanks(blocks):
+def test_an_unfinished_sweep_has_blanks_and_one_only_created_is_blank(blocks, tmp_path):
     folder, name = blocks
     expected = ls.load(name, folder).load()
     assert "missing_runs" not in expected.attrs
@@ -166,9 +161,6 @@ def test_an_unfinished_sweep_has_blanks(blocks):
     xr.testing.assert_equal(loaded.isel(noise=there).load(), expected.isel(noise=there))
     assert loaded.loss.isel(noise=1).isnull().all()
     assert_computed(3, folder, NOISE, 3)  # running it again fills them
-
-
-def test_a_sweep_that_was_only_created_is_blank(tmp_path):
     name = StoredResults(Folder(tmp_path), Plan.of(experiment(), NOISE, 3, "auto", "float32")).name
     loaded = ls.load(name, tmp_path)
     assert loaded.attrs["missing_runs"] == 9
@@ -233,12 +225,11 @@ def test_nothing_foreign_is_removed(tmp_path, kind):
         (path / "photo.jpg").write_bytes(b"x")
     elif kind == "file":
         path.write_text("mine")
-    elif kind == "group":
-        zarr.create_group(path, attributes={"owner": "me"})
     elif kind == "array":
         zarr.create_array(path, shape=(2,), dtype="f4")
-    elif kind == "format":
-        zarr.create_group(path, attributes={"manifest": {"format": 99}})
+    elif kind != "nothing":
+        attributes = {"group": {"owner": "me"}, "format": {"manifest": {"format": 99}}}[kind]
+        zarr.create_group(path, attributes=attributes)
     before = tree(tmp_path)
     refused(lambda: Folder(tmp_path).remove(name), name)
     assert tree(tmp_path) == before

@@ -162,11 +162,8 @@ def test_a_field_that_only_the_swept_parts_have():
 
 def test_labels_tell_parts_apart():
     assert labels([EACH, FULL]) == ["PerExamplePenalty", "FullPenalty"]
-    assert labels([EACH, EACH.replace("weight", 0.1), FULL]) == [
-        "PerExamplePenalty(weight=0.5)",
-        "PerExamplePenalty(weight=0.1)",
-        "FullPenalty",
-    ]
+    told = [f"PerExamplePenalty(weight={weight})" for weight in (0.5, 0.1)]
+    assert labels([EACH, EACH.replace("weight", 0.1), FULL]) == [*told, "FullPenalty"]
 
 
 def test_seeds_from_a_count_or_a_list():

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -81,11 +82,8 @@ def test_only_one_thread_computes_at_a_time(monkeypatch):
         return segment(*given)
 
     monkeypatch.setattr(worker.train, "segment", slow)
-    threads = [threading.Thread(target=worker.work, args=(runs(), None)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: worker.work(runs(), None), range(4)))
     assert most == [1] * 4
 
 

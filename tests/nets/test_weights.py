@@ -1,5 +1,7 @@
 """Parameters of nets that see inner products: typed, or a dict of a user's own net."""
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,14 +16,8 @@ class Gained(AbstractInnerProductNet):
     """A user's own net, with a parameter that `Weights` does not have (or with filters alone)."""
 
     gain: bool = flag(False)
-
-    @property
-    def rows(self):
-        return 3
-
-    @property
-    def isotropic(self):
-        return True
+    rows: ClassVar = 3
+    isotropic: ClassVar = True
 
     def init(self, key, problem):
         params = {"filters": 0.1 * problem.frame.gaussian_rows(key, 3)[0]}

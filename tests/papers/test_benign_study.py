@@ -35,7 +35,7 @@ def grid(accuracy, train=1.0, names=("signal", "correlation")):
 RISING = np.linspace(0.2, 1.0, 6)[:, None] * np.ones(6)
 
 
-def test_figure_3_can_fail():
+def test_figures_3_and_4b_can_fail():
     rises, flat = grid(RISING), grid(np.full((6, 6), 0.2), train=0.4)
     jagged = RISING.copy()
     jagged[2] -= 0.4
@@ -45,9 +45,6 @@ def test_figure_3_can_fail():
     assert found.verdict == "differs" and "nothing is overfitted" in found.why
     judge(lambda d: checks.fitted(d, "literal"), rises, flat)
     judge(lambda d: checks.without_feature(d, "no 1/m"), grid(RISING.T), rises)
-
-
-def test_figure_4b_can_fail():
     steady, moving = np.full((6, 6), 0.9), np.linspace(0.3, 0.9, 6) * np.ones((6, 1))
     tables = (grid(table, names=("correlation", "size")) for table in (steady, moving, steady / 3))
     judge(lambda d: checks.constant_in_size(d, "no 1/m"), *tables)

@@ -9,7 +9,7 @@ from learnscope.papers.kou.experiments import LARGEST, SMALLEST, experiment, swe
 from tests.small import refused, run
 
 
-def test_the_condition_by_hand():
+def test_the_condition_by_hand_and_a_constant_makes_it_harder():
     """d = 400, n = 20, m = 10, signal 2, noise 1, rate 0.1, scale 0.01, T = 100, delta = 0.1."""
     found = {each.name: each.margin for each in ls.theory.conditions(experiment())}
     log_t = math.log(101)
@@ -25,9 +25,6 @@ def test_the_condition_by_hand():
         "steps": 100 / (200 / (0.1 * 0.1 * 400)),
     }
     assert found == pytest.approx(expected)
-
-
-def test_a_constant_makes_it_harder():
     once, twice = (ls.theory.conditions(experiment(), constant=c) for c in (1.0, 2.0))
     for easy, hard in zip(once[:-1], twice[:-1], strict=True):
         assert hard.margin < easy.margin
@@ -64,9 +61,7 @@ def test_the_condition_holds_where_the_study_says():
         assert found.holds, f"d = {dim}\n{found}"
     assert (min(fields["data.dim"]), max(fields["data.dim"])) == (SMALLEST, LARGEST)
     assert not ls.theory.conditions(experiment()).holds
-
-
-def test_the_sides_meet_it_too():
+    # The sides meet it too.
     (arm,) = sweeps("laptop")["sides"].arms
     for signal in arm.axes[0].fields["data.signal"]:
         found = ls.theory.conditions(arm.experiment.replace("data.signal", signal))

@@ -6,12 +6,10 @@ import pytest
 
 import learnscope as ls
 from learnscope.papers.meta_split import theory
-from tests.small import quick
+from tests.small import quick, tasks
 
-DATA = ls.data.TaskFamily(
-    dim=1000, dictionary=500, tasks=16, samples=4, validation=2, signal=1.0, task_signal=0.3,
-    noise=(24 / 499) ** 0.5, test_tasks=1,
-)  # fmt: skip
+SIZES = {"dim": 1000, "dictionary": 500, "tasks": 16, "samples": 4, "test_tasks": 1}
+DATA = tasks(**SIZES, task_signal=0.3, noise=(24 / 499) ** 0.5)
 NET = ls.nets.PatchCNN(width=10, activation="huberised", scale=1000**-0.5, second_layer="sum")
 
 
@@ -81,7 +79,7 @@ def test_conditions_hold_where_they_should():
         assert name in [each.name for each in found if not each.holds], path
 
 
-def test_condition_4_1_is_what_gaussian_dictionaries_meet(float64):
+def test_condition_4_1_is_what_gaussian_dictionaries_meet_and_condition_d1(float64):
     """The bounds that are compared hold for a drawn dictionary."""
     drawn = np.random.default_rng(0).normal(size=(500, 999))
     lengths = np.linalg.norm(drawn, axis=1)
@@ -91,9 +89,6 @@ def test_condition_4_1_is_what_gaussian_dictionaries_meet(float64):
     assert lengths.max() <= rows["4.1, length above"].left
     assert lengths.min() >= rows["4.1, length below"].left
     assert np.abs(table).max() <= rows["4.1, correlation"].left
-
-
-def test_condition_d1():
     log = np.log(1000)
     meets = experiment(
         data__task_signal=log**-0.4, data__noise=(log / 1000) ** 0.5, data__tasks=3, net__width=2,

@@ -44,9 +44,7 @@ def test_claims_can_fail():
         judge(check, GOOD, BAD, LOST)
         assert check(BAD).why and check(LOST).why
         assert check(GUESSING).verdict != "reproduced"
-
-
-def test_without_noise_it_may_be_a_little_below():
+    # Without noise it may be a little below.
     worse = reading({"PEGR": (0.8, 0.8, 0.6), "FGR": (0.9,) * 3, "standard": (0.9,) * 3})
     judge(real_checks.noiseless_is_kept, GOOD, worse)
 

@@ -68,8 +68,7 @@ def test_population_steps_are_the_formula(float64, name):
         rule = ls.rules.PopulationDescent(**RATES, **case)
         problem, state = population_state(rule, model, 3)
         found = flat_numbers(rule.step(state, problem, KEY))
-        right = law.step(flat_numbers(state), RATES | case)
-        for one, other in zip(found, right, strict=True):
+        for one, other in zip(found, law.step(flat_numbers(state), RATES | case), strict=True):
             if other is not None:
                 assert np.abs(one - other).max() <= 1e-12 * max(1.0, np.abs(other).max()), case
     # Nothing is drawn.

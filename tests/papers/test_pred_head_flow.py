@@ -145,8 +145,7 @@ def test_probability_of_collapse_without_a_head(float64):
     start = pred_head.draw(model, 2, 2000, jax.random.key(3))
     found = pred_head.flow(model, start, [1e9], 0.0, head="none", tolerance=1e-3, chunk=200)
     ended = found.overlaps.values[:, -1], noise_of(found)[:, -1]
-    shares = pred_head.variance_shares(pred_head.Law.of(model), *ended)
-    which = pred_head.learned(shares, clear=0.5)
+    which = pred_head.learned(pred_head.variance_shares(pred_head.Law.of(model), *ended), clear=0.5)
     assert (which < 0).mean() < 0.02
     expected = 2 / math.pi * math.atan((2 / 1.6) ** 1.5 * 2**0.25)
     np.testing.assert_allclose(pred_head.learning_probabilities(model)[0], expected)

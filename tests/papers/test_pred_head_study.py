@@ -50,10 +50,6 @@ def test_one_run_that_ends_otherwise_is_a_difference(expected):
         assert bad.verdict == "differs" and other in bad.measured
 
 
-def test_correlations_must_differ_between_arms():
-    assert checks.correlated(training([ALL] * 3, 1.0)).verdict == "differs"
-
-
 def trajectory(norm):
     table = np.broadcast_to(np.asarray(norm, float), (len(VARIANTS), 2, len(norm)))
     dims, found = ("variant", "seed", "step"), {"head_norm": table}
@@ -62,11 +58,12 @@ def trajectory(norm):
     return xr.Dataset({name: (dims, values) for name, values in found.items()}, coords)
 
 
-def test_rise_without_fall_is_a_difference():
+def test_rise_without_fall_and_equal_correlations_are_differences():
     falls, rises = trajectory([0, 0.4, 0.2, 0.01]), trajectory([0, 0.2, 0.3, 0.4])
     judge(checks.rise_and_fall, falls, rises)
     assert checks.consistent(rises).verdict == "differs"
     judge(checks.asymmetric, falls)
+    assert checks.correlated(training([ALL] * 3, 1.0)).verdict == "differs"
 
 
 def by_dimension(head, bare):

@@ -49,61 +49,43 @@ def test_whole_numbers_and_counts_become_ints(value):
     assert type(part.size) is type(part.width) is int
 
 
-def test_infinity_where_it_has_a_meaning():
+def test_limits_are_kept_exactly_and_infinity_where_it_has_a_meaning():
+    assert (Sample(share=0).share, Sample(size=2).size, Sample(size=100).size) == (0, 2, 100)
+    for given in ({"share": 1.0}, {"positive": 0.0}, {"size": 101}, {"size": 1}):
+        refused(lambda given=given: Sample(**given), match=rf"Sample\.{next(iter(given))} = ")
     assert Sample(until="inf").until == Sample(until=math.inf).until == math.inf
     words = r"Sample\.real = inf is not allowed: .* finite number"
     refused(lambda: Sample(real="inf"), match=words)
 
 
-def test_limits_are_kept_exactly():
-    assert (Sample(share=0).share, Sample(size=2).size, Sample(size=100).size) == (0, 2, 100)
-    for given in ({"share": 1.0}, {"positive": 0.0}, {"size": 101}, {"size": 1}):
-        refused(lambda given=given: Sample(**given), match=rf"Sample\.{next(iter(given))} = ")
-
-
-def test_a_traced_number_passes():
-    """Inside jit a part may be built around a tracer, whose value nobody knows yet."""
-    assert jax.jit(lambda value: Sample(positive=value).positive * 2)(3.0) == 6.0
-
-
-def test_numbers_are_leaves_in_order_and_nothing_else_is():
+def test_numbers_are_leaves_in_order_and_may_be_traced():
     assert jax.tree.leaves(Sample()) == [0.5, 1.0, 0.0, 4, math.inf]
     assert jax.tree.structure(Sample()) == jax.tree.structure(Sample(real=7.0))
     assert jax.tree.structure(Sample()) != jax.tree.structure(Sample(width=4))
+    # Inside jit a part may be built around a tracer, whose value nobody knows yet.
+    assert jax.jit(lambda value: Sample(positive=value).positive * 2)(3.0) == 6.0
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("real", math.nan, "a finite number"),
-        ("real", "three", "a finite number"),
-        ("real", None, "a finite number"),
-        ("real", True, "a finite number"),
-        ("real", 1j, "a finite number"),
-        ("real", np.ones(2), "a finite number"),
-        ("positive", -1.0, "a finite number above 0"),
-        ("share", 2.0, "a finite number at least 0 and below 1"),
-        ("size", 4.5, "a whole number at least 2 and at most 100"),
-        ("until", -1.0, "a number (or inf) at least 0"),
-        ("until", math.nan, "a number (or inf) at least 0"),
-        ("width", -1, "a whole number at least 1 and below 2^31"),
-        ("width", 0, "a whole number at least 1 and below 2^31"),
-        ("width", 2**31, "a whole number at least 1 and below 2^31"),
-        ("width", 2.5, "a whole number at least 1 and below 2^31"),
-        ("width", True, "a whole number at least 1 and below 2^31"),
-        ("width", None, "a whole number at least 1 and below 2^31"),
-        ("batch", 0, "a whole number at least 1 and below 2^31 or none"),
-        ("name", "three", "one of one, two"),
-        ("name", None, "one of one, two"),
-        ("name", ["one"], "one of one, two"),
-        ("on", 1, "true or false"),
-        ("on", "yes", "true or false"),
-    ],
-)
-def test_the_message_names_field_value_and_what_is_allowed(field, value, words):
-    expected = f"Sample.{field} = {value!r} is not allowed: it must be {words}."
-    for build in (lambda: Sample(**{field: value}), lambda: Sample().replace(field, value)):
-        assert refused(build) == expected
+WRONG = {
+    "real": ("a finite number", [math.nan, "three", None, True, 1j, np.ones(2)]),
+    "positive": ("a finite number above 0", [-1.0]),
+    "share": ("a finite number at least 0 and below 1", [2.0]),
+    "size": ("a whole number at least 2 and at most 100", [4.5]),
+    "until": ("a number (or inf) at least 0", [-1.0, math.nan]),
+    "width": ("a whole number at least 1 and below 2^31", [-1, 0, 2**31, 2.5, True, None]),
+    "batch": ("a whole number at least 1 and below 2^31 or none", [0]),
+    "name": ("one of one, two", ["three", None, ["one"]]),
+    "on": ("true or false", [1, "yes"]),
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_the_message_names_field_value_and_what_is_allowed(field):
+    words, values = WRONG[field]
+    for value in values:
+        expected = f"Sample.{field} = {value!r} is not allowed: it must be {words}."
+        assert refused(lambda v=value: Sample(**{field: v})) == expected
+        assert refused(lambda v=value: Sample().replace(field, v)) == expected
 
 
 @pytest.mark.parametrize("field", ["train", "batch"])
@@ -141,7 +123,7 @@ def experiment():
     return small.experiment(rule, 5, data={"noise": 0.5}, probes=[ls.probes.Loss()])
 
 
-def test_replace_changes_one_field_of_a_copy():
+def test_replace_changes_one_field_or_a_whole_part_of_a_copy():
     before = experiment()
     after = before.replace("data.noise", 2)
     assert (before.data.noise, after.data.noise) == (0.5, 2.0)
@@ -150,9 +132,6 @@ def test_replace_changes_one_field_of_a_copy():
     assert before.replace("steps", 7.0).steps == 7
     assert before.replace("rule.options.momentum", 0.5).rule.options == {"momentum": 0.5}
     assert before.rule.options == {"momentum": 0.9}
-
-
-def test_replace_a_whole_part():
     rule = ls.rules.FullPenalty(rate=0.1, weight=0.2)
     assert experiment().replace("rule", rule).rule == rule
     assert experiment().replace("rule", rule).replace("rule.weight", 0.3).rule.weight == 0.3
@@ -190,13 +169,7 @@ def test_what_a_field_is():
     refused(lambda: ls.part.require_field(Sample(), "widht"), "did you mean 'width'")
 
 
-def test_kinds_are_final_classes_below_a_base():
-    found = kinds(AbstractRule)
-    assert found["PerExamplePenalty"] is ls.rules.PerExamplePenalty
-    assert not any(name.startswith(("Abstract", "_")) for name in found)
-
-
-def test_a_class_defined_anew_replaces_the_older_one():
+def test_kinds_are_final_classes_and_one_defined_anew_replaces_the_older():
     def define() -> type:
         class Notebook(AbstractData):
             """A user's own."""
@@ -206,6 +179,9 @@ def test_a_class_defined_anew_replaces_the_older_one():
     older, newer = define(), define()
     assert older is not newer
     assert kinds(AbstractData)["Notebook"] is newer
+    found = kinds(AbstractRule)
+    assert found["PerExamplePenalty"] is ls.rules.PerExamplePenalty
+    assert not any(name.startswith(("Abstract", "_")) for name in found)
 
 
 def test_an_example_of_any_kind():

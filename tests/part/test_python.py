@@ -27,12 +27,10 @@ def test_what_is_written_makes_the_same(slot, name, part):
     assert max(map(len, text.splitlines())) <= 100 or "[" in text
 
 
-def test_defaults_are_left_out_and_infinity_is_kept():
+def test_defaults_are_left_out_infinity_is_kept_and_a_part_of_ones_own_refused():
     assert "half" not in source(ls.rules.PerExamplePenalty(rate=0.1, weight=0.5))
     assert eval(source(float("inf"))) == float("inf")
 
-
-def test_a_part_of_ones_own_is_refused():
     class _Own(ls.probes.AbstractProbe):
         outputs: ClassVar = {}
 

@@ -9,12 +9,10 @@ import xarray as xr
 import learnscope as ls
 from learnscope.probes import threshold_time
 from learnscope.space import Frame
-from tests.small import DESCENT, drawn, quick, refused, signals
+from tests.small import DESCENT, drawn, quick, refused, signals, tasks
 
-DATA = ls.data.TaskFamily(
-    dim=30, dictionary=5, tasks=3, samples=4, validation=2, signal=1.0, task_signal=0.4, noise=0.4,
-    test_tasks=3, queries=2,
-)  # fmt: skip
+SIZES = {"dictionary": 5, "samples": 4, "test_tasks": 3, "queries": 2}
+DATA = tasks(**SIZES, task_signal=0.4, noise=0.4)
 NET = ls.nets.PatchCNN(width=3, activation="huberised", scale=0.3, second_layer="sum")
 GAMMA, J = 0.6, 2
 

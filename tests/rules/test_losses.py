@@ -76,8 +76,7 @@ def test_an_absent_class_counts_for_nothing(precision):
         tolerance = 1e-5 if precision == "float32" else 1e-13
         given = jnp.asarray(f), jnp.asarray(labels)
         # Balanced over the two classes that are there.
-        weights = np.array([5 / (2 * 3)] * 3 + [5 / (2 * 2)] * 2)
-        right = weights * cross_entropy(f, labels)
+        right = np.array([5 / (2 * 3)] * 3 + [5 / (2 * 2)] * 2) * cross_entropy(f, labels)
         np.testing.assert_allclose(balanced(*given), right, rtol=tolerance)
         # Adjusted as if the others were not among the outputs.
         left = cross_entropy(f[:, [0, 3]], np.array([0, 0, 0, 1, 1]), [0.6, 0.4])

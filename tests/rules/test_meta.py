@@ -13,10 +13,7 @@ from learnscope.rules.meta.rule import SPLITS
 from tests import small
 from tests.small import quick, refused
 
-DATA = ls.data.TaskFamily(
-    dim=40, dictionary=6, tasks=3, samples=5, validation=2, signal=1.0, task_signal=0.5, noise=0.3,
-    test_tasks=2,
-)  # fmt: skip
+DATA = small.tasks(dim=40)
 NETS = {
     "patches": ls.nets.PatchCNN(width=2, activation="huberised", scale=0.3, second_layer="sum"),
     "both layers": ls.nets.TwoLayer(width=3, activation="relu", scale=0.5, symmetric=False),
@@ -209,9 +206,8 @@ def test_coordinates_do_not_matter(float64):
     """The same draw in R^d and rotated into its span gives the same trajectory."""
     probes = small.probes("TestLoss Loss")
     experiment = small.experiment(RULES["Maml"], 6, 3, probes, DATA, NETS["patches"])
-    ambient, rotated = (
-        small.run(experiment, None, 1, how, "float64") for how in ("ambient", "rotate")
-    )
+    ways = ("ambient", "rotate")
+    ambient, rotated = (small.run(experiment, None, 1, how, "float64") for how in ways)
     for name in ("loss", "test_loss"):
         np.testing.assert_allclose(ambient[name], rotated[name], rtol=1e-9)
 

@@ -9,9 +9,8 @@ import learnscope as ls
 from learnscope.rules.losses import logistic
 from tests.small import quick
 
-DATA = ls.data.ImageTasks(
-    "digits", tasks=2, ways=3, shots=1, validation=2, queries=2, test_tasks=2, fresh=False
-)
+SIZES = {"tasks": 2, "ways": 3, "shots": 1, "validation": 2, "queries": 2, "test_tasks": 2}
+DATA = ls.data.ImageTasks("digits", **SIZES, fresh=False)
 
 
 @pytest.mark.parametrize(

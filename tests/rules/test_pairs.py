@@ -18,11 +18,9 @@ from learnscope.rules.heads import initial_head
 from learnscope.rules.siamese import misaligned, normalised
 from tests.reference import pairs as reference
 from tests.rules.pair_steps import DEFAULT, KEY, POPULATIONS, RATES, STEPS, numbers, path, word
-from tests.small import quick
+from tests.small import quick, strong_weak
 
-DATA = ls.data.StrongWeak(
-    dim=7, patches=6, feature_patches=2, strengths=(2, 1.5), noise=0.8, batch=12, test=5
-)
+DATA = strong_weak(7, patches=6, feature_patches=2, strengths=(2, 1.5), noise=0.8, batch=12)
 NET = ls.nets.PatchEncoder(width=3)
 HEADS = ("identity", "linear", "mlp", "symmetric", "none")
 CHOICES = {
@@ -85,8 +83,7 @@ def first_state(rule):
 
 
 def close(found, right, tolerance):
-    leaves = zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True)
-    for one, other in leaves:
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
         assert np.abs(one - other).max() <= tolerance * max(1.0, np.abs(other).max())
 
 

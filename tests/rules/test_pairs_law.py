@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -213,10 +214,7 @@ class OwnTarget(AbstractRule):
     """A rule that draws a second network, as a target that is not a copy would be."""
 
     loss: str = ls.part.choice("pairs", default="pairs")
-
-    @property
-    def basis_dependence(self):
-        return None
+    basis_dependence: ClassVar = None
 
     def prepare(self, net, params, problem, key):
         return net.init(key, problem)

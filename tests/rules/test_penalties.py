@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -163,13 +164,8 @@ def test_three_ways_to_a_penalised_gradient(float64, layout, how):
 class _Weighted(AbstractInnerProductNet):
     """A net that also trains its second layer: parameters beside the filters."""
 
-    @property
-    def rows(self):
-        return 2 * WIDTH
-
-    @property
-    def isotropic(self):
-        return True
+    rows: ClassVar = 2 * WIDTH
+    isotropic: ClassVar = True
 
     def init(self, key, problem):
         raise NotImplementedError

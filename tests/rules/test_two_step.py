@@ -30,14 +30,12 @@ DICTIONARIES = {
 }
 NET = ls.nets.TwoLayer(width=4, scale=0.5, bias_scale=0.2)
 SMOOTH = NET.replace("smoothing", 0.3)
-FIRST = {"first_rate": 0.3, "second_rate": 1.5}
+FIRST, LATER = {"first_rate": 0.3, "second_rate": 1.5}, {"rate": 0.2, "noise": 0.15}
 RULES = {
     "smoothed": ls.rules.TwoStep(**FIRST, rate=0.2, decay=0.3, noise=0.15),
     "plain": ls.rules.TwoStep(**FIRST, rate=0.2, weighted=False),
-    "frozen": ls.rules.FrozenFeatures(after=2, **FIRST, rate=0.2, rescale=3.0, noise=0.15),
-    "rescaled": ls.rules.FrozenFeatures(
-        after=1, **FIRST, rate=0.2, rescale=50.0, head="zero", noise=0.15
-    ),
+    "frozen": ls.rules.FrozenFeatures(after=2, rescale=3.0, **FIRST, **LATER),
+    "rescaled": ls.rules.FrozenFeatures(after=1, rescale=50.0, head="zero", **FIRST, **LATER),
     "random": ls.rules.RandomFeatures(rate=0.2),
     "linear": ls.rules.Linearised(rate=0.1, loss="logistic"),
 }
@@ -156,8 +154,7 @@ def reference_early():
 
 
 def test_slices_and_forms_of_the_update_do_not_matter():
-    found = early("float64")
-    for exact, naive, right in zip(*found.values(), reference_early()[1:], strict=True):
+    for exact, naive, right in zip(*early("float64").values(), reference_early()[1:], strict=True):
         close(exact, right, 1e-8)  # differences of two numbers near 1/2 are 1e-8
         close(naive, vars(exact), 1e-6)
 

@@ -169,18 +169,15 @@ def test_rows_continue_a_frame():
         frame.gaussian_rows(jax.random.key(2), 1)
 
 
-def test_rows_at_the_smallest_dimension_have_one_degree_of_freedom_left():
-    # rank = dim: the last vector's own coordinate is |normal|.
-    last = quick(jax.vmap(lambda key: Frame(4.0, 4).gaussian_rows(key, 4)[0][3, 3]))
-    drawn = last(jax.random.split(jax.random.key(3), DRAWS))
-    assert_law({"last": np.asarray(drawn, float)}, {"last": stats.halfnorm()})
-
-
-def test_ambient_frames_take_nothing_up():
+def test_ambient_frames_take_nothing_up_and_the_smallest_has_one_degree_of_freedom_left():
     frame = Frame.of_dimension(7)
     drawn, after = frame.gaussian_rows(jax.random.key(0), 20)
     assert (drawn.shape, after.used) == ((20, 7), 0)
     assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
+    # rank = dim: the last vector's own coordinate is |normal|.
+    last = quick(jax.vmap(lambda key: Frame(4.0, 4).gaussian_rows(key, 4)[0][3, 3]))
+    drawn = last(jax.random.split(jax.random.key(3), DRAWS))
+    assert_law({"last": np.asarray(drawn, float)}, {"last": stats.halfnorm()})
 
 
 def test_a_basis_keeps_all_inner_products(float64):

@@ -3,6 +3,7 @@
 import tracemalloc
 from fractions import Fraction
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -140,46 +141,35 @@ def test_memory_is_bounded(count, dim):
         assert peak < budget + 8 * (4 * dim + 12 * count) + 5e5, measure.__name__
 
 
-@pytest.mark.parametrize("kind", ["u1", "i8", "f4", "f2", ">f8", "longdouble", "bfloat16"])
+@pytest.mark.parametrize("kind", ["u1", "i8", "f4", "f2", ">f8", "longdouble", jnp.bfloat16])
 def test_types_of_pixels(digits, scores, kind):
-    if kind == "bfloat16":
-        import jax.numpy as jnp
-
-        images = np.asarray(jnp.asarray(digits[0], jnp.bfloat16))
-    else:
-        images = digits[0].astype(kind)
-    np.testing.assert_array_equal(SCORES(images, digits[1]), scores)
+    np.testing.assert_array_equal(SCORES(digits[0].astype(kind), digits[1]), scores)
 
 
 def test_views_and_files(digits, scores, tmp_path):
     images, labels = digits
-    np.testing.assert_array_equal(SCORES(np.asfortranarray(images), labels), scores)
-    np.testing.assert_array_equal(SCORES(np.repeat(images, 2, axis=0)[::2], labels), scores)
     np.save(tmp_path / "images.npy", images)
     mapped = np.load(tmp_path / "images.npy", mmap_mode="r")
-    np.testing.assert_array_equal(SCORES(mapped, labels), scores)
+    for given in (np.asfortranarray(images), np.repeat(images, 2, axis=0)[::2], mapped):
+        np.testing.assert_array_equal(SCORES(given, labels), scores)
 
 
-def test_a_power_of_two_scales_by_its_fourth_power_exactly(digits, scores):
+def test_a_power_of_two_and_a_large_shift_of_integers_cost_nothing(digits, scores):
     for power in (-60, -3, 7, 60):
         found = SCORES(np.ldexp(digits[0].astype(float), power), digits[1])
         np.testing.assert_array_equal(found, np.ldexp(scores, 4 * power))
+    np.testing.assert_array_equal(SCORES(digits[0].astype(np.float64) + 2.0**40, digits[1]), scores)
 
 
 def test_scale_shift_and_rotation(blobs):
     images, labels = blobs
     expected = SCORES(images, labels)
     close = {"rtol": 1e-10, "atol": 1e-12 * np.abs(expected).max()}
-    np.testing.assert_allclose(SCORES(-1.7 * images, labels) / 1.7**4, expected, **close)
-    np.testing.assert_allclose(SCORES(images + np.arange(12.0), labels), expected, **close)
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(12, 12)))
-    np.testing.assert_allclose(SCORES(images @ turn, labels), expected, **close)
+    np.testing.assert_allclose(SCORES(-1.7 * images, labels) / 1.7**4, expected, **close)
+    for same in (images + np.arange(12.0), images @ turn, np.pad(images, ((0, 0), (0, 99)))):
+        np.testing.assert_allclose(SCORES(same, labels), expected, **close)
     np.testing.assert_allclose(SCORES(images.reshape(72, 3, 4), labels), expected, rtol=0)
-    np.testing.assert_allclose(SCORES(np.pad(images, ((0, 0), (0, 99))), labels), expected, **close)
-
-
-def test_a_large_shift_of_integers_costs_nothing(digits, scores):
-    np.testing.assert_array_equal(SCORES(digits[0].astype(np.float64) + 2.0**40, digits[1]), scores)
 
 
 def test_order_and_names_of_classes(blobs):
@@ -194,7 +184,7 @@ def test_order_and_names_of_classes(blobs):
         np.testing.assert_allclose(SCORES(images, other), expected, rtol=1e-12)
 
 
-def test_few_images_have_no_score():
+def test_few_images_have_no_score_and_a_constant_class_may_stand_beside_another(blobs):
     images = np.random.default_rng(0).normal(size=(6, 4))
     found = SCORES(images, [1, 2, 2, 3, 3, 3])
     assert np.isnan(found).tolist() == [True, True, True, False, False, False]
@@ -202,23 +192,19 @@ def test_few_images_have_no_score():
     matrix = ls.tools.noise_correlation(images, [1, 2, 2, 3, 3, 3])
     assert np.isnan(matrix.values).tolist() == [[1, 1, 1], [1, 0, 0], [1, 0, 0]]
     assert ls.tools.noise_correlation(images[:1], [0]).isnull().all()
+    images, labels = blobs
+    images[labels == "a"] = 0.3
+    found = SCORES(images, labels)
+    assert (found[labels == "a"] == 0).all()
+    assert (found[labels != "a"] != 0).all()
 
 
 @pytest.mark.parametrize("value", [0, 7, 0.1, 1e70, 1e-300, 255])
 @pytest.mark.parametrize("count", [3, 7, 100])
 def test_equal_images_have_the_score_zero(value, count):
     images = np.full((count, 30), value)
-    assert (SCORES(images, np.zeros(count, int)) == 0).all()
-    assert (ls.tools.noise_correlation(images, np.zeros(count, int)) == 0).all()
-    assert (ls.tools.distance_to_class_mean(images, np.zeros(count, int)) == 0).all()
-
-
-def test_one_constant_class_beside_another(blobs):
-    images, labels = blobs
-    images[labels == "a"] = 0.3
-    found = SCORES(images, labels)
-    assert (found[labels == "a"] == 0).all()
-    assert (found[labels != "a"] != 0).all()
+    for tool in (SCORES, ls.tools.noise_correlation, ls.tools.distance_to_class_mean):
+        assert (tool(images, np.zeros(count, int)) == 0).all()
 
 
 def test_distances_to_means(blobs):

@@ -60,6 +60,7 @@ def test_arrays_that_do_not_fit(tmp_path):
     for x, y, words in (
         (IMAGES, LABELS[:3], "4 images and 3 labels"),
         (IMAGES[0, 0, 0], LABELS, "shape ()"),
+        (IMAGES[:, 0, 0], LABELS, "shape (4,)"),
         (IMAGES[:0], LABELS[:0], "no images"),
         (IMAGES.astype(str), LABELS, "real numbers"),
         (IMAGES, np.eye(4), "shape (4, 4)"),
@@ -171,7 +172,7 @@ def test_csv(tmp_path, packed):
     assert (found.labels.tolist(), found.name) == ([10, 9], "set")
 
 
-def test_csv_of_other_programs(tmp_path):
+def test_csv_of_other_programs_and_label_columns_by_name(tmp_path):
     text = '\ufeff"pixel, first",class,y\r\n1,"a ""cat"", say",0\r\n2,dog,1'
     found = read(csv(tmp_path / "set.CSV", text))
     assert found.labels.tolist() == ['a "cat", say', "dog"]
@@ -180,6 +181,9 @@ def test_csv_of_other_programs(tmp_path):
     # Labels that look alike stay apart.
     found = read(csv(tmp_path / "set.csv", "y,a\n01,1\n1,2\n1.0,3\n"))
     assert found.labels.tolist() == ["01", "1", "1.0"]
+    path = csv(tmp_path / "set.csv", "kind,label,a\n5,1,2\n")
+    assert read(path, "kind").labels.tolist() == [5]
+    refused(path, "no column 'kinds' for the labels", "kind, label, a", label="kinds")
 
 
 BAD_CSV = {
@@ -208,12 +212,6 @@ BAD_CSV = {
 def test_bad_csv(tmp_path, kind):
     text, words = BAD_CSV[kind]
     refused(csv(tmp_path / "set.csv", text), *words)
-
-
-def test_label_columns_by_name(tmp_path):
-    path = csv(tmp_path / "set.csv", "kind,label,a\n5,1,2\n")
-    assert read(path, "kind").labels.tolist() == [5]
-    refused(path, "no column 'kinds' for the labels", "kind, label, a", label="kinds")
 
 
 def test_damaged_gzip(tmp_path):

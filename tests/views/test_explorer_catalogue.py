@@ -105,16 +105,13 @@ def test_parts_that_do_not_fit_say_why(query, words):
     refused(lambda: Trainer().run(state.watched, 1), words)
 
 
-def test_what_is_watched_follows_the_rule():
-    (adapted,) = (probe for probe in State.parse("preset=meta_split&rule.inner_rate=0.5")
-                  .watched.probes if "adapted_test_loss" in probe.outputs)  # fmt: skip
-    assert adapted.inner_rate == 0.5
-
-
-def test_every_kind_on_offer_can_be_made():
+def test_every_kind_on_offer_can_be_made_and_what_is_watched_follows_the_rule():
     for slot in ("data", "net", "rule", "probes"):
         for kind, part in offered("pegr", slot).items():
             assert type(part).__name__ == kind and isinstance(part, Experiment.slots[slot])
+    (adapted,) = (probe for probe in State.parse("preset=meta_split&rule.inner_rate=0.5")
+                  .watched.probes if "adapted_test_loss" in probe.outputs)  # fmt: skip
+    assert adapted.inner_rate == 0.5
 
 
 def test_the_explorer_names_no_concrete_part():

@@ -37,16 +37,15 @@ def heat(figure):
 
 
 def test_a_map_is_the_mean_over_seeds_after_a_step(explorer):
-    figure, counted, data = shown(explorer, explorer.plane, "of=loss&step=5")
-    expected = data.loss.sel(step=5).mean("seed").transpose("signal", "dim")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
-    assert (counted.cells, counted.blank, counted.infinite) == (12, 0, 0)
-    figure, _, _ = shown(explorer, explorer.plane, "of=loss&x=signal&y=dim&at.seed=2")
-    expected = data.loss.isel(step=-1, seed=1).transpose("dim", "signal")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
-    figure, _, data = shown(explorer, explorer.plane, "of=loss&x=seed&y=signal&at.dim=mean")
-    expected = data.loss.isel(step=-1).mean("dim").transpose("signal", "seed")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+    loss = ls.load(explorer.plane, explorer.store).loss.load()
+    for query, expected in {
+        "step=5": loss.sel(step=5).mean("seed").transpose("signal", "dim"),
+        "x=signal&y=dim&at.seed=2": loss.isel(step=-1, seed=1).transpose("dim", "signal"),
+        "x=seed&y=signal&at.dim=mean": loss.isel(step=-1).mean("dim").transpose("signal", "seed"),
+    }.items():
+        figure, counted, _ = shown(explorer, explorer.plane, f"of=loss&{query}")
+        np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+        assert (counted.cells, counted.blank, counted.infinite) == (expected.size, 0, 0)
 
 
 def test_components_by_largest_or_one_by_one(explorer):
@@ -186,9 +185,8 @@ def visit(page, explorer, address):
 
 def drawn_curves(page):
     """The title of the cell, when its curves are there."""
-    page.wait_for_function(
-        "document.querySelector('#sweep-curves .js-plotly-plot')?.data?.length > 0"
-    )
+    plot = "document.querySelector('#sweep-curves .js-plotly-plot')"
+    page.wait_for_function(f"{plot}?.data?.length > 0")
     return page.inner_text("#sweep-cell h2")
 
 

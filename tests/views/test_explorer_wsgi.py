@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -108,17 +109,12 @@ def test_many_idle_connections_do_not_lock_others_out(server, monkeypatch):
 
 
 def test_long_requests_are_not_cut_and_do_not_delay_quick_ones(server):
-    codes = []
-    long = [threading.Thread(target=lambda: codes.append(get(server, "/live/answer")[0].status))
-            for _ in range(wsgi._THREADS + 3)]  # fmt: skip
-    for thread in long:
-        thread.start()
-    time.sleep(2.5)  # well beyond the patience
-    assert get(server)[1] < 1 and not codes
-    go_on.set()
-    for thread in long:
-        thread.join()
-    assert codes == [200] * len(long)
+    with ThreadPoolExecutor(wsgi._THREADS + 3) as threads:
+        long = [threads.submit(get, server, "/live/answer") for _ in range(wsgi._THREADS + 3)]
+        time.sleep(2.5)  # well beyond the patience
+        assert get(server)[1] < 1 and not any(one.done() for one in long)
+        go_on.set()
+    assert [one.result()[0].status for one in long] == [200] * len(long)
 
 
 def test_limits_of_size_and_no_name_of_the_server(server):

@@ -11,9 +11,8 @@ import learnscope as ls
 from learnscope.papers import STUDIES
 from tests.small import PENALTY, experiment, probes, run
 
-EXPERIMENT = experiment(
-    PENALTY, 4, 1, probes("Loss TestAccuracy"), {"dim": 30, "noise": 0.5}, {"width": 2}
-)
+DATA = {"dim": 30, "noise": 0.5}
+EXPERIMENT = experiment(PENALTY, 4, 1, probes("Loss TestAccuracy"), DATA, {"width": 2})
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +21,11 @@ def result():
     return run(EXPERIMENT, over=over, seeds=2)
 
 
-def test_an_experiment_shows_itself():
+def test_experiments_conditions_and_ledgers_show_themselves():
     shown = EXPERIMENT._repr_html_()
     for word in ("SignalNoise", "noise = 0.5", "PerExamplePenalty", "TestAccuracy", "[data]"):
         assert word in shown
     assert "TOML" not in EXPERIMENT.replace("net", ls.nets.Model(lambda key: None))._repr_html_()
-
-
-def test_conditions_and_ledgers_show_themselves():
     found = ls.theory.conditions(EXPERIMENT)
     assert found._repr_html_().count("<tr>") == 1 + len(found)
     ledger = STUDIES["kou"].ledger({})
@@ -37,14 +33,11 @@ def test_conditions_and_ledgers_show_themselves():
     assert "<script" not in ledger._repr_html_()
 
 
-def test_a_result_knows_its_experiment(result):
+def test_a_result_knows_its_experiment_and_draws_itself(result):
     assert result.learnscope.experiment == EXPERIMENT
     assert result.learnscope.final.loss.dims == ("noise", "rate", "seed")
     with pytest.raises(ls.BadInput, match="names no experiment"):
         _ = xr.Dataset().learnscope.experiment
-
-
-def test_a_result_draws_itself(result):
     for figure in (result.learnscope.curves(), result.learnscope.heat_map("test_accuracy")):
         assert figure.axes
         plt.close(figure)

@@ -20,7 +20,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_page_holds_all_of_it(folder):
+def test_the_page_holds_all_of_it_and_a_claim_leads_to_its_figure(folder):
     text = page(read_contents(folder))
     assert text.count("<tr id=") == len(STUDIES["pegr"].claims)
     assert "1 reproduced, 1 differs" in text
@@ -33,9 +33,6 @@ def test_the_page_holds_all_of_it(folder):
     targets = set(re.findall(r'id="([^"]+)"', text))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
     assert all(alt for alt in re.findall(r'<img [^>]*alt="([^"]*)"', text))
-
-
-def test_a_claim_leads_to_its_own_figure(folder):
     contents = read_contents(folder)
     (row,) = [r for r in contents.rows if r["id"] == "losses.literal"]
     assert [picture.name for picture in contents.pictures_of(row)] == ["figure1"]

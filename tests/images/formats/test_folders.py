@@ -5,7 +5,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.images import image_cache as kept
-from tests.images.formats.files import class_folders, pictures, save_png, write
+from tests.images.formats.files import assert_loaded, class_folders, pictures, save_png, write
 from tests.small import refused
 
 load = ls.data.load_images
@@ -87,10 +87,7 @@ def test_stl10(tmp_path, packed):
     for part in ("train", "test"):
         write(folder / f"{part}_X.bin", columns, packed)
         write(folder / f"{part}_y.bin", bytes([1, 10, 5]), packed)
-    found = load("stl10", tmp_path)
-    np.testing.assert_array_equal(found[0], images)
-    np.testing.assert_array_equal(found[2], images)
-    assert found[1].tolist() == [0, 9, 4]
+    assert_loaded(load("stl10", tmp_path), [images, [0, 9, 4]] * 2)
     for file, data, words in (
         ("test_y.bin", bytes([1, 0, 5]), "label -1"),
         ("test_y.bin", bytes([1, 11, 5]), "label 10"),
