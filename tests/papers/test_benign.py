@@ -23,9 +23,9 @@ def experiment(width=100, rate=0.05, scale=None, steps=20, sizes=100, **more):
     return ls.Experiment(data=data, net=net, rule=ls.rules.GradientDescent(rate=rate), steps=steps)
 
 
-def by_matrices(setting, factors=None, **more):
+def by_matrices(setting, factors=None):
     """The same experiment, with its matrices written out; or of other ones."""
-    sizes = {"train_per_class": setting.data.train_per_class, "signal": setting.data.signal} | more
+    sizes = {"train_per_class": setting.data.train_per_class, "signal": setting.data.signal}
     factors = setting.data.matrices() if factors is None else factors
     return setting.replace("data", ls.data.MatrixNoise(factors=factors, test=10, **sizes))
 

@@ -82,8 +82,8 @@ def test_which_array_of_an_npz(call, refuse, tmp_path):
         np.testing.assert_array_equal(read_representations(tmp_path / name), x)
     assert "200 examples x 2 units" in call("several.npz", "--array", "second")[1]
     words = "has 2 arrays: --array names one; arrays there: first, second."
-    refuse("collapse", "several.npz", said=words)
-    refuse("collapse", "several.npz", "--array", "secnod", said="did you mean 'second'?")
+    refuse("several.npz", said=words)
+    refuse("several.npz", "--array", "secnod", said="did you mean 'second'?")
 
 
 def test_a_npy_is_mapped_and_either_order_is_read(tmp_path):
@@ -104,7 +104,7 @@ def test_thresholds(call, refuse, tmp_path):
     np.save(tmp_path / "z.npy", x)
     assert "dead units        1: 2" in call("z.npy", "--dead", "0.01")[1]
     assert "dimensional collapse" in call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
-    refuse("collapse", "z.npy", "--duplicate", "2", said="duplicate = 2.0 is not allowed")
+    refuse("z.npy", "--duplicate", "2", said="duplicate = 2.0 is not allowed")
 
 
 BAD_CALLS = {
@@ -149,13 +149,13 @@ def test_bad_calls_get_one_sentence(refuse, tmp_path, words):
     zipfile.ZipFile(tmp_path / "none.npz", "w").close()
     good[2, 1] = np.nan
     np.save(tmp_path / "nan.npy", good)
-    refuse("collapse", *words, "--out", "results", said=BAD_CALLS[words])
+    refuse(*words, "--out", "results", said=BAD_CALLS[words])
 
 
 def test_an_output_folder_that_cannot_be_written(refuse, tmp_path):
     np.save(tmp_path / "z.npy", units())
     (tmp_path / "occupied").write_text("a file")
-    refuse("collapse", "z.npy", "--out", "occupied/results", said="cannot be written")
+    refuse("z.npy", "--out", "occupied/results", said="cannot be written")
     assert (tmp_path / "occupied").read_text() == "a file"
 
 

@@ -138,12 +138,12 @@ def test_bad_calls_get_one_sentence(refuse, tmp_path, words):
     images = np.ones((4, 3))
     images[2, 1] = np.nan
     np.savez(tmp_path / "nan.npz", x=images, y=np.ones(4, int))
-    refuse("influence", *words, "--out", "results", said=BAD_CALLS[words])
+    refuse(*words, "--out", "results", said=BAD_CALLS[words])
 
 
 def test_an_output_folder_that_cannot_be_written(refuse, tmp_path):
     (tmp_path / "occupied").write_text("a file")
-    refuse("influence", "--out", "occupied/results", said="cannot be written")
+    refuse("--out", "occupied/results", said="cannot be written")
     assert (tmp_path / "occupied").read_text() == "a file"
 
 
