@@ -91,7 +91,7 @@ def test_closing_time_in_section_4_1(scale, time):
     assert round(pegr.closing_time(20, 10, 1.0, scale, 0.02)) == time
 
 
-def test_times_by_hand_of_which_a_printed_one_is_negative():
+def test_times_by_hand():
     # n = e^2 and 8m/delta = e^8 make every logarithm a whole number.
     train, width, delta = math.exp(2), 1.0, 8 * math.exp(-8)
     goal = 4 / (0.01 * 2.0 * 2 * 4)
@@ -108,6 +108,9 @@ def test_times_by_hand_of_which_a_printed_one_is_negative():
     first = pegr.memorisation_first_stage(400, 20, 10, 0.5, 1e-6, 0.02)
     logs = math.log(20) * math.sqrt(math.log(16000))
     assert first == pytest.approx(100 * math.log(0.8 / (2 * logs * 1e-6 * 10)))
+
+
+def test_printed_second_stage_without_penalty_is_negative():
     setting = (400, 20, 10, 0.5, 0.02)
     printed = printed_second_stage(*setting)
     assert printed < 0
