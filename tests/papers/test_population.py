@@ -235,7 +235,8 @@ def test_two_steps_are_the_rules_own(weighted):
             states.append(step(states[-1], problem, jax.random.key(6)))
         x = theory.components_of(problem.train.x, problem.directions)
         y = np.asarray(problem.train.y)
-        params = [jax.tree.map(np.asarray, dict(vars(each.params))) for each in states]
+        names = ("filters", "bias", "second")
+        params = [{name: np.asarray(each.params[name]) for name in names} for each in states]
         for each in params:
             each["filters"] = theory.components_of(each["filters"], problem.directions)
     assert theory.output_bound(model, *params[0].values(), noise) == 0  # twins
