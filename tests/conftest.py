@@ -81,3 +81,16 @@ def call(monkeypatch, capsys, tmp_path):
         return stopped.value.code, said.out, said.err
 
     return run
+
+
+@pytest.fixture
+def refuse(call):
+    """A call that gets one sentence, with these words in it, and writes nothing."""
+
+    def check(*words, said, out="results"):
+        code, printed, err = call(*words)
+        assert code == 2 and printed == "", err
+        assert err.startswith("learnscope: ") and err.count("\n") == 1 and said in err, err
+        assert not list(Path(out).rglob("*.*"))
+
+    return check

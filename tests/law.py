@@ -10,6 +10,12 @@ import numpy as np
 from scipy import stats
 
 LEVEL = 1e-5
+# Of noise, all with variance 1.
+LAWS = {
+    "gaussian": stats.norm(),
+    "uniform": stats.uniform(-(3**0.5), 2 * 3**0.5),
+    "triangular": stats.triang(0.5, -(6**0.5), 2 * 6**0.5),
+}
 
 
 def p_value(found, right):

@@ -52,6 +52,17 @@ def signals(**changes):
     return ls.data.SignalNoise(**setting | changes)
 
 
+def strong_weak(dim, **changes):
+    setting = {"patches": 16, "feature_patches": 4, "strengths": (3, 2), "noise": 1, "batch": 2}
+    return ls.data.StrongWeak(dim, **setting | {"test": 2} | changes)
+
+
+def tasks(**changes):
+    setting = {"dim": 30, "dictionary": 6, "tasks": 3, "samples": 5, "validation": 2}
+    setting |= {"signal": 1.0, "task_signal": 0.5, "noise": 0.3, "test_tasks": 2}
+    return ls.data.TaskFamily(**setting | changes)
+
+
 def experiment(rule=DESCENT, steps=10, every=5, probes=None, data=None, net=None):
     """Of given parts; or, of data and net, with fields changed."""
     if data is None or isinstance(data, dict):

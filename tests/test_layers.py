@@ -8,7 +8,6 @@ import pytest
 
 PACKAGE = "learnscope"
 ROOT = Path(__file__).parent.parent / PACKAGE
-
 # A room of the package may import itself and what stands before it in this list.
 ORDER = (
     "errors", "part", "space", "data", "nets", "images", "rules", "probes", "lab", "theory",

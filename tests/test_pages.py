@@ -48,8 +48,7 @@ def run_page(page: Path) -> types.ModuleType:
     sys.modules[module.__name__] = module
     text = page.read_text()
     for words, code in blocks(page, "python", "py"):
-        above = text[: text.index(code)].count("\n")
-        compiled = compile("\n" * above + code, str(page), "exec")
+        compiled = compile("\n" * text[: text.index(code)].count("\n") + code, str(page), "exec")
         try:
             exec(compiled, module.__dict__)
         except ls.MissingData:
@@ -160,13 +159,10 @@ def test_commands_are_ones_that_there_are(words: tuple[str, ...], call):
                     assert not figure or known.figure(figure)
 
 
-def test_every_page_is_in_the_navigation():
+def test_every_page_is_in_the_navigation_and_names_no_machine():
     told = (ROOT / "mkdocs.yml").read_text()
     for page in (ROOT / "docs").glob("**/*.md"):
         assert f" {page.relative_to(ROOT / 'docs').as_posix()}\n" in told, name_of(page)
-
-
-def test_pages_name_no_machine():
     for page in PAGES:
         assert not re.search(r"(?<![\w.~])/(home|tmp|work|opt|Users)/", page.read_text()), page
 
@@ -193,12 +189,7 @@ def page_maker():
     return module
 
 
-def test_every_benchmark_is_on_the_performance_page():
-    made, text = page_maker(), (ROOT / "docs" / "performance.md").read_text()
-    assert list(made.sections(text)) == [file.stem for file in made.benchmarks()]
-
-
-def test_a_benchmark_rewrites_its_own_section_only():
+def test_every_benchmark_is_on_the_performance_page_and_rewrites_its_own_section_only():
     made, text = page_maker(), (ROOT / "docs" / "performance.md").read_text()
     after = made.rewritten(text, "workers", "ratio: 1.93\n", "a machine of 2 cores")
     before, now = made.sections(text), made.sections(after)
@@ -207,3 +198,4 @@ def test_a_benchmark_rewrites_its_own_section_only():
     assert all(before[name] == now[name] for name in before if name != "workers")
     head = itertools.takewhile(lambda line: not line.startswith("<!-- "), text.splitlines())
     assert after.startswith("\n".join(head))
+    assert list(made.sections(text)) == [file.stem for file in made.benchmarks()]

@@ -35,18 +35,6 @@ def file(tmp_path):
     return path
 
 
-@pytest.fixture
-def refuse(call):
-    """A call that gets one sentence, with these words in it."""
-
-    def check(*words, said):
-        code, out, err = call(*words)
-        assert code == 2 and out == "", err
-        assert err.startswith("learnscope: ") and err.count("\n") == 1 and said in err, err
-
-    return check
-
-
 def test_help_answers_in_half_a_second_without_jax():
     times = []
     for _ in range(3):  # the best counts: the machine may be busy with other tests
@@ -74,10 +62,12 @@ def test_imports_are_light():
     assert python("-c", code).strip() == "False"  # no devices
 
 
-def test_list_names_studies_figures_and_parts(call):
+def test_list_names_parts_and_conditions_prints_margins_and_predictions(call, file):
     code, out, _ = call("list")
     names = ("pegr.figure1", "pegr.phase", "SignalNoise", "PatchCNN", "FullPenalty")
     assert code == 0 and all(name in out for name in names)
+    code, out, _ = call("conditions", file, "data.noise=1.0")
+    assert code == 0 and "margin" in out and "closing_time" in out
 
 
 def test_sweep_writes_data_and_curves(call, file, tmp_path):
@@ -86,24 +76,16 @@ def test_sweep_writes_data_and_curves(call, file, tmp_path):
     names = sorted(path.name for path in (tmp_path / "results").iterdir())
     assert names == ["small.nc", "small.pdf", "small.png"]
     with xr.open_dataset(tmp_path / "results" / "small.nc", engine="h5netcdf") as data:
-        assert dict(data.sizes) == {
-            "noise": 2, "weight": 2, "seed": 3, "step": 7, "filter": 6, "sample": 4,
-        }  # fmt: skip
+        sizes = {"noise": 2, "weight": 2, "seed": 3, "step": 7, "filter": 6, "sample": 4}
+        assert dict(data.sizes) == sizes
         assert data.attrs["coordinates_used"] == "compressed"
         assert "SignalNoise" in data.attrs["experiment"]
     assert call("sweep", file, "--quiet", "--out", "results") == (0, "", "")
 
 
-def test_conditions_prints_margins_and_predictions(call, file):
-    code, out, _ = call("conditions", file, "data.noise=1.0")
-    assert code == 0 and "margin" in out and "closing_time" in out
-
-
 def test_run_of_one_figure_with_changes(call, tmp_path):
-    code, out, _ = call(
-        "run", "pegr.theorem", "steps=20", "record.every=5", "data.test=10", "--seeds", 2,
-        "--scale", "smoke", "--out", "results",
-    )  # fmt: skip
+    words = ("steps=20", "record.every=5", "data.test=10", "--seeds", 2, "--scale", "smoke")
+    code, out, _ = call("run", "pegr.theorem", *words, "--out", "results")
     assert code == 0
     names = sorted(path.name for path in (tmp_path / "results" / "pegr").iterdir())
     assert names == ["theorem.nc", "theorem.pdf", "theorem.png"] and "results" in out
@@ -138,7 +120,8 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
     assert [row["id"] for row in rows if row["id"] == "old"] == ["old"]
     # A damaged ledger is one sentence, and is left as it is.
     ledger.write_text("[1]")
-    refuse("verify", "--scale", "smoke", "--out", "results", said="ledger.json is not a ledger")
+    words = ("verify", "--scale", "smoke", "--out", "results")
+    refuse(*words, said="ledger.json is not a ledger", out="elsewhere")
     assert ledger.read_text() == "[1]"
     # So is a figure that cannot be drawn with changed values.
     studies["pegr"] = dataclasses.replace(cut, figures={"bad": bad})
@@ -164,9 +147,8 @@ BAD_CHANGES = {
 
 
 @pytest.mark.parametrize("change", BAD_CHANGES)
-def test_bad_changes_get_one_sentence(refuse, file, tmp_path, change):
+def test_bad_changes_get_one_sentence(refuse, file, change):
     refuse("sweep", file, change, "--out", "results", said=BAD_CHANGES[change])
-    assert not list((tmp_path / "results").rglob("*.*"))
 
 
 BAD_CALLS = {
@@ -275,8 +257,7 @@ def test_runs_are_listed_shown_exported_and_removed(call, refuse, file, tmp_path
 
 
 def test_a_boundary_from_a_file(call, file, tmp_path):
-    text = EXPERIMENT.partition("[over]")[0].replace("test = 8", "test = 100")
-    file.write_text(text + BOUNDARY)
+    file.write_text(EXPERIMENT.partition("[over]")[0].replace("test = 8", "test = 100") + BOUNDARY)
     code, said, err = call("boundary", file, "--seeds", "6", "net.activation=relu", "steps=60")
     assert code == 0 and "crossed" in said and "data.signal" in said, err
     for ending in ("png", "nc"):
@@ -295,8 +276,7 @@ def test_a_boundary_from_a_file(call, file, tmp_path):
     ],
 )
 def test_a_bad_boundary_is_one_sentence(refuse, file, change, words):
-    text = EXPERIMENT.partition("[over]")[0] + BOUNDARY
-    file.write_text(text.replace(*change))
+    file.write_text((EXPERIMENT.partition("[over]")[0] + BOUNDARY).replace(*change))
     refuse("boundary", file, said=words)
     assert stored() == []
 
@@ -318,11 +298,8 @@ def test_long_sweeps_are_announced_or_need_a_yes(call, refuse, file, monkeypatch
     assert "on this machine" in call("sweep", file, "--store", "other", "--yes")[1]
     file.write_text(EXPERIMENT.partition("[over]")[0] + BOUNDARY)
     refuse("boundary", file, said="--yes")
-    for words in (
-        ("run", "kou.exponent"),
-        ("grid", "--data", "LinearTasks", "--rule", "LinearCentroid"),
-    ):
-        refuse(*words, "--scale", "smoke", said="--yes")
+    for words in ("run kou.exponent", "grid --data LinearTasks --rule LinearCentroid"):
+        refuse(*words.split(), "--scale", "smoke", said="--yes")
     refuse("grid", "--seeds", 2**31, said="too many seeds")
 
 
@@ -333,11 +310,10 @@ def test_ctrl_c_does_not_wait_for_workers(file, tmp_path):
         "from learnscope.cli import main\nif __name__ == '__main__': main()\n"
     )
     (tmp_path / "main.py").write_text(code)
-    child = subprocess.Popen(
-        [sys.executable, "main.py", "sweep", file, "steps=5,2000000000", "record.every=100000000",
-         "--workers", "2", "--yes", "--quiet"],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+    words = ("steps=5,2000000000", "record.every=100000000", "--workers", "2", "--yes", "--quiet")
+    command = [sys.executable, "main.py", "sweep", file, *words]
+    how = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    child = subprocess.Popen(command, **how)
     try:
         while not list(tmp_path.glob("learnscope-results/*/seconds/c/*/*")):
             assert child.poll() is None, child.communicate()

@@ -28,27 +28,15 @@ from tests.conformance.examples import (
 from tests.small import quick
 
 SLOTS = {slot: ls.Experiment.slots[slot] for slot in ("data", "net", "rule", "probes")}
-
-
 CASES = [
     pytest.param(slot, part, id=f"{name}-{company}-{position}")
     for slot in SLOTS
     for position, (company, name, part) in enumerate(examples_of(slot))
 ]
-
-
-KINDS = [
-    pytest.param(slot, kind, id=name) for slot in SLOTS for name, kind in kinds_of(slot).items()
-]
-
-
+KINDS = [pytest.param(s, kind, id=name) for s in SLOTS for name, kind in kinds_of(s).items()]
 # Compiling these takes seconds: on request.
 LATER = ("pairs", "views", "tasks", "image_tasks", "centroids", "images", "taught")
-
-
 DEEP = ("LeNet5", "Conv4", "Conv6", "ResNet", "Projection")
-
-
 KEY = jax.random.key(0)
 
 
@@ -136,7 +124,7 @@ def drawn(company: str, compressed: bool, wider: Any = None) -> tuple[Problem, P
     return quick(draw)(KEY)
 
 
-def battery(function: Callable, *inputs: Any) -> Any:
+def passed(function: Callable, *inputs: Any) -> Any:
     """The value of a function of a key and inputs, once it has passed.
 
     It is jitted and vmapped over three keys of which two are the same: these two must give the same

@@ -6,6 +6,7 @@ is compiled several times) and together they should reach every branch.
 """
 
 import contextlib
+import functools
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from jaxtyping import Array, Key
 import learnscope as ls
 from learnscope.lab.size import check_fit
 from learnscope.part import AbstractPart, example_of, kinds
+from tests import small
 from tests.small import probes
 
 Table = dict[str, list[AbstractPart]]
@@ -32,11 +34,14 @@ def flat_mlp_of_classes(key: Key[Array, ""]) -> eqx.Module:
     return flat_mlp(key, 62, 3)
 
 
-def signals(**changes) -> ls.data.SignalNoise:
-    setting = {"dim": 30, "train": 4, "test": 3, "signal": 1.0, "noise": 0.5}
-    return ls.data.SignalNoise(**setting | changes)
-
-
+signals = functools.partial(small.signals, dim=30, train=4, test=3, noise=0.5)
+strong_weak = functools.partial(
+    small.strong_weak, 30, patches=6, feature_patches=2, noise=0.5, batch=6, test=8
+)
+META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
+PAIRS = {"rate": 0.01, "head_rate": 0.1}
+FIRST = {"first_rate": 0.5, "second_rate": 0.5, "rate": 0.1}
+TEACHER = ls.nets.FullyConnected(width=2, classes=3)
 # What the other slots of an experiment hold while one kind is looked at: parts for labels +1 and -1
 # with one output, and parts for labels 0, 1, ... with one output a class, do not go together.
 THREE = ls.data.Images("digits", train=6, test=5, classes=(0, 1, 2))
@@ -53,7 +58,7 @@ COMPANIONS: dict[str, dict] = {
     "patterns": {
         "data": ls.data.Patterns(dim=32, patterns=10, relevant=3, train=24, test=12),
         "net": ls.nets.TwoLayer(width=6, scale=0.3, bias_scale=0.1),
-        "rule": ls.rules.TwoStep(first_rate=0.5, second_rate=0.5, rate=0.1, noise=0.1),
+        "rule": ls.rules.TwoStep(**FIRST, noise=0.1),
     },
     "tasks": {
         "data": ls.data.TaskFamily(
@@ -61,7 +66,7 @@ COMPANIONS: dict[str, dict] = {
             noise=0.3, test_tasks=4,
         ),
         "net": ls.nets.PatchCNN(width=2, activation="huberised", scale=0.1, second_layer="sum"),
-        "rule": ls.rules.Fomaml(rate=0.1, inner_rate=0.5, inner_steps=2),
+        "rule": ls.rules.Fomaml(**META),
     },
     "centroids": {
         "data": ls.data.LinearTasks(
@@ -75,11 +80,8 @@ COMPANIONS: dict[str, dict] = {
         "rule": ls.rules.GradientDescent(rate=0.1),
     },
     "pairs": {
-        "data": ls.data.StrongWeak(
-            dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6, test=8
-        ),
-        "net": ls.nets.PatchEncoder(width=2),
-        "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
+        "data": strong_weak(strengths=[3, 2]), "net": ls.nets.PatchEncoder(width=2),
+        "rule": ls.rules.NonContrastive(**PAIRS),
         "probes": (ls.probes.NeuronCorrelation(bins=4),),
     },
     "image_tasks": {
@@ -97,19 +99,14 @@ COMPANIONS: dict[str, dict] = {
             ls.nets.FullyConnected(width=4, activation="relu"), width=5, outputs=3,
             normalise="batch",
         ),
-        "rule": ls.rules.NonContrastive(rate=0.01, head_rate=0.1),
-        "probes": (ls.probes.NeuronCorrelation(bins=4),),
+        "rule": ls.rules.NonContrastive(**PAIRS), "probes": (ls.probes.NeuronCorrelation(bins=4),),
     },
     "taught": {
-        "data": ls.data.TeacherMixture(
-            THREE, ls.nets.FullyConnected(width=2, classes=3), teacher_steps=2
-        ),
+        "data": ls.data.TeacherMixture(THREE, TEACHER, teacher_steps=2),
         "net": ls.nets.FullyConnected(width=3, classes=3),
         "rule": ls.rules.GradientDescent(rate=0.1),
     },
 }  # fmt: skip
-META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
-PAIRS = {"rate": 0.01, "head_rate": 0.1}
 
 
 def _shared_and_own() -> list[list[list[float]]]:
@@ -176,15 +173,11 @@ MORE: dict[str, Table] = {
             ),
         ],
         "net": [
-            ls.nets.TwoLayer(
-                width=6, activation="quadratic", scale=0.3, symmetric=False, smoothing=0.1
-            ),
-            ls.nets.TwoLayer(width=6, activation="relu", scale=0.3, smoothing=0.1),
+            ls.nets.TwoLayer(6, "quadratic", scale=0.3, symmetric=False, smoothing=0.1),
+            ls.nets.TwoLayer(6, "relu", scale=0.3, smoothing=0.1),
         ],
         "rule": [
-            ls.rules.FrozenFeatures(
-                after=1, rescale=2.0, head="zero", first_rate=0.5, second_rate=0.5, rate=0.1
-            ),
+            ls.rules.FrozenFeatures(after=1, rescale=2.0, head="zero", **FIRST),
             ls.rules.RandomFeatures(rate=0.1), ls.rules.Linearised(rate=0.1),
         ],
         "probes": [
@@ -260,9 +253,8 @@ MORE: dict[str, Table] = {
     "taught": {
         "data": [
             ls.data.TeacherMixture(
-                THREE.replace("batch", 3), ls.nets.FullyConnected(width=2, classes=3),
-                ls.data.Images("digits"), share=0.25, teacher_steps=2, teacher_batch=4, weight=0.1,
-                sharpness=0.0,
+                THREE.replace("batch", 3), TEACHER, ls.data.Images("digits"), share=0.25,
+                teacher_steps=2, teacher_batch=4, weight=0.1, sharpness=0.0,
             ),
         ],
         "probes": [
@@ -272,15 +264,10 @@ MORE: dict[str, Table] = {
     },
     "pairs": {
         "data": [
-            ls.data.StrongWeak(
-                dim=30, patches=6, feature_patches=2, strengths=[3, 2], noise=0.5, batch=6,
-                frequencies=[1, 3], noise_law="uniform", together=True, test=8,
-            ),
+            strong_weak(frequencies=[1, 3], noise_law="uniform", together=True),
             ls.data.Viewed(signals(test=6), ls.data.NoisyViews(0.2)),
         ],
-        "net": [
-            ls.nets.PatchEncoder(width=2, activation="relu2", scale=0.3, overlaps=[2, 1, 1, 2]),
-        ],
+        "net": [ls.nets.PatchEncoder(2, activation="relu2", scale=0.3, overlaps=[2, 1, 1, 2])],
         "rule": [
             ls.rules.NonContrastive(**PAIRS, head="mlp", hidden=3, target="ema", both_ways=True),
             ls.rules.Contrastive(rate=0.01),
@@ -359,6 +346,5 @@ def companions(slot: str, part: AbstractPart) -> dict[str, AbstractPart]:
 
 def experiment_with(slot: str, part: AbstractPart, **others) -> ls.Experiment:
     """A tiny experiment around one part."""
-    value = (part,) if slot == "probes" else part
-    parts = {**companions(slot, part), slot: value} | others
+    parts = {**companions(slot, part), slot: ((part,) if slot == "probes" else part)} | others
     return ls.Experiment(**parts, steps=3)

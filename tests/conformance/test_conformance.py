@@ -25,42 +25,18 @@ import learnscope as ls
 from learnscope.data import Problem
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.part import PAPERS, AbstractPart
-from tests.conformance.battery import (
-    CASES,
-    KEY,
-    KINDS,
-    PAIRS,
-    SLOTS,
-    battery,
-    chosen,
-    differ,
-    drawn,
-    finite,
-    frame_of,
-    of,
-    same,
-    setting,
-    ways,
-    wrong_values,
-)
-from tests.conformance.examples import (
-    COMPANIONS,
-    companions,
-    examples_of,
-    experiment_with,
-    found,
-)
+from tests.conformance import battery, examples
 from tests.small import quick, refused
 
 
-@pytest.mark.parametrize(("slot", "kind"), KINDS)
+@pytest.mark.parametrize(("slot", "kind"), battery.KINDS)
 def test_every_kind_has_an_example(slot: str, kind: type):
-    parts = [part for _, name, part in examples_of(slot) if name == kind.__name__]
-    parts = parts or [found(slot, kind)[2]]  # which says why there is none
+    parts = [part for _, name, part in examples.examples_of(slot) if name == kind.__name__]
+    parts = parts or [examples.found(slot, kind)[2]]  # which says why there is none
     assert all(type(part) is kind for part in parts), f"another kind stands under {kind.__name__}"
 
 
-@pytest.mark.parametrize(("slot", "kind"), KINDS)
+@pytest.mark.parametrize(("slot", "kind"), battery.KINDS)
 def test_documented(slot: str, kind: type):
     text = kind.__doc__ or ""
     # Without a docstring a dataclass makes one from its signature.
@@ -72,7 +48,7 @@ def test_documented(slot: str, kind: type):
         assert key in PAPERS
 
 
-@pytest.mark.parametrize(("slot", "kind"), KINDS)
+@pytest.mark.parametrize(("slot", "kind"), battery.KINDS)
 def test_exported(slot: str, kind: type):
     if kind.__module__.split(".")[0] != "learnscope":
         return  # a user's own
@@ -80,12 +56,12 @@ def test_exported(slot: str, kind: type):
     assert getattr(folder, kind.__name__) is kind
 
 
-@pytest.mark.parametrize(("slot", "part"), CASES)
+@pytest.mark.parametrize(("slot", "part"), battery.CASES)
 def test_validated(slot: str, part: AbstractPart):
     kind = type(part).__name__
     for field in dataclasses.fields(part):
         allowed = field.metadata.get("allowed")
-        for value in [] if allowed is None else wrong_values(allowed):
+        for value in [] if allowed is None else battery.wrong_values(allowed):
             make = functools.partial(part.replace, field.name, value)
             place = rf"{kind}\.{field.name} ="
             if allowed.each and isinstance(value, list):  # right, or of the wrong length
@@ -96,9 +72,9 @@ def test_validated(slot: str, part: AbstractPart):
             refused(make, match=place)
 
 
-@pytest.mark.parametrize(("slot", "part"), CASES)
+@pytest.mark.parametrize(("slot", "part"), battery.CASES)
 def test_storable(slot: str, part: AbstractPart):
-    experiment = experiment_with(slot, part)
+    experiment = examples.experiment_with(slot, part)
     values = [getattr(part, field.name) for field in dataclasses.fields(part)]
     if any(inspect.isfunction(value) for value in values):  # code, which no text can hold
         with pytest.raises(ls.BadInput, match=rf"{type(part).__name__}\..* cannot be stored"):
@@ -108,7 +84,7 @@ def test_storable(slot: str, part: AbstractPart):
     assert ls.Experiment.from_json(experiment.to_json()) == experiment
 
 
-@pytest.mark.parametrize(("slot", "part"), CASES)
+@pytest.mark.parametrize(("slot", "part"), battery.CASES)
 def test_safe_to_copy_and_pickle(slot: str, part: AbstractPart):
     for other in (copy.copy(part), copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
         assert type(other) is type(part)
@@ -118,7 +94,7 @@ def test_safe_to_copy_and_pickle(slot: str, part: AbstractPart):
         assert hash(jax.tree.structure(part)) == hash(jax.tree.structure(other))
 
 
-@pytest.mark.parametrize(("slot", "part"), CASES)
+@pytest.mark.parametrize(("slot", "part"), battery.CASES)
 def test_numbers_are_leaves_and_the_rest_is_static(slot: str, part: AbstractPart):
     leaves = [id(leaf) for leaf in jax.tree.leaves(part)]
     for field in dataclasses.fields(part):
@@ -129,18 +105,18 @@ def test_numbers_are_leaves_and_the_rest_is_static(slot: str, part: AbstractPart
             assert all(there == (allowed.kind == "number") for there in found), field.name
 
 
-@pytest.mark.parametrize(("slot", "part"), of("data"))
+@pytest.mark.parametrize(("slot", "part"), battery.of("data"))
 def test_a_data_model(slot: str, part: Any):
-    experiment = experiment_with(slot, part)
-    for compressed in ways(experiment):
-        frame = frame_of(experiment, compressed)
+    experiment = examples.experiment_with(slot, part)
+    for compressed in battery.ways(experiment):
+        frame = battery.frame_of(experiment, compressed)
 
         def draw(key, frame=frame):
             problem = part.sample(key, frame)
             return problem, part.example(key, problem), problem.batch(key)
 
-        one, other = battery(draw)
-        assert differ(one, other), "two keys, one draw"
+        one, other = battery.passed(draw)
+        assert battery.differ(one, other), "two keys, one draw"
         problem, fresh, _ = one
         check_problem(problem, part, compressed)
         axes = jax.tree.map(lambda leaf: leaf.ndim, (fresh.x, fresh.y))
@@ -166,80 +142,80 @@ def check_problem(problem: Problem, part: Any, compressed: bool) -> None:
         assert problem.frame.used == span, "`span` is what directions and training vectors take up"
 
 
-@pytest.mark.parametrize(("slot", "part"), of("net", deep=True))
+@pytest.mark.parametrize(("slot", "part"), battery.of("net", deep=True))
 def test_a_net(slot: str, part: Any):
-    for compressed in ways(experiment_with(slot, part)):
-        problem, _ = setting(slot, part, compressed)
+    for compressed in battery.ways(examples.experiment_with(slot, part)):
+        problem, _ = battery.setting(slot, part, compressed)
 
         def draw(key, problem=problem):
             params = part.init(key, problem)
             return params, part(params, problem.train.x)
 
-        one, other = battery(draw)
-        assert differ(one, other), "two keys, one draw"
+        one, other = battery.passed(draw)
+        assert battery.differ(one, other), "two keys, one draw"
         params, outputs = one
         assert outputs.shape[0] == problem.train.size
         assert all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in jax.tree.leaves(params))
         # A diverged run must not pass for one that outputs something.
         lost = jax.tree.map(lambda leaf: np.full_like(leaf, np.nan), params)
-        output = quick(part)
-        assert np.isnan(output(lost, problem.train.x)).all()
+        assert np.isnan(quick(part)(lost, problem.train.x)).all()
         if isinstance(part, AbstractInnerProductNet):
             assert params["filters"].shape[-1] == problem.frame.rank
             assert part.rows <= params["filters"].shape[0]
 
 
-@pytest.mark.parametrize(("slot", "part"), of("rule"))
+@pytest.mark.parametrize(("slot", "part"), battery.of("rule"))
 def test_a_rule(slot: str, part: Any):
-    for compressed in ways(experiment_with(slot, part)):
-        problem, params = setting(slot, part, compressed)
-        net = companions(slot, part)["net"]
+    for compressed in battery.ways(examples.experiment_with(slot, part)):
+        problem, params = battery.setting(slot, part, compressed)
+        net = examples.companions(slot, part)["net"]
 
         def train(key, problem=problem, params=params, net=net):
             state = part.init(net, problem, key, params)
             return state, part.step(state, problem, key)
 
-        (state, after), _ = battery(train)
+        (state, after), _ = battery.passed(train)
         assert (state.step, after.step) == (0, 1)
-        same(state.params, state.start)
-        same(after.start, state.start)
-        assert differ(after.params, state.params)
+        battery.same(state.params, state.start)
+        battery.same(after.start, state.start)
+        assert battery.differ(after.params, state.params)
         # A run is a loop over the state: its structure, shapes and dtypes must not change.
         assert jax.tree.structure(state) == jax.tree.structure(after)
         for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True):
             assert (jnp.shape(a), jnp.result_type(a)) == (jnp.shape(b), jnp.result_type(b))
 
 
-@pytest.mark.parametrize(("slot", "part", "net"), PAIRS)
+@pytest.mark.parametrize(("slot", "part", "net"), battery.PAIRS)
 def test_every_rule_trains_every_net(slot: str, part: Any, net: Any):
-    problem, _ = setting(slot, part, False)
-    params = quick(net.init)(KEY, problem)
+    problem, _ = battery.setting(slot, part, False)
+    params = quick(net.init)(battery.KEY, problem)
 
     def train():
-        state = part.init(net, problem, KEY, params)
-        return part.step(state, problem, KEY).params
+        return part.step(part.init(net, problem, battery.KEY, params), problem, battery.KEY).params
 
     after = quick(train)()
-    finite(after)
-    assert differ(after, params)
+    battery.finite(after)
+    assert battery.differ(after, params)
 
 
-@pytest.mark.parametrize("company", COMPANIONS)
+@pytest.mark.parametrize("company", examples.COMPANIONS)
 def test_probes(company: str):
     """All in one program; and a probe never changes a run, so that their order does not matter."""
-    check_probes(company, [part for other, _, part in examples_of("probes") if other == company])
+    check_probes(
+        company, [part for other, _, part in examples.examples_of("probes") if other == company]
+    )
 
 
 def check_probes(company: str, probes: list) -> None:
-    data, net, rule = (COMPANIONS[company][slot] for slot in ("data", "net", "rule"))
-    for compressed in ways(experiment_with("data", data)):
-        problem, params = drawn(company, compressed)
+    data, net, rule = (examples.COMPANIONS[company][slot] for slot in ("data", "net", "rule"))
+    for compressed in battery.ways(examples.experiment_with("data", data)):
+        problem, params = battery.drawn(company, compressed)
 
         def read(key, problem=problem, params=params):
             state = rule.step(rule.init(net, problem, key, params), problem, key)
             return [probe(state, problem) for probe in probes]
 
-        for probe, value in zip(probes, battery(read)[0], strict=True):
+        for probe, value in zip(probes, battery.passed(read)[0], strict=True):
             values = value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
             assert set(values) == set(probe.outputs), type(probe).__name__
             for name, array in values.items():
@@ -249,14 +225,14 @@ def check_probes(company: str, probes: list) -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize(("slot", "part"), of(*SLOTS, later=True))
+@pytest.mark.parametrize(("slot", "part"), battery.of(*battery.SLOTS, later=True))
 def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str):
     """Every real number of a run is of the precision asked for: nothing is promoted or cut."""
-    experiment = experiment_with(slot, part)
+    experiment = examples.experiment_with(slot, part)
     with jax.enable_x64(precision == "float64"):
         number = lambda leaf: jnp.asarray(leaf, precision) if isinstance(leaf, float) else leaf  # noqa: E731
         data, net, rule, probes = (
-            jax.tree.map(number, getattr(experiment, name)) for name in SLOTS
+            jax.tree.map(number, getattr(experiment, name)) for name in battery.SLOTS
         )
 
         def story(key, frame):
@@ -266,8 +242,10 @@ def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str)
             fresh = data.example(key, problem)
             return problem, learnt, fresh, [probe(state, problem) for probe in probes]
 
-        for compressed in ways(experiment):
-            found = jax.eval_shape(lambda k, c=compressed: story(k, frame_of(experiment, c)), KEY)
+        for compressed in battery.ways(experiment):
+            found = jax.eval_shape(
+                lambda k, c=compressed: story(k, battery.frame_of(experiment, c)), battery.KEY
+            )
             for path, leaf in jax.tree.leaves_with_path(found):
                 if jnp.issubdtype(leaf.dtype, jnp.inexact):
                     assert leaf.dtype == precision, jax.tree_util.keystr(path)
@@ -277,13 +255,13 @@ def first_examples() -> dict[str, ls.Experiment]:
     """One experiment for every kind; the same is not listed again for each of its own parts."""
     first: dict[tuple, AbstractPart] = {}
     for slot in ("data", "net", "rule"):
-        for company, name, part in examples_of(slot):
+        for company, name, part in examples.examples_of(slot):
             # Deep networks compile for long, and tests/data runs one in any company.
             if slot != "net" or company not in ("images", "views", "taught", "image_tasks"):
                 first.setdefault((slot, company, name), part)
     listed: dict[str, ls.Experiment] = {}
     for (slot, company, name), part in first.items():
-        experiment = experiment_with(slot, part)
+        experiment = examples.experiment_with(slot, part)
         if not any(experiment == other for other in listed.values()):
             listed[f"{company} {name}"] = experiment
     return listed
@@ -298,7 +276,7 @@ def digests() -> dict[str, str]:
         assert numbers, name
         assert all(np.isfinite(values).all() for values in numbers), name
         assert np.isnan(result.diverged_at).all(), name
-        assert result.attrs["coordinates_used"] == chosen(experiment), name
+        assert result.attrs["coordinates_used"] == battery.chosen(experiment), name
         bits = b"".join(values.values.tobytes() for values in numbers)
         found[name] = hashlib.sha256(bits).hexdigest()
     return found
@@ -309,7 +287,6 @@ def test_runs_are_finite_and_the_same_in_any_process():
         "import json, jax; jax.config.update('jax_numpy_rank_promotion', 'raise'); "
         "from tests.conformance.test_conformance import digests; print(json.dumps(digests()))"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == digests()

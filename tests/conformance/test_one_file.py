@@ -42,14 +42,11 @@ def called(tmp_path):
     return call
 
 
-def test_the_battery_finds_them(called):
+def test_the_battery_and_the_grid_find_them(called):
     words = "-m pytest -v -p own_parts -p no:cacheprovider tests/conformance/test_conformance.py"
     chosen = f"({' or '.join(SKELETONS.values())} or test_probes and signs) and not every_net"
     out = called(*words.split(), "-k", chosen)
-    for test in ("test_a_data_model[Brightness-", "test_a_net[SoftplusNet-", "test_a_rule[PullToS",
-                 "test_storable[Movement-", "test_documented[Movement]"):  # fmt: skip
-        assert test in out, test
-
-
-def test_the_grid_finds_them(called):
+    tests = "a_data_model[Brightness- a_net[SoftplusNet- a_rule[PullToS storable[Movement-"
+    for test in (*tests.split(), "documented[Movement]"):
+        assert f"test_{test}" in out, test
     assert called("-c", GRID) == "PatchCNN\n"

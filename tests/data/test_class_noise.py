@@ -7,20 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
 
 import learnscope as ls
-from learnscope.data import (
-    ClassNoise,
-    MatrixFactors,
-    MatrixNoise,
-    SpikeFactors,
-    noise_correlation_ratio,
-    overlaps,
-)
+from learnscope.data import ClassNoise, MatrixFactors, MatrixNoise, SpikeFactors, overlaps
 from learnscope.data.class_noise import NOISES, draw_labels
 from learnscope.space import Basis, Reflections, turn
 from tests import law, small
+from tests.law import LAWS
 from tests.small import quick, refuses, run
 
 USUAL = {"dim": 20, "classes": 3, "train_per_class": 2, "test": 5, "signal": 1.0}
@@ -37,15 +30,14 @@ def test_the_matrices_have_the_ratio_asked_for(dim, classes, bulk):
         data = model(dim=dim, classes=classes, correlation=correlation, bulk=bulk)
         squares = overlaps(data.matrices(seed=1))
         np.testing.assert_allclose(data.squares(), squares, rtol=1e-12)
-        ratio = noise_correlation_ratio(squares)
-        off = ~np.eye(classes, dtype=bool)
-        np.testing.assert_allclose(ratio[off], correlation, rtol=1e-12)
+        ratio = ls.data.noise_correlation_ratio(squares)
+        np.testing.assert_allclose(ratio[~np.eye(classes, dtype=bool)], correlation, rtol=1e-12)
         np.testing.assert_allclose(np.diag(ratio), 1.0, rtol=1e-12)
         assert float(data.spike) >= bulk
 
 
 def test_the_ratio_counts_class_sizes_and_overlaps_are_the_definition():
-    ratio = noise_correlation_ratio(model(correlation=5.0).squares(), [10, 20, 40])
+    ratio = ls.data.noise_correlation_ratio(model(correlation=5.0).squares(), [10, 20, 40])
     np.testing.assert_allclose(ratio[0], [1.0, 2.5, 1.25], rtol=1e-12)
     np.testing.assert_allclose(ratio[2], [20.0, 10.0, 1.0], rtol=1e-12)
     some = np.random.default_rng(0).normal(size=(3, 6, 4))
@@ -87,10 +79,6 @@ def test_factors_are_the_matrices_they_stand_for(float64):
             np.testing.assert_allclose(turned.strength(at(total), labels), strength, rtol=1e-12)
 
 
-LAWS = {
-    "gaussian": stats.norm(), "uniform": stats.uniform(-(3**0.5), 2 * 3**0.5),
-    "triangular": stats.triang(0.5, -(6**0.5), 2 * 6**0.5),
-}  # fmt: skip
 FOURTH = {"gaussian": 3.0, "uniform": 1.8, "rademacher": 1.0, "triangular": 2.4}
 
 
@@ -107,10 +95,8 @@ def test_noise_has_its_law(name):
         law.assert_counts(counts)
 
 
-MANY = {
-    "train_per_class": (600, 900, 1200), "signal": (0.5, 1.0, 3.0), "test": 3000,
-    "prior": (0.6, 0.3, 0.1),
-}  # fmt: skip
+MANY = {"train_per_class": (600, 900, 1200), "signal": (0.5, 1.0, 3.0), "test": 3000}
+MANY |= {"prior": (0.6, 0.3, 0.1)}
 DRAWN = {name: model(dim=12, correlation=6.0, bulk=0.7, noise=name, **MANY) for name in NOISES}
 DRAWN["matrices"] = MatrixNoise(
     np.diag([0.0] * 3 + [1.0] * 9) @ np.random.default_rng(5).normal(size=(3, 12, 12)), **MANY
@@ -203,7 +189,7 @@ RANK = 6 + 6 + 6  # directions, training vectors, filters
 
 def experiment(data, probes, steps=15, every=5):
     rule = ls.rules.GradientDescent(rate=1.0)
-    return ls.Experiment(data, NET, rule, steps, small.probes(probes), ls.Record(every=every))
+    return small.experiment(rule, steps, every, small.probes(probes), data, NET)
 
 
 def turn_of(data, key):
@@ -242,13 +228,10 @@ def test_features_of_matrices_do_not_hang_on_rounding():
 SEEDS = 600
 # Of 18 coordinates (12 of them for directions and training vectors) 10 or 15 exist; or all do.
 DIMS = {10: 13, 15: 20, 60: 90}
-MARKS = (
-    "loss", "test_loss", "gradient_balance", "long_tail_accuracy", "active_share_least",
-    "implicit_own",
-)  # fmt: skip
-LAW_PROBES = (
-    "Loss TestLoss GradientBalance NoiseSpectrum LongTailAccuracy ActiveNeurons Contributions"
-)
+MARKS = ("loss", "test_loss", "gradient_balance", "long_tail_accuracy")
+MARKS += ("active_share_least", "implicit_own")
+LAW_PROBES = "Loss TestLoss GradientBalance NoiseSpectrum LongTailAccuracy ActiveNeurons "
+LAW_PROBES += "Contributions"
 
 
 def numbers(result):
@@ -320,14 +303,11 @@ BAD_MATRICES = {
 }
 
 
-def test_what_does_not_fit_together_is_refused():
+def test_what_does_not_fit_together_is_refused_and_lists_are_one_value_a_class():
     refuses(model, BAD | {"dim = 6 .*above 6": {"dim": 6}}, r"ClassNoise\.")
     usual = {"factors": SOME, "train_per_class": 2, "test": 5, "signal": 1.0}
     matrices = {words: {"factors": factors} for words, factors in BAD_MATRICES.items()}
     refuses(lambda **given: MatrixNoise(**usual | given), BAD | matrices, r"MatrixNoise\.")
-
-
-def test_lists_and_arrays_are_one_value_a_class():
     made = [model(signal=kind([1, 2, 3])) for kind in (list, tuple, np.array)]
     assert made[0] == made[1] == made[2]
     assert made[0].signal == (1.0, 2.0, 3.0)

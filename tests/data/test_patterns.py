@@ -23,20 +23,17 @@ def model(**given):
 
 
 UNLIKE = (0.1, 0.35, 0.62, 0.93)
+FREE = {"structure": "independent", "background": UNLIKE}
 CASES = {
     "parity": model(),
     "parity, groups": model(background=0.3),
     "one relevant": model(relevant=1, background=0.1),
     "even": model(relevant=2, background=0.4),
-    "interval": model(
-        label="interval", counts=(1, 2), structure="independent", chance=0.3, background=UNLIKE
-    ),
+    "interval": model(label="interval", counts=(1, 2), chance=0.3, **FREE),
     "counts": model(label="counts", counts=(0, 3), background=0.3),
     "majority": model(relevant=4, label="majority", structure="independent", background=0.25),
     "imbalanced": model(relevant=5, background=0.3, negative=0.8),
-    "imbalanced interval": model(
-        label="interval", counts=(2, 3), structure="independent", background=UNLIKE, negative=0.8
-    ),
+    "imbalanced interval": model(label="interval", counts=(2, 3), negative=0.8, **FREE),
     "none": model(structure="none", background=0.2, chance=0.2),
 }
 
@@ -150,10 +147,9 @@ def test_many_relevant_patterns_are_no_matter_of_precision():
         np.testing.assert_allclose(found.chances.sum(0), right, rtol=1e-3, atol=1e-9)
 
 
-INTERVAL = {"label": "interval", "counts": (2, 3), "structure": "independent", "background": UNLIKE}
 CODES = {"label": "codes", "structure": "independent", "relevant": 4, "codes": 5}
 PROBLEMS = {
-    "orthonormal": model(relevant=(5, 0, 3), **INTERVAL),
+    "orthonormal": model(relevant=(5, 0, 3), label="interval", counts=(2, 3), **FREE),
     "random": model(dictionary="random", negative=0.7),
     "noisy": model(dictionary="equiangular", incoherence=0.7, noise=0.2, background=0.3),
     "codes": model(**CODES, dictionary="random", background=(0.2, 0.5, 0.9), negative=0.3),
@@ -161,12 +157,13 @@ PROBLEMS = {
 
 
 def drawn(name):
-    """A problem, 500 fresh examples of it, and its moments, in double precision."""
     return all_drawn()[name]
 
 
 @functools.cache
 def all_drawn():
+    """A problem, 500 fresh examples of it, and its moments, in double precision."""
+
     def draw(data):
         problem = data.sample(KEY)
         keys = jax.random.split(jax.random.key(4), 500)
@@ -190,8 +187,7 @@ def all_inputs(name):
         there, likely, _ = every(data)
         return there @ rows, likely
     rest = (np.arange(2**3)[:, None] >> np.arange(3)) & 1
-    codes = drawn(name)[0].directions["codes"]
-    inputs = codes[:, None] + (rest @ rows[4:])[None]
+    inputs = drawn(name)[0].directions["codes"][:, None] + (rest @ rows[4:])[None]
     each = np.where(np.arange(10) < 5, 1 - data.negative, data.negative) / 5
     likely = each[:, None] * bernoulli(rest, data.background)[None]
     return inputs.reshape(-1, 12), likely.ravel()
@@ -319,12 +315,9 @@ BAD = {
 }
 
 
-def test_what_does_not_fit_together_is_refused():
+def test_what_does_not_fit_together_is_refused_at_every_value_of_a_sweep():
     refuses(model, BAD, r"Patterns\.")
     assert model(dim=5, dictionary="random").span == 7  # more random patterns than dimensions
-
-
-def test_every_value_of_a_sweep_is_checked():
     rule = ls.rules.TwoStep(first_rate=1.0, second_rate=1.0, rate=1.0)
     setting = experiment(rule, data=model(), net=ls.nets.TwoLayer(width=2), probes=[])
     bad = {

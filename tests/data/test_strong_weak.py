@@ -40,8 +40,7 @@ MODELS = {
 def frame(model, dim=None, neurons=2, targets=0):
     """Compressed coordinates, as a run with so many neurons has them."""
     dim = jnp.asarray(model.dim if dim is None else dim, float)
-    seen = model.span + (1 + targets) * neurons
-    return Frame(dim, model.span + model.sets * neurons, seen=seen)
+    return Frame(dim, model.span + model.sets * neurons, seen=model.span + (1 + targets) * neurons)
 
 
 @functools.cache
@@ -114,13 +113,7 @@ def test_noise_is_gaussian_and_independent(compressed):
         law.assert_mean(values[:, pairs[0]] * values[:, pairs[1]], 0)
 
 
-LAWS = {
-    "uniform": stats.uniform(-(3**0.5), 2 * 3**0.5),
-    "triangular": stats.triang(0.5, -(6**0.5), 2 * 6**0.5), "gaussian": stats.norm(),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [*LAWS, "rademacher"])
+@pytest.mark.parametrize("name", [*law.LAWS, "rademacher"])
 def test_noise_of_other_laws(name):
     model = ls.data.StrongWeak(**BASE, noise_law=name)
     x = np.asarray(quick(lambda key: model.sample(key).batch(key).x)(jax.random.key(2)))
@@ -130,8 +123,8 @@ def test_noise_of_other_laws(name):
         np.testing.assert_allclose(np.abs(noise), 1, rtol=1e-6)
         law.assert_mean(noise, 0, 1)
     else:
-        law.assert_law({name: noise[:20_000]}, {name: LAWS[name]})
-        assert abs(LAWS[name].var() - 1) < 1e-12
+        law.assert_law({name: noise[:20_000]}, {name: law.LAWS[name]})
+        assert abs(law.LAWS[name].var() - 1) < 1e-12
     assert model.compression == ("gaussian_rows" if name == "gaussian" else "none")
 
 
@@ -248,9 +241,8 @@ def test_features_fall_into_views_as_into_a_random_half(name, compressed):
         # ... whatever the sign of the first feature is.
         positive = parts(name, compressed)[2][:, 0] > 0
         seen = np.array([cases.index(each) for each in found])
-        law.assert_independent(
-            [np.bincount(seen[positive == sign], minlength=len(cases)) for sign in (True, False)]
-        )
+        halves = seen[positive], seen[~positive]
+        law.assert_independent([np.bincount(half, minlength=len(cases)) for half in halves])
 
 
 def test_compressed_patches_know_which_are_noise():
@@ -285,13 +277,9 @@ def beyond(dims):
             (group,) = model.fresh(key, 3, place).x
             group = eqx.tree_at(lambda g: g.noisy, group, jnp.asarray(_NOISY))
             filters = jnp.zeros((2, place.rank))
-            slopes = [
-                jax.grad(lambda w, view, h: (h * view.inner(w)).sum())(
-                    filters, view, jnp.asarray(h)
-                )
-                for view, h in zip(group.halves(), _SLOPES, strict=True)
-            ]
-            return jnp.stack(slopes)
+            slope = jax.grad(lambda w, view, h: (h * view.inner(w)).sum())
+            views = zip(group.halves(), jnp.asarray(_SLOPES), strict=True)
+            return jnp.stack([slope(filters, view, h) for view, h in views])
 
         return jax.vmap(one)(keys)
 
@@ -309,8 +297,7 @@ def inner_products(rows):
 
 def ambient_rows(dim):
     """sum_p h_p xi_p beyond the 4 coordinates that weights have, by definition."""
-    rng = np.random.default_rng(5)
-    xi = 0.5 * rng.normal(size=(WALK, 2, *SIZES, dim - 4))
+    xi = 0.5 * np.random.default_rng(5).normal(size=(WALK, 2, *SIZES, dim - 4))
     return np.einsum("vfip,nvipd->nvfd", _OF_NOISE, xi)
 
 

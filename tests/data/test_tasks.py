@@ -12,12 +12,10 @@ from learnscope.data import Samples, joined, patch_gram, task_problem, with_gram
 from learnscope.lab import coordinates
 from learnscope.space import Frame
 from tests.law import assert_law, assert_other_law
-from tests.small import drawn, quick, refused
+from tests.small import drawn, experiment, quick, refused, tasks
 
-SMALL = ls.data.TaskFamily(
-    dim=60, dictionary=20, tasks=5, samples=4, validation=2, signal=1.5, task_signal=0.7, noise=0.3,
-    test_tasks=6, queries=3,
-)  # fmt: skip
+SIZES = {"dim": 60, "dictionary": 20, "tasks": 5, "samples": 4, "test_tasks": 6, "queries": 3}
+SMALL = tasks(**SIZES, signal=1.5, task_signal=0.7)
 ROWS = 6
 
 
@@ -52,8 +50,7 @@ def test_halves_are_balanced(ambient):
         np.testing.assert_array_equal(part.y.reshape(5, size).sum(1), 0)
     assert ambient.test.groups == 6
     assert ambient.test.size == 6 * (4 + 3)
-    y = drawn(SMALL.replace("samples", 7)).train.y.reshape(5, 5)
-    assert (np.abs(y.sum(1)) == 1).all()
+    assert (np.abs(drawn(SMALL.replace("samples", 7)).train.y.reshape(5, 5).sum(1)) == 1).all()
 
 
 def test_grams_are_those_of_the_patches(ambient):
@@ -72,9 +69,8 @@ def statistics(problem, filters):
     test = problem.test.by_group()
     x = test.x if isinstance(test.x, tuple) else (test.x[:, :, 0], test.x[:, :, 1])
     gram = test.marks["gram"]
-    train = jnp.concatenate(
-        [part.by_group().marks["gram"] for part in (problem.train, problem.validation)], axis=1
-    )
+    halves = [part.by_group().marks["gram"] for part in (problem.train, problem.validation)]
+    train = jnp.concatenate(halves, axis=1)
     feature, noise = (jnp.einsum("fd,tsd->fts", filters[:, : v.shape[-1]], v) for v in x)
     learnt = problem.train.vectors["noise"]
     return {
@@ -94,15 +90,10 @@ def statistics(problem, filters):
     }
 
 
-@pytest.mark.parametrize(
-    "dictionary",
-    [
-        pytest.param(20, id="room for noise", marks=pytest.mark.slow),
-        pytest.param(45, id="noise fills all"),
-    ],
-)
+@pytest.mark.parametrize("dictionary", [pytest.param(20, marks=pytest.mark.slow), 45])
 def test_compressed_coordinates_have_the_same_law(dictionary):
-    """With a dictionary of 45 noise has 14 dimensions for 20 vectors."""
+    """With a dictionary of 20 there is room for noise; with 45 it has 14 dimensions for 20 vectors,
+    and fills all."""
     data = SMALL.replace("dictionary", dictionary)
     assert data.span == 1 + 5 + min(20, 60 - dictionary - 1)
 
@@ -125,38 +116,30 @@ def test_compressed_coordinates_have_the_same_law(dictionary):
     assert_other_law(wrong, ambient, by=3)
 
 
-def test_the_dimension_is_only_a_number():
+def test_the_dimension_is_only_a_number_and_task_features_may_repeat():
     """In any dimension the same program, as long as noise does not fill it."""
-    experiment = ls.Experiment(
-        data=SMALL, net=ls.nets.PatchCNN(width=3), rule=ls.rules.Pooled(rate=0.1), steps=1
-    )
-    assert coordinates.obstacle(experiment, [60.0, 1e6]) is None
-    full = experiment.replace("data.dictionary", 45)
+    setting = experiment(ls.rules.Pooled(rate=0.1), data=SMALL)
+    assert coordinates.obstacle(setting, [60.0, 1e6]) is None
+    full = setting.replace("data.dictionary", 45)
     assert "different numbers of coordinates" in coordinates.obstacle(full, [60.0, 1e6])
     assert coordinates.obstacle(full, [60.0]) is None
-
-
-def test_repeated_task_features():
-    """Three features for eight tasks: all of the dictionary has coordinates."""
+    # Three features for eight tasks: all of the dictionary has coordinates.
     data = SMALL.replace("dictionary", 3).replace("tasks", 8)
     rows = np.asarray(drawn(data, frame=frame_of(data)).directions["task"])
     assert len({tuple(np.round(row, 4)) for row in rows}) <= 3
     assert data.span == 1 + 3 + 32
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("training", 3, r"training = 3 is not allowed: .* add up to samples = 4"),
-        ("validation", 4, r"validation = 4 is not allowed: it must be below samples = 4"),
-        ("validation", 1, r"balanced = True is not allowed .* leaves one of its classes empty"),
-        ("validation", 3, r"balanced = True is not allowed .* leaves one of its classes empty"),
-        ("dictionary", 59, r"dictionary = 59 is not allowed: .* at most dim - 2 = 58"),
-    ],
-)
-def test_bad_input(field, value, words):
-    with pytest.raises(ls.BadInput, match=words):
-        SMALL.replace(field, value)
+def test_bad_input():
+    empty = "balanced = True is not allowed .* leaves one of its classes empty"
+    for field, value, words in (
+        ("training", 3, "training = 3 is not allowed: .* add up to samples = 4"),
+        ("validation", 4, "validation = 4 is not allowed: it must be below samples = 4"),
+        ("validation", 1, empty),
+        ("validation", 3, empty),
+        ("dictionary", 59, "dictionary = 59 is not allowed: .* at most dim - 2 = 58"),
+    ):
+        refused(lambda f=field, v=value: SMALL.replace(f, v), match=f".*{words}")
 
 
 def test_an_empty_class_without_balance_warns():

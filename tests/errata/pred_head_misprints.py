@@ -6,13 +6,15 @@ wrong by what `docs/errata.md` says. Nothing but the errata check and its tests 
 module.
 """
 
+import functools
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import StrongWeak
-from learnscope.papers.pred_head.parts.population_law import Law, within_covariance
+from learnscope.papers.pred_head.parts.population_law import Law
 from learnscope.papers.pred_head.theory.closed_forms import loss
-from tests.errata.pred_head_terms import PaperTerms, _terms, paper_terms
+from tests.errata.pred_head_terms import paper_terms
 
 
 def law(model: StrongWeak) -> Law:
@@ -21,21 +23,10 @@ def law(model: StrongWeak) -> Law:
     return given._replace(noise=2 * given.noise)
 
 
-def terms_without_factors(
-    law: Law, overlaps: Float[Array, "2 2"], gram: Float[Array, "2 2"], head: Float[Array, "2 2"]
-) -> PaperTerms:
-    """(A.2): Lambda, Gamma and Upsilon without 3, Sigma without 1/2."""
-    phi = paper_terms(law, overlaps, gram, head).phi
-    return _terms(law, overlaps, gram, head, phi, factor=1.0, half=1.0)
-
-
-def terms_with_phi(
-    law: Law, overlaps: Float[Array, "2 2"], gram: Float[Array, "2 2"], head: Float[Array, "2 2"]
-) -> PaperTerms:
-    """Phi_j = Q_j / U_j for Q_j / U_j^(3/2), all else corrected."""
-    within = within_covariance(law, overlaps, gram)
-    phi = jnp.diag(within) ** -0.5 / jnp.diag(head @ within @ head.T)
-    return _terms(law, overlaps, gram, head, phi, factor=3.0, half=0.5)
+# (A.2): Lambda, Gamma and Upsilon without 3, Sigma without 1/2.
+terms_without_factors = functools.partial(paper_terms, factor=1.0, half=1.0)
+# Phi_j = Q_j / U_j for Q_j / U_j^(3/2), all else corrected.
+terms_with_phi = functools.partial(paper_terms, power=1.0)
 
 
 def fading(law: Law, overlaps: Float[Array, "2 2"], phi: Float[Array, "2"]) -> Float[Array, "2"]:

@@ -29,11 +29,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.papers.pred_head.parts.population_law import (
-    Law,
-    noise_covariance,
-    within_covariance,
-)
+from learnscope.papers.pred_head.parts import population_law
+from learnscope.papers.pred_head.parts.population_law import Law, noise_covariance
 
 
 class PaperTerms(NamedTuple):
@@ -51,19 +48,12 @@ class PaperTerms(NamedTuple):
 
 
 def paper_terms(
-    law: Law, overlaps: Float[Array, "2 2"], gram: Float[Array, "2 2"], head: Float[Array, "2 2"]
+    law: Law, overlaps: Array, gram: Array, head: Array, power=1.5, factor=3.0, half=0.5
 ) -> PaperTerms:
-    """All of them, at one time, for a head with unit diagonal."""
-    online = jnp.diag(head @ within_covariance(law, overlaps, gram) @ head.T)
-    other = jnp.diag(within_covariance(law, overlaps, gram))
-    phi = other**-0.5 * online**-1.5
-    return _terms(law, overlaps, gram, head, phi, factor=3.0, half=0.5)
-
-
-def _terms(
-    law: Law, overlaps: Array, gram: Array, head: Array, phi: Array, factor: float, half: float
-) -> PaperTerms:
-    """With the factors that the paper leaves out as arguments, for `misprints`."""
+    """All of them, at one time, for a head with unit diagonal. What the paper misprints is an
+    argument: the power in Phi, and the factors that it leaves out."""
+    covariance = population_law.within_covariance(law, overlaps, gram)
+    phi = jnp.diag(covariance) ** -0.5 * jnp.diag(head @ covariance @ head.T) ** -power
     cubes, across, within = overlaps**3, law.across[None], law.within[None]
     seen = head @ cubes
     noise = law.noise * jnp.diag(head @ noise_covariance(gram) @ head.T)

@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-import pytest
 
-from learnscope.errors import BadInput
 from learnscope.evidence.ledger import Claim, Entry, Finding, Ledger, mean, share
+from tests.small import refused
 
 
 def claim(**changes):
@@ -17,15 +16,11 @@ def claim(**changes):
     return Claim(**(fields | changes))
 
 
-def test_a_claim_is_found_from_the_datasets_it_needs():
+def test_a_claim_is_found_from_the_datasets_it_needs_with_one_of_three_verdicts():
     assert claim().find({"x": 3}) == Finding("3", "reproduced")
     assert claim().find({}).verdict == "not run"
     assert claim(check=None, reason="no GPU").find({"x": 3}) == Finding("", "not run", "no GPU")
-
-
-def test_a_verdict_is_one_of_three():
-    with pytest.raises(BadInput, match="reproduced, differs, not run"):
-        Finding("1", "fine")
+    refused(lambda: Finding("1", "fine"), "reproduced, differs, not run")
 
 
 def test_formats_agree():
@@ -37,7 +32,7 @@ def test_formats_agree():
     assert ledger.summary() == "0 reproduced, 1 differs, 0 not run"
 
 
-def test_wilson_interval_covers_as_often_as_it_says():
+def test_wilson_interval_covers_as_often_as_it_says_and_one_number_has_no_width():
     """Coverage of the 95 % interval at p = 0.7, n = 20 is 0.93 to 0.97 (binomial sums, exact)."""
     from scipy.stats import binom
 
@@ -48,8 +43,5 @@ def test_wilson_interval_covers_as_often_as_it_says():
         if float(low) - 0.5 <= 70 <= float(high) + 0.5:
             covered += binom.pmf(hits, 20, 0.7)
     assert 0.93 < covered < 0.985
-
-
-def test_mean_of_one_number_has_no_width():
     assert mean([0.25]) == "0.250 ± 0.000"
     assert mean(np.full(4, 2.0)) == "2.000 ± 0.000"

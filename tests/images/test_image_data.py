@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 import learnscope as ls
-from tests.small import refuses, run
+from tests.small import DESCENT, experiment, probes, refuses, run
 
 KEY = jax.random.key(3)
 
@@ -30,16 +30,13 @@ def test_a_seed_draws_different_images():
     assert not np.array_equal(one.x, other.x)
 
 
-def test_classes_have_labels_in_their_order():
+def test_classes_have_labels_in_their_order_and_noise_is_on_training_images_alone():
     two = ls.data.Images("digits", classes=[7, 3]).sample(KEY)
     _, labels, *_ = ls.data.load_images("digits")
     assert sorted(set(two.train.y.tolist())) == [-1.0, 1.0]
     assert (two.train.y == 1).sum() == (labels == 3).sum()
     three = ls.data.Images("digits", classes=[7, 3, 5]).sample(KEY)
     assert (three.train.y == 2).sum() == (labels == 5).sum()
-
-
-def test_noise_is_on_training_images_alone():
     clean = ls.data.Images("digits", train=500, test=20).sample(KEY)
     noisy = ls.data.Images("digits", train=500, test=20, noise=3.0).sample(KEY)
     added = np.asarray(noisy.train.x - clean.train.x)
@@ -63,12 +60,9 @@ def test_what_is_refused():
 
 def test_a_run_of_deep_nets_is_the_same_in_any_company():
     """Runs go one by one: what stands beside a run does not change a bit of it."""
-    experiment = ls.Experiment(
-        data=ls.data.Images("digits", train=30, test=20, batch=10),
-        net=ls.nets.LeNet5(), rule=ls.rules.GradientDescent(rate=0.05), steps=4,
-        probes=[ls.probes.Loss(), ls.probes.TestAccuracy()], record=ls.Record(every=2),
-    )  # fmt: skip
-    many = run(experiment, over={"data.noise": [0.0, 0.2]}, seeds=3)
-    one = run(experiment.replace("data.noise", 0.2), seeds=[2])
+    data = ls.data.Images("digits", train=30, test=20, batch=10)
+    setting = experiment(DESCENT, 4, 2, probes("Loss TestAccuracy"), data, ls.nets.LeNet5())
+    many = run(setting, over={"data.noise": [0.0, 0.2]}, seeds=3)
+    one = run(setting.replace("data.noise", 0.2), seeds=[2])
     np.testing.assert_array_equal(many.loss.sel(noise=0.2, seed=[2]), one.loss)
     assert many.attrs["coordinates_used"] == "ambient"

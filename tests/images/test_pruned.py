@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from tests.small import refused
+from tests.small import experiment, refused
 
 KEY = jax.random.key(3)
 IMAGES = ls.data.Images("digits", train=200, test=20, batch=16)
@@ -40,22 +40,16 @@ def test_classes_lose_equal_shares_when_apart():
         assert np.abs(after - before / 2).max() <= 1, by
 
 
-def test_nothing_else_changes():
+def test_nothing_else_changes_and_it_is_stored_with_its_images():
     whole, some = IMAGES.sample(KEY), pruned(removed=0.5, by="random")
     np.testing.assert_array_equal(whole.test.x, some.test.x)
     assert some.batch(KEY).size == 16
     assert rows(some.train) < rows(whole.train)
     np.testing.assert_array_equal(pruned(removed=0.0).train.x, whole.train.x)
-    assert rows(ls.data.Pruned(IMAGES, 0.5, "random").sample(jax.random.key(4)).train) != rows(
-        some.train
-    )
-
-
-def test_it_is_stored_with_its_images():
+    other = ls.data.Pruned(IMAGES, 0.5, "random").sample(jax.random.key(4))
+    assert rows(other.train) != rows(some.train)
     data = ls.data.Pruned(IMAGES, 0.25, "low", apart=False)
-    experiment = ls.Experiment(
-        data=data, net=ls.nets.LeNet5(), rule=ls.rules.GradientDescent(rate=0.1), steps=3
-    )
-    assert ls.Experiment.from_toml(experiment.to_toml()) == experiment
-    assert experiment.replace("data.data.train", 100).data.data.train == 100
+    setting = experiment(data=data, net=ls.nets.LeNet5(), steps=3)
+    assert ls.Experiment.from_toml(setting.to_toml()) == setting
+    assert setting.replace("data.data.train", 100).data.data.train == 100
     refused(lambda: ls.data.Pruned("digits"), match=r"Pruned\.data = ")

@@ -11,13 +11,14 @@ from tests.small import refused
 FOUND = ls.data.rainbow_mnist(source="digits")
 
 
-def test_shapes_and_tasks():
+def test_shapes_tasks_and_mixed_labels():
     assert FOUND["train"]["images"].shape == (40, 26, 8, 8, 3)
     assert FOUND["test"]["images"].shape == (16, 26, 8, 8, 3)
     assert FOUND["train"]["labels"].shape == (40, 26)
     assert FOUND["test"]["images"].dtype == np.uint8 and FOUND["test"]["labels"].dtype == np.int64
     assert sorted(FOUND["train"]["tasks"] + FOUND["test"]["tasks"]) == sorted(TASKS)
     assert len(set(TASKS)) == 56
+    assert all(len(np.unique(row)) >= 6 for row in FOUND["train"]["labels"])
 
 
 def test_every_task_is_of_one_colour_scale_and_rotation():
@@ -26,10 +27,8 @@ def test_every_task_is_of_one_colour_scale_and_rotation():
     known = {image.tobytes(): label for image, label in zip(digits, labels, strict=True)}
     seen = 0
     for part in FOUND.values():
-        for images, numbers, task in zip(
-            part["images"], part["labels"], part["tasks"], strict=True
-        ):
-            colour, scale, turns = task
+        rows = (part[name] for name in ("images", "labels", "tasks"))
+        for images, numbers, (colour, scale, turns) in zip(*rows, strict=True):
             background = np.array(COLOURS[colour], float)
             dark = int(np.argmin(background))  # ink shows most where the colour is least
             ink = (images[..., dark] - background[dark]) / (255 - background[dark])
@@ -53,14 +52,8 @@ def test_it_never_changes():
     assert digest.hexdigest()[:16] == "64508d1eeeb622ad"
 
 
-def test_labels_are_mixed():
-    assert all(len(np.unique(row)) >= 6 for row in FOUND["train"]["labels"])
-
-
 def test_bad_input():
     refused(lambda: ls.data.rainbow_mnist(source="cifar10"), "source = 'cifar10'")
     for count in (0, 27):
-        refused(
-            lambda count=count: ls.data.rainbow_mnist(source="digits", per_task=count),
-            "from 1 to 26",
-        )
+        make = lambda n=count: ls.data.rainbow_mnist(source="digits", per_task=n)  # noqa: E731
+        refused(make, "from 1 to 26")

@@ -41,19 +41,16 @@ def test_every_image_once_a_pass_with_its_label():
     assert len(labels) == 6 and labels[:3] != labels[3:]  # a pass has an order of its own
 
 
-def test_batches_do_not_depend_on_the_thread():
-    for one, other in zip(read(ahead=0), read(ahead=5), strict=True):
-        np.testing.assert_array_equal(one[0], other[0])
-        np.testing.assert_array_equal(one[1], other[1])
-
-
-def test_a_memory_map_is_read_in_parts(tmp_path):
+def test_a_memory_map_is_read_in_parts_and_threads_do_not_matter(tmp_path):
     np.save(tmp_path / "images.npy", IMAGES)
     mapped = np.load(tmp_path / "images.npy", mmap_mode="r")
     with ls.data.stream(mapped, LABELS, 3, KEY) as batches:
         for (x, y), (wanted, _) in zip(batches, read(), strict=True):
             np.testing.assert_array_equal(x, wanted)
             assert y.shape == (3,)
+    for one, other in zip(read(ahead=0), read(ahead=5), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
 
 
 def test_augmented_pairs_and_single_views():

@@ -13,8 +13,6 @@ from tests.small import refuses
 KEY = jax.random.key(0)
 IMAGES = ls.data.Images("digits", train=200, test=50, pixels="standard")
 TEACHER = ls.nets.FullyConnected(width=4)
-
-
 MODEL = ls.data.TeacherMixture(IMAGES, TEACHER, teacher_rate=0.01, teacher_steps=200)
 sample = jax.jit(lambda share: MODEL.replace("share", share).sample(KEY))
 
@@ -29,16 +27,15 @@ def images():
     return jax.jit(IMAGES.sample)(jax.random.split(KEY, 3)[0])
 
 
-def test_parts_are_as_large_as_asked_and_images_are_the_images(drawn, images):
+def test_parts_are_as_large_as_asked_images_are_the_images_and_others_have_their_moments(
+    drawn, images
+):
     other = np.asarray(drawn.train.marks["other"])
     assert other.sum() == 50
     np.testing.assert_array_equal(drawn.train.x[~other], images.train.x[~other])
     np.testing.assert_array_equal(drawn.train.marks["truth"][~other], images.train.y[~other])
     assert (np.asarray(drawn.train.marks["truth"])[other] == -1).all()
     assert np.asarray(drawn.test.marks["other"]).tolist() == [False] * 50 + [True] * 50
-
-
-def test_gaussian_inputs_have_the_images_moments(drawn, images):
     rows = np.asarray(drawn.test.x)[50:]
     assert rows.mean() == pytest.approx(float(images.train.x.mean()), abs=5 / rows.size**0.5)
     assert rows.std() == pytest.approx(float(images.train.x.std()), rel=0.05)
@@ -60,8 +57,7 @@ def test_two_classes_have_signs():
     problem = jax.jit(model.sample)(KEY)
     assert set(np.asarray(problem.train.y).tolist()) <= {-1.0, 1.0}
     assert set(np.asarray(problem.test.marks["truth"])[20:].tolist()) == {0.0}
-    right = problem.test.y[:20] == problem.test.marks["truth"][:20]
-    assert float(right.mean()) > 0.9
+    assert float((problem.test.y[:20] == problem.test.marks["truth"][:20]).mean()) > 0.9
 
 
 def test_balance_is_the_formula():
@@ -71,26 +67,22 @@ def test_balance_is_the_formula():
     second = -(f * np.log(f)).sum() / 7
     assert float(balance(jnp.asarray(scores), 0.3)) == pytest.approx(first + 0.3 * second, rel=1e-5)
     two = jnp.asarray([0.7, -2.0])
-    np.testing.assert_allclose(
-        jax.nn.softmax(class_scores(two))[:, 1], jax.nn.sigmoid(two), rtol=1e-6
-    )
+    found = jax.nn.softmax(class_scores(two))[:, 1]
+    np.testing.assert_allclose(found, jax.nn.sigmoid(two), rtol=1e-6)
 
 
 def test_images_of_other_shapes_are_fitted():
     picture = jnp.arange(16.0).reshape(1, 16)
-    middle = fitted(picture, (4, 4, 1), (2, 2, 1))
-    assert middle.tolist() == [[5, 6, 9, 10]]
+    assert fitted(picture, (4, 4, 1), (2, 2, 1)).tolist() == [[5, 6, 9, 10]]
     larger = fitted(picture, (4, 4, 1), (6, 6, 1)).reshape(6, 6)
     assert larger[1:-1, 1:-1].tolist() == picture.reshape(4, 4).tolist()
     assert larger[0].tolist() == [0, 0, 1, 2, 3, 3]
-    colours = fitted(picture, (4, 4, 1), (4, 4, 3)).reshape(16, 3)
-    assert (colours == picture.reshape(16, 1)).all()
+    assert (fitted(picture, (4, 4, 1), (4, 4, 3)).reshape(16, 3) == picture.reshape(16, 1)).all()
 
 
 def test_what_is_refused():
-    make = lambda images=IMAGES, teacher=TEACHER, **more: ls.data.TeacherMixture(  # noqa: E731
-        images, teacher, **more
-    )
+    usual = {"images": IMAGES, "teacher": TEACHER}
+    make = lambda **given: ls.data.TeacherMixture(**usual | given)  # noqa: E731
     refuses(make, {
         "TeacherMixture.images = 'digits' is not allowed": {"images": "digits"},
         "TeacherMixture.other = 3 is not allowed": {"other": 3},

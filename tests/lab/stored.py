@@ -4,6 +4,8 @@ import hashlib
 
 import xarray as xr
 
+from tests.small import experiment, reported, run
+
 
 def assert_same(left, right):
     """Identical, dtypes included, which xarray does not compare."""
@@ -12,6 +14,14 @@ def assert_same(left, right):
         assert left[name].dtype.kind == right[name].dtype.kind, name
     for name in right:
         assert left[name].dtype == right[name].dtype, name
+
+
+def assert_computed(count, folder, over, seeds, setting=None):
+    """Running a sweep computes so many runs, reuses the others, and gives what memory would."""
+    setting = experiment() if setting is None else setting
+    stored, report = reported(setting, over, seeds=seeds, store=folder)
+    assert (report.computed, report.reused) == (count, report.trainings - count)
+    assert_same(stored, run(setting, over, seeds=seeds))
 
 
 def tree(folder):

@@ -8,8 +8,6 @@ from learnscope.lab.blocks import Plan, block_shape
 from tests.small import experiment
 
 SETTING = experiment(steps=4)
-
-
 OVERS = [
     None,
     {"data.noise": [0.1, 0.2, 0.3]},

@@ -54,17 +54,13 @@ def found():
     return boundary()
 
 
-def test_the_boundary_is_where_it_is(found):
+def test_the_boundary_is_where_it_is_and_its_exponent_a_quarter(found):
     truth = np.array(Y["data.dim"]) ** 0.25 / 2
     assert set(found.status.values) == {"crossed"}
-    assert (found.low < found.boundary).all()
-    assert (found.boundary < found.high).all()
+    assert (found.low < found.boundary).all() and (found.boundary < found.high).all()
     # The error a seed moves log x by 0.1: with 40 seeds, by 0.016 and a band of +- 0.031.
     np.testing.assert_allclose(found.boundary, truth, rtol=0.06)
     np.testing.assert_allclose(np.log(found.high / found.low), 0.062, rtol=0.4)
-
-
-def test_the_exponent_is_a_quarter(found):
     # Seeds are shared, so that the exponent is known better than any point of the line.
     assert found.attrs["exponent"] == pytest.approx(0.25, abs=2e-3)
     assert 0 < found.attrs["exponent_error"] < 2e-3
@@ -98,33 +94,27 @@ def test_a_store_makes_it_a_matter_of_reading(tmp_path, found):
     before = {f: f.stat().st_mtime_ns for f in (tmp_path / "s").rglob("c/**/*") if f.is_file()}
     second = boundary(store=tmp_path / "s")
     assert {f: f.stat().st_mtime_ns for f in before} == before
-    assert first.equals(second)
-    assert first.equals(found)
+    assert first.equals(second) and first.equals(found)
 
 
 def test_never_and_several_crossings_are_reported():
     low = boundary(x={"data.signal": (0.001, 0.01)}, seeds=4)
     assert set(low.status.values) == {"never: always below"}
-    assert low.boundary.isnull().all()
-    assert np.isnan(low.attrs["exponent"])
+    assert low.boundary.isnull().all() and np.isnan(low.attrs["exponent"])
     wave = boundary(x={"data.signal": (0.5, 4.0)}, of="wave", at=0.2, seeds=1)
     assert all(status.startswith("crosses") for status in wave.status.values)
 
 
-def test_whole_numbers_stay_whole():
+def test_fields_that_change_together_names_alone_and_whole_numbers():
+    found = boundary(y=ls.zipped({"data.dim": [100, 10_000], "rule.rate": [0.1, 0.001]}), seeds=3)
+    assert found["rule.rate"].dims == ("dim",)
+    alone = boundary(x="data.signal", y="data.dim", seeds=3)
+    assert alone.dim.values.tolist() == [100 * 2**k for k in range(8)]
     # The other way round: at signal 2, the dimension at which the ramp falls through 1/2 is 256.
     found = boundary(x={"data.dim": (20, 5000)}, y={"data.signal": [2.0, 3.0]}, seeds=20)
     tried = found.tried.values[np.isfinite(found.tried.values)]
     assert (tried == tried.round()).all()
     np.testing.assert_allclose(found.boundary, [256, 1296], rtol=0.3)
-
-
-def test_fields_that_change_together_and_names_alone():
-    both = ls.zipped({"data.dim": [100, 10_000], "rule.rate": [0.1, 0.001]})
-    found = boundary(y=both, seeds=3)
-    assert found["rule.rate"].dims == ("dim",)
-    alone = boundary(x="data.signal", y="data.dim", seeds=3)
-    assert alone.dim.values.tolist() == [100 * 2**k for k in range(8)]
 
 
 BAD = [

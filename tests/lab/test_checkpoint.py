@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -48,27 +49,19 @@ def assert_same(left, right):
         np.testing.assert_array_equal(one, other)
 
 
-class Segments:
-    """Counts the segments that are computed."""
-
-    def __init__(self):
-        self.count, self._segment = 0, train.segment
-
-    def __call__(self, *given):
-        self.count += 1
-        return self._segment(*given)
-
-
 @pytest.fixture
 def segments(monkeypatch):
     """Runs of many segments, counted."""
-    counted = Segments()
+    counted, segment = SimpleNamespace(count=0), train.segment
+
+    def count(*given):
+        counted.count += 1
+        return segment(*given)
+
     monkeypatch.setattr(size, "LIMITS", size.Limits(segment_work=1.0, segments=SEGMENTS))
-    monkeypatch.setattr(train, "segment", counted)
+    monkeypatch.setattr(train, "segment", count)
     return counted
 
-
-# The file.
 
 STATE = {
     "params": jnp.arange(6, dtype=jnp.float32).reshape(2, 3) / 7,
@@ -82,9 +75,8 @@ RECORDED = [{"loss": np.array([[0.3]], np.float32)}, {"loss": np.array([[0.2]], 
 
 def blank(tree):
     """The same structure with other numbers in it."""
-    return jax.tree.map(
-        lambda leaf: leaf if isinstance(leaf, str) else leaf[::-1] if leaf.ndim else ~leaf, tree
-    )
+    other = lambda leaf: leaf[::-1] if leaf.ndim else ~leaf  # noqa: E731
+    return jax.tree.map(lambda leaf: leaf if isinstance(leaf, str) else other(leaf), tree)
 
 
 def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
@@ -111,8 +103,7 @@ def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
 
 
 def test_a_checkpoint_of_double_precision_is_exact(tmp_path, float64):
-    state = {"params": jnp.linspace(0, 1, 7) / 3}
-    assert state["params"].dtype == np.float64
+    state = {"params": jnp.linspace(0, 1, 7, dtype=np.float64) / 3}
     file = Checkpoint(path_in(tmp_path), every=0.0)
     file.offer(1, state, [])
     assert_same(leaves(file.load(state)[1]), leaves(state))
@@ -153,9 +144,6 @@ def test_a_checkpoint_that_cannot_be_written_stops_nothing(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [".checkpoints"]
 
 
-# Blocks.
-
-
 def runs_of(setting, precision="float32"):
     plan = Plan.of(setting, {"rule.rate": [0.1, 0.3]}, 3, "auto", precision)
     (block,) = plan.blocks
@@ -180,14 +168,10 @@ def next_segment(file):
         return arrays["counts"][0]
 
 
-@pytest.mark.parametrize(
-    ("setting", "precision"),
-    [
-        (experiment(), "float32"),
-        (experiment(DESCENT, batch=2), "float64"),
-    ],
-    ids=["momentum", "batches"],
-)
+BOTH = [(experiment(), "float32"), (experiment(DESCENT, batch=2), "float64")]
+
+
+@pytest.mark.parametrize(("setting", "precision"), BOTH, ids=["momentum", "batches"])
 def test_an_interrupted_block_continues(tmp_path, segments, setting, precision):
     block = runs_of(setting, precision=precision)
     expected = worker.compute(block)
@@ -217,13 +201,9 @@ def test_a_checkpoint_of_other_runs_is_not_continued(tmp_path, segments):
     assert_same([values[name] for name in expected], list(expected.values()))
 
 
-# Sweeps.
-
-
 def test_a_stored_run_that_was_killed_continues(tmp_path, segments):
-    child = subprocess.Popen(
-        [sys.executable, __file__, str(tmp_path)], env=os.environ | {"PYTHONPATH": str(HERE)}
-    )
+    environ = os.environ | {"PYTHONPATH": str(HERE)}
+    child = subprocess.Popen([sys.executable, __file__, str(tmp_path)], env=environ)
     try:
         deadline = time.monotonic() + 60
         while not list(tmp_path.glob(".checkpoints/*/*.npz")):

@@ -15,7 +15,6 @@ from learnscope.lab.cluster import local, workers
 from tests import small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-
 # Dask leaves sockets and event loops for the garbage collector when a worker is killed.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -43,8 +42,10 @@ def alone():
     return swept(experiment())
 
 
-def test_workers_change_no_digit(client, alone):
+def test_workers_change_no_digit_and_their_threads_do_not_fight(client, alone):
     xr.testing.assert_identical(swept(experiment(), cluster=client), alone)
+    found = client.run(lambda: os.environ["NPROC"])
+    assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
 @pytest.mark.slow
@@ -76,11 +77,6 @@ def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
     xr.testing.assert_identical(stored.load(), swept(long))
 
 
-def test_threads_of_workers_do_not_fight(client):
-    found = client.run(lambda: os.environ["NPROC"])
-    assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
-
-
 def test_what_is_no_cluster_is_refused(monkeypatch):
     monkeypatch.setattr("learnscope.lab.cluster._PATIENCE", 1)
     must = "it must be a number of workers"
@@ -90,13 +86,11 @@ def test_what_is_no_cluster_is_refused(monkeypatch):
     ]:
         small.refused(lambda c=cluster: small.run(experiment(), cluster=c), words)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    words = "pip install 'learnscope[cluster]'"
-    small.refused(lambda: small.run(experiment(), cluster=2), words)
+    small.refused(lambda: small.run(experiment(), cluster=2), "pip install 'learnscope[cluster]'")
 
 
 def test_other_software_on_a_worker_is_refused(client, monkeypatch):
-    monkeypatch.setattr(
-        "learnscope.lab.cluster.version", lambda name: "0.0.1" if name == "jaxlib" else "?"
-    )
+    versions = {"jaxlib": "0.0.1"}
+    monkeypatch.setattr("learnscope.lab.cluster.version", lambda name: versions.get(name, "?"))
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass

@@ -15,8 +15,7 @@ def seeds(means, spread=0.0, count=20, key=0):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_rising_and_a_falling_response_are_bracketed(sign):
-    values = seeds(0.5 + sign * 0.2 * (U - 2.2))
-    found = bracket(U, values, 0.5)
+    found = bracket(U, seeds(0.5 + sign * 0.2 * (U - 2.2)), 0.5)
     assert found.status == CROSSED
     assert (found.left, found.right, found.rising) == (2.0, 2.5, sign > 0)
     assert found.estimate == pytest.approx(2.2)
@@ -39,27 +38,18 @@ def test_what_is_no_crossing_says_so(means, status):
     assert bracket(U, seeds(means), 0.5).status == status
 
 
-def test_noise_at_the_level_is_not_several_crossings():
+def test_noise_is_not_several_crossings_and_a_divergence_ends_the_search():
     means = np.array([0.1, 0.2, 0.3, 0.52, 0.48, 0.51, 0.7, 0.8, 0.9])
-    noisy = seeds(means, spread=0.3)
-    assert bracket(U, noisy, 0.5).status == CROSSED
+    assert bracket(U, seeds(means, spread=0.3), 0.5).status == CROSSED
     # ... but the same means known exactly are.
     assert bracket(U, seeds(means), 0.5).status == "crosses 3 times"
+    assert bracket(U, seeds(0.2 * U), 0.5).narrowed(2.4, np.nan).status.startswith("diverges")
 
 
-def test_a_divergence_inside_the_bracket_ends_the_search():
-    found = bracket(U, seeds(0.2 * U), 0.5)
-    assert found.narrowed(2.4, np.nan).status.startswith("diverges")
-
-
-def test_resampled_curves_are_read_by_straight_lines():
+def test_resampled_curves_are_read_by_straight_lines_and_a_wiggle_keeps_its_crossing():
     curves = np.stack([0.2 * (U - 2.2), 0.2 * (U - 1.1), np.full_like(U, -1.0)], axis=1)
     np.testing.assert_allclose(crossings(U, curves, 0.0, True), [2.2, 1.1, 4.0])
-    falling = crossings(U, -curves, 0.0, False)
-    np.testing.assert_allclose(falling[:2], [2.2, 1.1])
-
-
-def test_a_wiggle_does_not_move_a_crossing_out_of_it():
+    np.testing.assert_allclose(crossings(U, -curves, 0.0, False)[:2], [2.2, 1.1])
     curve = np.array([-1, -0.9, -0.8, 0.05, -0.05, 0.8, 0.9, 1.0, 1.0])
     (found,) = crossings(U, curve[:, None], 0.0, True)
     assert U[2] < found < U[5]
@@ -89,14 +79,9 @@ def test_exponents_cover_the_truth_as_often_as_they_say():
     assert np.median(errors) < 0.01
 
 
-def test_points_that_scatter_widen_the_error():
+def test_points_that_scatter_widen_the_error_and_too_few_have_no_exponent():
     y, x, draws = simulated(0)
     _, before = fit_exponent(y, x, draws)
-    bent = x + np.array([0.0, 1.0, 0.0, -1.0, 0.5])
-    assert fit_exponent(y, bent, draws)[1] > 5 * before
-
-
-def test_too_few_points_have_no_exponent():
-    y, x, draws = simulated(0)
+    assert fit_exponent(y, x + np.array([0.0, 1.0, 0.0, -1.0, 0.5]), draws)[1] > 5 * before
     x[1:] = np.nan
     assert np.isnan(fit_exponent(y, x, draws)).all()

@@ -21,9 +21,7 @@ def experiment(**changes) -> ls.Experiment:
 
 
 FULL = experiment(
-    data=ls.data.SignalNoise(
-        dim=10**9, train=4, test=3, signal=1e-7, noise=0.1, flip=0.25, orthogonal=False, batch=2
-    ),
+    data=signals(dim=10**9, signal=1e-7, noise=0.1, flip=0.25, orthogonal=False, batch=2),
     net=ls.nets.PatchCNN(width=3, activation="huberised", second_layer="sum", threshold=0.1),
     rule=ls.rules.PerExamplePenalty(
         rate=0.02, weight=0.01, until=800, half=False, options={"momentum": 0.9, "nesterov": True}
@@ -34,10 +32,13 @@ FULL = experiment(
 FOREVER = experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.2))
 
 
-def test_probes_default_to_the_loss_and_are_a_tuple():
+def test_probes_default_to_the_loss_are_a_tuple_and_record_a_variable_once():
     assert experiment().probes == (ls.probes.Loss(),)
     assert experiment(probes=[ls.probes.TestLoss()]).probes == (ls.probes.TestLoss(),)
     assert experiment().record.every == 1
+    twice = [ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()]
+    words = r"Experiment\.probes record loss more than once"
+    refused(lambda: experiment(probes=twice), match=words)
 
 
 @pytest.mark.parametrize(
@@ -49,13 +50,7 @@ def test_probes_default_to_the_loss_and_are_a_tuple():
     ],
 )  # fmt: skip
 def test_a_slot_takes_its_kind_of_part_only(slot, value):
-    with pytest.raises(ls.BadInput, match=rf"^Experiment\.{slot} = .* is not allowed"):
-        experiment(**{slot: value})
-
-
-def test_a_variable_is_recorded_once():
-    with pytest.raises(ls.BadInput, match=r"^Experiment\.probes record loss more than once"):
-        experiment(probes=[ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.Loss()])
+    refused(lambda: experiment(**{slot: value}), match=rf"Experiment\.{slot} = .* is not allowed")
 
 
 @pytest.mark.parametrize("original", [experiment(), FULL, FOREVER], ids=["plain", "full", "inf"])
@@ -67,17 +62,14 @@ def test_round_trip(original, form):
     assert getattr(again, f"to_{form}")() == text
 
 
-def test_infinity_in_text():
-    assert FOREVER.rule.until == math.inf
-    assert "until = inf" in FOREVER.to_toml()
-    assert json.loads(FOREVER.to_json(), parse_constant=pytest.fail)["rule"]["until"] == "inf"
-
-
-def test_numbers_keep_every_digit():
+def test_numbers_keep_every_digit_and_infinity():
     for value in (0.1, 1 / 3, 1e-300, 2.5e17, np.nextafter(1, 2)):
         changed = experiment().replace("data.noise", value)
         assert ls.Experiment.from_toml(changed.to_toml()).data.noise == value
         assert ls.Experiment.from_json(changed.to_json()).data.noise == value
+    assert FOREVER.rule.until == math.inf
+    assert "until = inf" in FOREVER.to_toml()
+    assert json.loads(FOREVER.to_json(), parse_constant=pytest.fail)["rule"]["until"] == "inf"
 
 
 def test_defaults_need_not_be_written():
@@ -91,10 +83,10 @@ def test_defaults_need_not_be_written():
 
 
 def test_code_cannot_be_stored():
-    with pytest.raises(ls.BadInput, match=r"^GradientDescent\.optimiser = .* cannot be stored"):
-        experiment(rule=ls.rules.GradientDescent(rate=0.1, optimiser=optax.sgd)).to_toml()
-    with pytest.raises(ls.BadInput, match=r"^Model\.build = .* cannot be stored"):
-        experiment(net=ls.nets.Model(lambda key: None)).to_json()
+    rule = experiment(rule=ls.rules.GradientDescent(rate=0.1, optimiser=optax.sgd))
+    refused(rule.to_toml, match=r"GradientDescent\.optimiser = .* cannot be stored")
+    net = experiment(net=ls.nets.Model(lambda key: None))
+    refused(net.to_json, match=r"Model\.build = .* cannot be stored")
 
 
 @pytest.mark.parametrize(
@@ -111,8 +103,6 @@ def test_malformed_text(form, texts, words):
 
 
 TOML = experiment().to_toml()
-
-
 WRONG = [
     ("steps = 5", "stpes = 5", "unknown field of Experiment 'stpes'; did you mean 'steps'?"),
     ("steps = 5", "", "Experiment lacks steps."),
@@ -139,9 +129,7 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_wrong_text_is_told_in_one_sentence(old, new, message):
     assert old in TOML
-    with pytest.raises(ls.BadInput, match="^" + re.escape(message)) as caught:
-        ls.Experiment.from_toml(TOML.replace(old, new))
-    assert "\n" not in str(caught.value)
+    assert refused(lambda: ls.Experiment.from_toml(TOML.replace(old, new))).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +143,8 @@ def test_wrong_text_is_told_in_one_sentence(old, new, message):
     ],
 )
 def test_slots_of_text_are_tables(slot, value, message):
-    with pytest.raises(ls.BadInput, match="^" + re.escape(message)):
-        ls.Experiment.from_dict(experiment().to_dict() | {slot: value})
+    table = experiment().to_dict() | {slot: value}
+    assert refused(lambda: ls.Experiment.from_dict(table)).startswith(message)
 
 
 def test_citation_names_the_papers_behind_the_parts():

@@ -4,8 +4,8 @@ import pytest
 
 import learnscope as ls
 from learnscope.probes import AbstractProbe, Output
-from tests.lab.stored import assert_same, change, chunks, cut, tree
-from tests.small import DESCENT, NOISE, PENALTY, experiment, reported, run
+from tests.lab.stored import assert_computed, change, chunks, cut, tree
+from tests.small import DESCENT, NOISE, PENALTY, experiment, run
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,7 @@ from tests.small import DESCENT, NOISE, PENALTY, experiment, reported, run
 def test_only_new_runs_are_computed(blocks, over, seeds, new):
     folder, name = blocks
     before = tree(folder / name)
-    stored, report = reported(experiment(), over, seeds=seeds, store=folder)
-    assert (report.computed, report.reused) == (new, report.trainings - new)
-    assert_same(stored, run(experiment(), over, seeds=seeds))
+    assert_computed(new, folder, over, seeds)
     assert tree(folder / name) == before
 
 
@@ -34,25 +32,19 @@ def test_only_new_rules_are_computed(tmp_path):
     run(experiment(), over, seeds=2, store=tmp_path)
     momentum = ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9})
     over = {"rule": [PENALTY, momentum], "data.noise": [0.4, 0.2, 0.1]}
-    stored, report = reported(experiment(), over, seeds=2, store=tmp_path)
-    assert report.computed == 2 + 3 * 2
-    assert_same(stored, run(experiment(), over, seeds=2))
+    assert_computed(2 + 3 * 2, tmp_path, over, 2)
 
 
 def test_several_relatives_are_put_together(tmp_path):
     for noise in ([0.1, 0.2], [0.2, 0.4]):
         run(experiment(), {"data.noise": noise}, seeds=2, store=tmp_path)
-    stored, report = reported(experiment(), NOISE, seeds=2, store=tmp_path)
-    assert (report.computed, report.reused) == (0, 6)
-    assert_same(stored, run(experiment(), NOISE, seeds=2))
+    assert_computed(0, tmp_path, NOISE, 2)
 
 
 def test_an_unfinished_relative_gives_what_it_has(blocks):
     folder, name = blocks
     (folder / name / "seconds" / "c" / "1" / "0").unlink()
-    stored, report = reported(experiment(), NOISE, seeds=4, store=folder)
-    assert report.computed == 3 + 3
-    assert_same(stored, run(experiment(), NOISE, seeds=4))
+    assert_computed(3 + 3, folder, NOISE, 4)
 
 
 class _Known(AbstractProbe):
@@ -65,9 +57,7 @@ class _Known(AbstractProbe):
 def test_an_output_may_be_named_known(tmp_path):
     setting = experiment(probes=[_Known()])
     run(setting, NOISE, seeds=1, store=tmp_path)
-    stored, report = reported(setting, NOISE, seeds=2, store=tmp_path)
-    assert report.computed == 3
-    assert_same(stored, run(setting, NOISE, seeds=2))
+    assert_computed(3, tmp_path, NOISE, 2, setting)
 
 
 @pytest.mark.parametrize("how", ["cut", "changed", "no seeds"])
@@ -78,6 +68,4 @@ def test_a_damaged_relative_gives_nothing(blocks, how):
     else:
         for chunk in chunks(folder / name, "loss"):
             cut(chunk) if how == "cut" else change(chunk)
-    stored, report = reported(experiment(), NOISE, seeds=4, store=folder)
-    assert report.computed == 12
-    assert_same(stored, run(experiment(), NOISE, seeds=4))
+    assert_computed(12, folder, NOISE, 4)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import learnscope as ls
 from learnscope.lab import coordinates, worker
 from learnscope.lab.blocks import Plan
 from tests.lab.test_cluster import experiment
+from tests.small import refused, run
 
 
 def runs():
@@ -48,31 +50,25 @@ def test_a_block_that_fails_for_no_run_is_tried_a_few_times(monkeypatch, times, 
 
 def test_a_block_that_always_fails_ends_in_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(worker, "compute", Failing(10**6))
-    with pytest.raises(ls.BadInput, match=r"seed 0 to 3 failed: MemoryError: no room \(3 times\)"):
-        ls.run(experiment(), seeds=4, progress=False, store=tmp_path)
+    words = "seed 0 to 3 failed: MemoryError: no room (3 times)"
+    refused(lambda: run(experiment(), seeds=4, store=tmp_path), words)
 
 
 def test_one_worker_of_several_threads_finishes_several_programs():
     """Two programs at a time can wait for each other for ever: one runs at a time in a process."""
     distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     over, found = {"net.width": [1, 2, 3, 4], "data.noise": [0.1, 1.0]}, []
+    one = {"n_workers": 1, "threads_per_worker": 4, "dashboard_address": "127.0.0.1:0"}
     with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=4, dashboard_address="127.0.0.1:0"
-        ) as cluster,
+        distributed.LocalCluster(**one) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        thread = threading.Thread(
-            target=lambda: found.append(
-                ls.run(experiment(), over, seeds=2, cluster=client, progress=False)
-            ),
-            daemon=True,
-        )
+        sweep = lambda: found.append(run(experiment(), over, seeds=2, cluster=client))  # noqa: E731
+        thread = threading.Thread(target=sweep, daemon=True)
         thread.start()
         thread.join(timeout=120)
         assert found, "the sweep did not end in two minutes"
-    alone = ls.run(experiment(), over, seeds=2, progress=False)
-    np.testing.assert_array_equal(found[0].loss, alone.loss)
+    np.testing.assert_array_equal(found[0].loss, run(experiment(), over, seeds=2).loss)
 
 
 def test_only_one_thread_computes_at_a_time(monkeypatch):
@@ -86,11 +82,8 @@ def test_only_one_thread_computes_at_a_time(monkeypatch):
         return segment(*given)
 
     monkeypatch.setattr(worker.train, "segment", slow)
-    threads = [threading.Thread(target=worker.work, args=(runs(), None)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: worker.work(runs(), None), range(4)))
     assert most == [1] * 4
 
 
@@ -100,6 +93,5 @@ def test_the_dimension_of_a_wrapped_model_is_seen():
     for dims, right in (([500, 1000], "compressed"), ([4, 1000], "ambient")):
         for data, path in ((inner, "data.dim"), (wrapped, "data.data.dim")):
             setting = experiment().replace("data", data)
-            plan = Plan.of(setting, {path: dims}, 1, "auto", "float32")
-            assert plan.coordinates == right, path
+            assert Plan.of(setting, {path: dims}, 1, "auto", "float32").coordinates == right, path
     assert coordinates.obstacle(setting, [4.0, 1000.0]) is not None

@@ -67,8 +67,7 @@ def reference(params, image):
         sides = range(0, x.shape[0] - 1, 2)
         return np.array([[x[i : i + 2, j : j + 2].max((0, 1)) for j in sides] for i in sides])
 
-    x = pool(conv(image, p["conv1"], 2))
-    x = pool(conv(x, p["conv2"], 0)).ravel()
+    x = pool(conv(pool(conv(image, p["conv1"], 2)), p["conv2"], 0)).ravel()
     for name in ("dense1", "dense2"):
         x = np.maximum(x @ p[name]["weight"] + p[name]["bias"], 0)
     return x @ p["dense3"]["weight"] + p["dense3"]["bias"]
@@ -97,9 +96,8 @@ def test_evaluation_in_parts(monkeypatch):
     net = ls.nets.LeNet5()
     params = drawn(net, (8, 8, 1))
     x = jax.random.normal(KEY, (27, 64))
-    np.testing.assert_allclose(
-        eqx.filter_jit(net.evaluate)(params, x), called(net, params, x), atol=1e-5
-    )
+    found = eqx.filter_jit(net.evaluate)(params, x)
+    np.testing.assert_allclose(found, called(net, params, x), atol=1e-5)
 
 
 def test_normalisation():
@@ -121,28 +119,27 @@ def test_pooling_leaves_out_an_odd_row_and_images_are_square():
         refused(lambda s=shape: square_images(jnp.ones(s)), "are not images: they must be square")
 
 
-def test_per_example_gradients_in_chunks(monkeypatch):
-    data = ls.data.Images("digits", train=12, test=4)
-    net = ls.nets.FullyConnected(width=40)
+def penalised(net, train):
     rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
-    problem = data.sample(KEY)
-    state = eqx.filter_jit(rule.init)(net, problem, KEY)
+    problem = ls.data.Images("digits", train=train, test=4).sample(KEY)
+    return rule, problem, eqx.filter_jit(rule.init)(net, problem, KEY)
+
+
+def test_per_example_gradients_in_chunks(monkeypatch):
+    rule, problem, state = penalised(ls.nets.FullyConnected(width=40), 12)
     whole = eqx.filter_jit(rule.step)(state, problem, KEY).params
     monkeypatch.setattr("learnscope.rules.per_example_penalty._GRADIENT_BYTES", 50_000)
     parts = eqx.filter_jit(lambda *given: rule.step(*given))(state, problem, KEY).params
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), whole, parts)
 
 
-@pytest.mark.parametrize(
-    "net",
-    [ls.nets.FullyConnected(width=4), pytest.param(ls.nets.LeNet5(), marks=pytest.mark.slow)],
-)
+SLOW = pytest.param(ls.nets.LeNet5(), marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("net", [ls.nets.FullyConnected(width=4), SLOW])
 def test_the_penalty_is_the_gradient_of_squared_norms(float64, net):
     """By differentiating every example's squared norm as it is written, one after the other."""
-    data = ls.data.Images("digits", train=3, test=2)
-    rule = ls.rules.PerExamplePenalty(rate=0.1, weight=0.5)
-    problem = data.sample(KEY)
-    state = eqx.filter_jit(rule.init)(net, problem, KEY)
+    rule, problem, state = penalised(net, 3)
 
     @jax.jit
     def slope(params):

@@ -66,8 +66,7 @@ def test_a_rate_that_falls():
     for _ in range(6):
         update, state = transform.update(jnp.ones(()), state)
         moved.append(-float(update))
-    np.testing.assert_allclose(
-        moved, 0.05 * (1 + np.cos(np.pi * np.array([0, 1, 2, 3, 4, 4]) / 4)), atol=1e-7
-    )
+    right = 0.05 * (1 + np.cos(np.pi * np.array([0, 1, 2, 3, 4, 4]) / 4))
+    np.testing.assert_allclose(moved, right, atol=1e-7)
     rule = ls.rules.GradientDescent(rate=0.1, optimiser="adam", options={"cosine_steps": 4.0})
     assert rule.options == {"cosine_steps": 4.0}

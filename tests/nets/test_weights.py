@@ -1,27 +1,23 @@
 """Parameters of nets that see inner products: typed, or a dict of a user's own net."""
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import learnscope as ls
 from learnscope.nets import AbstractInnerProductNet, Weights, filters_of, replaced
 from learnscope.part import flag
+from tests.small import DESCENT, PENALTY, experiment, probes, run
 
 
 class Gained(AbstractInnerProductNet):
     """A user's own net, with a parameter that `Weights` does not have (or with filters alone)."""
 
     gain: bool = flag(False)
-
-    @property
-    def rows(self):
-        return 3
-
-    @property
-    def isotropic(self):
-        return True
+    rows: ClassVar = 3
+    isotropic: ClassVar = True
 
     def init(self, key, problem):
         params = {"filters": 0.1 * problem.frame.gaussian_rows(key, 3)[0]}
@@ -33,13 +29,10 @@ class Gained(AbstractInnerProductNet):
 
 
 @pytest.mark.parametrize("gain", [True, False])
-@pytest.mark.parametrize("rule", [
-    ls.rules.GradientDescent(rate=0.1), ls.rules.PerExamplePenalty(rate=0.1, weight=0.1),
-])  # fmt: skip
+@pytest.mark.parametrize("rule", [DESCENT, PENALTY])
 def test_a_dict_with_filters_trains_compressed(gain, rule):
-    data = ls.data.SignalNoise(dim=10**6, train=6, test=4, signal=1.0, noise=1e-3)
-    probes = (ls.probes.Loss(), ls.probes.SignalLearning(), ls.probes.Filters())
-    result = ls.run(ls.Experiment(data, Gained(gain), rule, 3, probes), progress=False)
+    data, names = {"dim": 10**6, "noise": 1e-3}, "Loss SignalLearning Filters"
+    result = run(experiment(rule, 3, 1, probes(names), data, Gained(gain)))
     assert result.attrs["coordinates_used"] == "compressed"
     assert float(result.loss.isel(step=-1).mean()) < float(result.loss.isel(step=0).mean())
 

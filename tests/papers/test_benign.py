@@ -2,35 +2,32 @@
 
 import math
 
+import jax
 import numpy as np
 import pytest
 
 import learnscope as ls
+from learnscope.data.class_noise import NOISES
 from learnscope.papers.benign import theory as benign
 from learnscope.papers.benign.theory.spectra import Spectra, spectra
+from tests.small import refused, run, signals
+
+PAPER = {"dim": 1000, "classes": 5, "train_per_class": 100, "test": 10, "signal": 1.0}
 
 
-def experiment(
-    dim=1000, classes=5, sizes=100, signal=1.0, correlation=1.0, width=100, rate=0.05, scale=None,
-    steps=20, **more,
-):  # fmt: skip
+def experiment(width=100, rate=0.05, scale=None, steps=20, sizes=100, **more):
     """The paper's section 5.1, unless told."""
-    data = ls.data.ClassNoise(
-        dim=dim, classes=classes, train_per_class=sizes, test=10, signal=signal,
-        correlation=correlation, **more,
-    )  # fmt: skip
+    data = ls.data.ClassNoise(**PAPER | {"train_per_class": sizes} | more)
     start = {"initial": "torch"} if scale is None else {"scale": scale}
-    net = ls.nets.PatchCNN(width=width, classes=classes, activation="relu", **start)
+    net = ls.nets.PatchCNN(width=width, classes=data.classes, activation="relu", **start)
     return ls.Experiment(data=data, net=net, rule=ls.rules.GradientDescent(rate=rate), steps=steps)
 
 
-def by_matrices(setting):
-    """The same experiment, with its matrices written out."""
-    data = setting.data
-    explicit = ls.data.MatrixNoise(
-        factors=data.matrices(), train_per_class=data.train_per_class, test=10, signal=data.signal
-    )
-    return ls.Experiment(data=explicit, net=setting.net, rule=setting.rule, steps=setting.steps)
+def by_matrices(setting, factors=None):
+    """The same experiment, with its matrices written out; or of other ones."""
+    sizes = {"train_per_class": setting.data.train_per_class, "signal": setting.data.signal}
+    factors = setting.data.matrices() if factors is None else factors
+    return setting.replace("data", ls.data.MatrixNoise(factors=factors, test=10, **sizes))
 
 
 def margins(setting, **constants):
@@ -65,9 +62,7 @@ def test_closed_forms_against_the_matrices(correlation):
 def test_matrix_noise_gives_the_same(correlation):
     setting = experiment(**UNEVEN, correlation=correlation)
     other = by_matrices(setting)
-    for mine, theirs in zip(
-        ls.theory.conditions(setting), ls.theory.conditions(other), strict=True
-    ):
+    for mine, theirs in zip(*map(ls.theory.conditions, (setting, other)), strict=True):
         assert mine.name == theirs.name and mine.holds == theirs.holds
         assert mine.margin == pytest.approx(theirs.margin, rel=1e-12), mine.name
     one, two = benign.exponents(setting), benign.exponents(other)
@@ -99,14 +94,9 @@ def test_condition_1_by_hand_in_the_papers_setting():
     }
     assert margins(experiment()) == pytest.approx(expected)
     failing = {name: round(margin, 5) for name, margin in expected.items() if margin < 1}
-    assert failing == {
-        "noise trace": 0.00428,
-        "width, initial weights": 0.21805,
-        "rank": 0.02,
-        "learning rate": 0.04845,
-        "initial weights": 0.00028,
-        "initial weights, either": 0.00082,
-    }
+    weights = {"initial weights": 0.00028, "initial weights, either": 0.00082}
+    weights |= {"width, initial weights": 0.21805}
+    assert failing == weights | {"noise trace": 0.00428, "rank": 0.02, "learning rate": 0.04845}
 
 
 def test_the_dimension_that_the_trace_needs():
@@ -121,27 +111,18 @@ def test_the_dimension_that_the_trace_needs():
 
 @pytest.mark.parametrize("noise", ["gaussian", "uniform", "rademacher", "triangular"])
 def test_every_noise_passes_the_threshold_often_enough(noise):
-    import jax
-
-    from learnscope.data.class_noise import NOISES
-
-    share = next(
-        each.left
-        for each in ls.theory.conditions(experiment(noise=noise))
-        if each.name == "noise entries" and each.holds
-    )
+    found = {each.name: each for each in ls.theory.conditions(experiment(noise=noise))}
+    assert found["noise entries"].holds
     # 400,000 draws: 5 standard deviations of the share.
     drawn = float((NOISES[noise](jax.random.key(0), (400_000,)) > 0.25).mean())
-    assert drawn == pytest.approx(share, abs=5 * 0.5 / math.sqrt(400_000))
+    assert drawn == pytest.approx(found["noise entries"].left, abs=5 * 0.5 / math.sqrt(400_000))
 
 
 def runnable(dim=5000, strength=1.0, **more):
     """As much of Condition 1 as n = 9 and m = 100 allow: all but the width for initial weights."""
-    setting = experiment(
-        dim=dim, classes=3, sizes=3, width=100, scale=1.0, rate=1.0, steps=40_000, **more
-    )
-    signal = strength * ls.theory.boundary(setting, "data.signal")
-    setting = setting.replace("data.signal", signal)
+    sizes = {"dim": dim, "classes": 3, "sizes": 3, "scale": 1.0, "rate": 1.0, "steps": 40_000}
+    setting = experiment(**sizes | more)
+    setting = setting.replace("data.signal", strength * ls.theory.boundary(setting, "data.signal"))
     listed = {each.name: each for each in ls.theory.conditions(setting)}
     scale = min(listed[name].right for name in ("initial weights", "initial weights, either"))
     setting = setting.replace("net.scale", 0.9 * scale)
@@ -168,17 +149,12 @@ def test_the_two_demands_on_initial_weights_contradict_each_other():
     rng = np.random.default_rng(0)
     for _ in range(50):
         dim, width, size = (int(10**x) for x in rng.uniform([3, 1, 0.5], [12, 9, 2]))
-        setting = experiment(
-            dim=dim, classes=3, sizes=size, width=width, signal=10 ** rng.uniform(-1, 4),
-            scale=10 ** rng.uniform(-6, 0), steps=int(10 ** rng.uniform(1, 5)),
-        )  # fmt: skip
-        found, n = margins(setting), 3 * size
-        most = width / (
-            n * math.sqrt(dim - 3) * math.log(10 * n) * math.log(setting.steps) ** 2
-            * math.log(30 * width) ** 3
-        )  # fmt: skip
-        product = found["width, initial weights"] * found["initial weights"] ** 2
-        assert product <= most * (1 + 1e-9)
+        signal, scale, steps = (10 ** rng.uniform(*ends) for ends in ((-1, 4), (-6, 0), (1, 5)))
+        numbers = {"width": width, "signal": signal, "scale": scale, "steps": int(steps)}
+        found, n = margins(experiment(dim=dim, classes=3, sizes=size, **numbers)), 3 * size
+        logs = math.log(10 * n) * math.log(int(steps)) ** 2 * math.log(30 * width) ** 3
+        most = width / (n * math.sqrt(dim - 3) * logs)
+        assert found["width, initial weights"] * found["initial weights"] ** 2 <= most * (1 + 1e-9)
     # The least width for three steps or more, by n: none leaves a dimension of 1e12 or less.
     least = math.inf
     for n in range(7, 200):
@@ -206,23 +182,16 @@ def test_one_spike_cannot_be_spread_but_a_block_can():
         setting = experiment(dim=10**12, classes=3, correlation=correlation)
         spread = math.sqrt(correlation / (correlation - 1) / math.log(30))
         assert margins(setting)["noise spread"] == pytest.approx(spread, rel=1e-4)
-    allowed = [
-        correlation
-        for correlation in np.linspace(1, 3, 201)
-        if all(
-            each.holds
-            for each in ls.theory.conditions(
-                experiment(dim=10**12, classes=3, correlation=correlation),
-                constant=math.sqrt(correlation),
-            )[1:3]
-        )
-    ]
-    assert max(allowed) == pytest.approx(1.29, abs=0.011)
+
+    def allowed(correlation):
+        setting = experiment(dim=10**12, classes=3, correlation=correlation)
+        found = ls.theory.conditions(setting, constant=math.sqrt(correlation))
+        return found[1].holds and found[2].holds
+
+    assert max(filter(allowed, np.linspace(1, 3, 201))) == pytest.approx(1.29, abs=0.011)
     blocks = np.repeat([[3.0, 1, 1], [1, 3, 1], [1, 1, 3]], 30, axis=1)
     factors = np.stack([np.diag(np.concatenate([np.zeros(3), each])) for each in blocks])
-    data = ls.data.MatrixNoise(factors=factors, train_per_class=5, test=1, signal=1.0)
-    setting = experiment(classes=3, scale=0.01)
-    setting = ls.Experiment(data=data, net=setting.net, rule=setting.rule, steps=9)
+    setting = by_matrices(experiment(classes=3, sizes=5, scale=0.01), factors)
     assert benign.exponents(setting).worst_ratio.values == pytest.approx(83 / 19)
     listed = ls.theory.conditions(setting, constant=2.2)
     assert listed[1].holds and listed[2].holds
@@ -248,7 +217,7 @@ def test_a_second_layer_without_1_over_m_is_brought_to_the_papers():
     scaled = mean.replace("net.second_layer", "sum").replace("net.scale", 0.01 / 10)
     scaled = scaled.replace("rule.rate", 0.05 / 100)
     assert margins(scaled) == pytest.approx(margins(mean))
-    runs = [ls.run(each, seeds=2, progress=False, precision="float64") for each in (mean, scaled)]
+    runs = [run(each, seeds=2, precision="float64") for each in (mean, scaled)]
     assert abs(runs[0].loss - runs[1].loss).max() < 1e-10
 
 
@@ -282,15 +251,10 @@ def test_a_growing_majority_turns_the_minority():
 
 
 def test_monotone():
-    def snr(**changes):
-        return ls.theory.predict(experiment(**changes))["snr"]
-
-    for field, values in {"signal": (1, 2), "sizes": (50, 100)}.items():
-        low, high = (snr(**{field: value}) for value in values)
-        assert low < high, field
-    for field, values in {"dim": (500, 1000), "correlation": (1, 9), "bulk": (0.5, 0.6)}.items():
-        low, high = (snr(**{field: value}) for value in values)
-        assert low > high, field
+    falls = {"dim": (500, 1000), "correlation": (1, 9), "bulk": (0.5, 0.6)}
+    for field, values in ({"signal": (1, 2), "sizes": (50, 100)} | falls).items():
+        low, high = (ls.theory.predict(experiment(**{field: v}))["snr"] for v in values)
+        assert low != high and (low > high) == (field in falls), field
 
 
 @pytest.mark.parametrize("bulk", [0.5, 0.3, 0.1])
@@ -302,14 +266,12 @@ def test_the_corners_of_figure_2(bulk):
         (9.0, 900.0): "benign by features",
         (0.0, 5.0): "undetermined",
     }.items():
-        setting = experiment(signal=signal, correlation=correlation, bulk=bulk)
-        found = ls.theory.predict(setting)
+        found = ls.theory.predict(experiment(signal=signal, correlation=correlation, bulk=bulk))
         assert found["regime"] == side and found["regimes"] == f"{side}: 0, 1, 2, 3, 4"
         assert found["ratio"] == pytest.approx(correlation)
     assert benign.regime(5, 5, high=5) == "benign by features"
     assert benign.regime(4, 5, high=5) == "benign by covariance"
-    with pytest.raises(ls.BadInput, match="below low"):
-        benign.regime(1, 1, high=0.5)
+    refused(lambda: benign.regime(1, 1, high=0.5), "below low")
 
 
 @pytest.mark.parametrize("field", ["signal", "train_per_class", "dim", "bulk"])
@@ -333,8 +295,7 @@ def test_boundaries_of_unlike_classes():
         assert ls.theory.predict(moved)[exponent] == pytest.approx(10)
     for field in ("data.train_per_class", "net.scale", "data.noise"):
         assert ls.theory.boundary(setting, field) is None
-    silent = experiment(signal=0.0)
-    assert ls.theory.boundary(silent, "data.dim") is None
+    assert ls.theory.boundary(experiment(signal=0.0), "data.dim") is None
     assert ls.theory.boundary(experiment(signal=0.1), "data.dim") is None  # below 2 K
     assert "Gamma" in str(found)
 
@@ -343,9 +304,7 @@ def test_noise_that_classes_do_not_share_never_hurts():
     own = np.zeros((3, 9, 9))
     for k in range(3):
         own[k, 3 + 2 * k, 3 + 2 * k] = own[k, 4 + 2 * k, 4 + 2 * k] = 1
-    data = ls.data.MatrixNoise(factors=own, train_per_class=5, test=1, signal=0.0)
-    setting = experiment(classes=3, scale=0.01)
-    setting = ls.Experiment(data=data, net=setting.net, rule=setting.rule, steps=9)
+    setting = by_matrices(experiment(classes=3, sizes=5, signal=0.0, scale=0.01), own)
     found = ls.theory.predict(setting)
     assert found["snr"] == found["ratio"] == math.inf
     assert not ls.theory.conditions(setting).holds
@@ -354,20 +313,10 @@ def test_noise_that_classes_do_not_share_never_hurts():
 def test_it_says_what_it_is_about():
     good = experiment(dim=50, classes=3, sizes=3)
     assert benign.applies(good)
-    for path, value in {
-        "net.activation": "relu2",
-        "net.classes": 4,
-        "rule.loss": "balanced",
-        "rule.optimiser": "adam",
-        "data.batch": 4,
-    }.items():
+    changes = {"net.activation": "relu2", "net.classes": 4, "rule.loss": "balanced"}
+    for path, value in (changes | {"rule.optimiser": "adam", "data.batch": 4}).items():
         wrong = good.replace(path, value)
-        with pytest.raises(ls.BadInput, match="ClassNoise or MatrixNoise"):
-            ls.theory.conditions(wrong)
+        refused(lambda wrong=wrong: ls.theory.conditions(wrong), "ClassNoise or MatrixNoise")
         assert ls.theory.boundary(wrong, "data.signal") is None
-    two = experiment(dim=50, classes=2, sizes=3)
-    assert not benign.applies(two)
-    other = ls.data.SignalNoise(dim=50, train=4, test=3, signal=1, noise=1)
-    other = ls.Experiment(data=other, net=good.net, rule=good.rule, steps=1)
-    with pytest.raises(ls.BadInput, match="no exponents"):
-        benign.exponents(other)
+    assert not benign.applies(experiment(dim=50, classes=2, sizes=3))
+    refused(lambda: benign.exponents(good.replace("data", signals())), "no exponents")

@@ -21,11 +21,8 @@ def pruned(high, low, shares=(0.25, 0.5)):
     for row, values in ((1, high), (2, low), (3, low)):
         table[row, 1:] = np.array(values)[:, None, None] + spread
     table[4, 2], table[5, 2] = high[-1] + spread, low[-1] + spread
-    return xr.Dataset(
-        {"test_accuracy": (("by", "removed", "seed", "step"), table)},
-        {"by": labels, "removed": [0.0, *shares]},
-        attributes(sweep),
-    )
+    accuracy = {"test_accuracy": (("by", "removed", "seed", "step"), table)}
+    return xr.Dataset(accuracy, {"by": labels, "removed": [0.0, *shares]}, attributes(sweep))
 
 
 GOOD, BAD = pruned((0.9, 0.8), (0.94, 0.93)), pruned((0.9, 0.8), (0.94, 0.7))

@@ -26,20 +26,16 @@ def test_readings_differ_in_the_rate_alone():
 def grid(accuracy, train=1.0, names=("signal", "correlation")):
     """A dataset of both readings, 2 seeds and one recorded step, from a table of accuracies."""
     table = np.broadcast_to(accuracy[None, :, :, None, None], (2, *accuracy.shape, 2, 1))
-    dims = ("reading", *names, "seed", "step")
-    coords = {"reading": ["literal", "no 1/m"]}
-    for name, size in zip(names, accuracy.shape, strict=True):
-        coords[name] = np.linspace(10, 800, size)
-    return xr.Dataset(
-        {"test_accuracy": (dims, table), "train_accuracy": (dims, np.full_like(table, train))},
-        coords,
-    )
+    sides = [["literal", "no 1/m"], *(np.linspace(10, 800, size) for size in accuracy.shape)]
+    coords = dict(zip(("reading", *names), sides, strict=True))
+    found = {"test_accuracy": table, "train_accuracy": np.full_like(table, train)}
+    return xr.Dataset({name: ((*coords, "seed", "step"), v) for name, v in found.items()}, coords)
 
 
 RISING = np.linspace(0.2, 1.0, 6)[:, None] * np.ones(6)
 
 
-def test_figure_3_can_fail():
+def test_figures_3_and_4b_can_fail():
     rises, flat = grid(RISING), grid(np.full((6, 6), 0.2), train=0.4)
     jagged = RISING.copy()
     jagged[2] -= 0.4
@@ -49,9 +45,6 @@ def test_figure_3_can_fail():
     assert found.verdict == "differs" and "nothing is overfitted" in found.why
     judge(lambda d: checks.fitted(d, "literal"), rises, flat)
     judge(lambda d: checks.without_feature(d, "no 1/m"), grid(RISING.T), rises)
-
-
-def test_figure_4b_can_fail():
     steady, moving = np.full((6, 6), 0.9), np.linspace(0.3, 0.9, 6) * np.ones((6, 1))
     tables = (grid(table, names=("correlation", "size")) for table in (steady, moving, steady / 3))
     judge(lambda d: checks.constant_in_size(d, "no 1/m"), *tables)
@@ -95,13 +88,9 @@ def minority(plain, balanced, adjusted):
     drops = np.array([plain, balanced, adjusted])[:, :, None, None, None]
     table = drops + np.linspace(-0.02, 0.02, 5)[None, None, :, None, None]
     dims = ("loss", "others", "seed", "step", "class")
-    return xr.Dataset(
-        {"long_tail_accuracy": (dims, table), "class_accuracy": (dims, table)},
-        {
-            "loss": ["plain", "class-balanced", "logit-adjusted"],
-            "others": ["[50, 10]", "[50, 200]"],
-        },
-    )
+    names = ["plain", "class-balanced", "logit-adjusted"]
+    values = dict.fromkeys(("long_tail_accuracy", "class_accuracy"), (dims, table))
+    return xr.Dataset(values, {"loss": names, "others": ["[50, 10]", "[50, 200]"]})
 
 
 def test_the_majority_can_be_harmless():

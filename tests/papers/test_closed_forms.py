@@ -7,7 +7,7 @@ import pytest
 
 from learnscope.papers.pegr import theory as pegr
 from tests.errata import pegr_closed_forms as closed_forms
-from tests.errata import pegr_misprints as misprints
+from tests.errata.pegr_closed_forms import LEMMA_5_8
 from tests.reference import pegr as reference
 
 WIDTH, DIM, COUNT = 6, 40, 8
@@ -15,10 +15,7 @@ RATE, WEIGHT = 0.1, 0.7
 SCALES = [1.0 / WIDTH, 1.0, 0.3]
 
 
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def draw(seed, orthogonal, size=0.3):
@@ -50,15 +47,13 @@ def error(found, expected):
 def test_updates(rule, seed, scale):
     problem = draw(seed, orthogonal=rule == "full")
     found = getattr(closed_forms, f"{rule}_update")(*problem, RATE, WEIGHT, scale)
-    expected = movement(rule, problem, RATE, WEIGHT, scale)
-    assert error(found - problem[0], expected) < 1e-12
+    assert error(found - problem[0], movement(rule, problem, RATE, WEIGHT, scale)) < 1e-12
 
 
 def test_full_update_needs_its_assumption():
     problem = draw(0, orthogonal=False)
     found = closed_forms.full_update(*problem, RATE, WEIGHT, 1.0 / WIDTH)
-    expected = movement("full", problem, RATE, WEIGHT, 1.0 / WIDTH)
-    assert error(found - problem[0], expected) > 1e-3
+    assert error(found - problem[0], movement("full", problem, RATE, WEIGHT, 1.0 / WIDTH)) > 1e-3
 
 
 def test_coefficients_follow_the_decomposition():
@@ -72,8 +67,7 @@ def test_coefficients_follow_the_decomposition():
     directions = np.vstack([signal[None], noise])
     basis = directions / np.sum(directions**2, axis=1, keepdims=True)
     solved = np.linalg.lstsq(basis.T, np.asarray(filters - initial).T, rcond=None)[0].T
-    sign = np.repeat([1.0, -1.0], WIDTH)
-    assert error(gamma, sign * solved[:, 0]) < 1e-12
+    assert error(gamma, np.repeat([1.0, -1.0], WIDTH) * solved[:, 0]) < 1e-12
     assert error(rho, solved[:, 1:]) < 1e-12
     assert error(closed_forms.compose(initial, gamma, rho, signal, noise), filters) < 1e-12
 
@@ -92,39 +86,32 @@ def test_updates_compile_and_keep_single_precision():
 
 
 def test_printed_lemmas_5_1_and_5_3_are_off():
-    problem = draw(1, orthogonal=False)
-    printed = misprints.per_example_update(*problem, RATE, WEIGHT)
-    expected = movement("per_example", problem, RATE, WEIGHT, 1.0 / WIDTH)
-    assert error(printed - problem[0], expected) > 1.0
+    problem, how = draw(1, orthogonal=False), (RATE, WEIGHT, 1.0 / WIDTH)
+    printed = closed_forms.per_example_update(*problem, *how, power=1)
+    assert error(printed - problem[0], movement("per_example", problem, *how)) > 1.0
     start = (jnp.zeros(2 * WIDTH), jnp.zeros((2 * WIDTH, COUNT)))
-    printed = misprints.coefficient_update(*start, *problem, RATE, WEIGHT)
-    right = closed_forms.coefficient_update(*start, *problem, RATE, WEIGHT, 1.0 / WIDTH)
+    printed = closed_forms.coefficient_update(*start, *problem, *how, power=1)
+    right = closed_forms.coefficient_update(*start, *problem, *how)
     for wrong, good in zip(printed, right, strict=True):
         assert error(wrong, good) > 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "weight"),
+@pytest.mark.parametrize("printed", [LEMMA_5_8, *((name,) for name in LEMMA_5_8)])
+def test_printed_lemma_5_8_is_off(printed):
     # The misplaced label stands in the plain gradient, so it shows without a penalty.
-    [("", WEIGHT), ("_factor", WEIGHT), ("_mixed", WEIGHT), ("_gate", WEIGHT), ("_label", 0.0)],
-)
-def test_printed_lemma_5_8_is_off(name, weight):
-    problem = draw(1, orthogonal=True)
-    printed = getattr(misprints, "full_update" + name)(*problem, RATE, weight)
-    expected = movement("full", problem, RATE, weight, 1.0 / WIDTH)
-    assert error(printed - problem[0], expected) > 0.1
+    problem, how = draw(1, True), (RATE, 0.0 if printed == ("label",) else WEIGHT, 1.0 / WIDTH)
+    found = closed_forms.full_update(*problem, *how, printed)
+    assert error(found - problem[0], movement("full", problem, *how)) > 0.1
 
 
 def test_printed_lemmas_are_right_without_a_penalty():
     # So that what the tests above measure is the misprint and not a slip of ours.
-    problem = draw(1, orthogonal=True)
-    expected = movement("full", problem, RATE, 0.0, 1.0 / WIDTH)
-    for name in ("per_example_update", "full_update_factor", "full_update_mixed"):
-        printed = getattr(misprints, name)(*problem, RATE, 0.0)
-        assert error(printed - problem[0], expected) < 1e-12
-
-
-# The constants of Section 5.1
+    problem, how = draw(1, orthogonal=True), (RATE, 0.0, 1.0 / WIDTH)
+    for found in (
+        closed_forms.per_example_update(*problem, *how, power=1),
+        closed_forms.full_update(*problem, *how, ("factor", "mixed", "gate")),
+    ):
+        assert error(found - problem[0], movement("full", problem, *how)) < 1e-12
 
 
 @pytest.mark.parametrize("half", [True, False])
@@ -133,29 +120,23 @@ def test_printed_lemmas_are_right_without_a_penalty():
 def test_rates_are_those_of_one_small_step(rule, second_layer, half):
     filters, signal, noise, labels = draw(0, orthogonal=True, size=1e-7)
     noise = 3.0 * noise / jnp.linalg.norm(noise, axis=1, keepdims=True)
-    problem = (filters, signal, noise, labels)
+    problem, scale = (filters, signal, noise, labels), pegr.second_layer_scale(second_layer, WIDTH)
     predict = {"per_example": pegr.rates, "full": pegr.full_rates}[rule]
-    strength, level = float(jnp.linalg.norm(signal)), 3.0 / DIM**0.5
-    setting = (DIM, COUNT, WIDTH, strength, level, RATE, WEIGHT)
+    setting = (DIM, COUNT, WIDTH, float(jnp.linalg.norm(signal)), 3.0 / DIM**0.5, RATE, WEIGHT)
     rates = predict(*setting, second_layer=second_layer, half=half)
-    scale = pegr.second_layer_scale(second_layer, WIDTH)
     grown = movement(rule, problem, RATE, 0.0, scale)
-    weight = WEIGHT if half else 2.0 * WEIGHT
-    suppressed = grown - movement(rule, problem, RATE, weight, scale)
+    suppressed = grown - movement(rule, problem, RATE, WEIGHT if half else 2.0 * WEIGHT, scale)
 
-    sign = np.repeat([1.0, -1.0], WIDTH)
-    overlap = filters @ signal
-    np.testing.assert_allclose(
-        grown @ signal / overlap, sign * np.sign(overlap) * rates.signal_growth, rtol=1e-9
-    )
-    np.testing.assert_allclose(suppressed @ signal / overlap, rates.signal_suppression, rtol=1e-9)
+    sign, along = np.repeat([1.0, -1.0], WIDTH), filters @ signal
     overlap = np.asarray(filters @ noise.T)
     active = overlap > 0
-    growth = np.asarray(grown @ noise.T)[active] / overlap[active]
-    expected = np.outer(sign, labels)[active] * rates.noise_growth
-    np.testing.assert_allclose(growth, expected, rtol=1e-9)
-    damping = np.asarray(suppressed @ noise.T)[active] / overlap[active]
-    np.testing.assert_allclose(damping, rates.noise_suppression, rtol=1e-9)
+    for found, right in (
+        (grown @ signal / along, sign * np.sign(along) * rates.signal_growth),
+        (suppressed @ signal / along, rates.signal_suppression),
+        ((grown @ noise.T / overlap)[active], np.outer(sign, labels)[active] * rates.noise_growth),
+        ((suppressed @ noise.T / overlap)[active], rates.noise_suppression),
+    ):
+        np.testing.assert_allclose(found, right, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

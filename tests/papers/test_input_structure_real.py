@@ -26,8 +26,7 @@ def directions(centres: int, each: int, spread: float, dim: int = 60) -> np.ndar
 
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_clusters_are_found_and_counted(number):
-    matrix = directions(number, 12, 0.3)
-    found = best_number(matrix)
+    found = best_number(directions(number, 12, 0.3))
     assert len(set(found.label.tolist())) == number
     assert all(len(set(found.label[12 * k : 12 * (k + 1)].tolist())) == 1 for k in range(number))
     assert found.inside > 0.9 and abs(found.between) < 0.2 and found.silhouette > 0.7
@@ -125,14 +124,11 @@ def test_verdicts_on_curves():
     curves = ([1.0, 0.5, 0.9, 1.5, 0.7], [5, 4, 3, 2, 1], [1, 2, 3, 4, 5], [2, 1])  # 2: smoke
     judge(mixture_checks.second_descent, *(losses(images=curve) for curve in curves))
     low, high = [2.0, 1.5, 1.0, 2.0, 3.0], [5.0, 4.0, 3.0, 2.0, 1.0]
-    good, other = (
-        losses(images=low, small=low, large=high),
-        losses(images=high, small=low, large=low),
-    )
+    good = losses(images=low, small=low, large=high)
+    other = losses(images=high, small=low, large=low)
     for check in ("teacher_size", "same_minimum", "grows_with_teacher"):
         judge(getattr(mixture_checks, check), good, other)
 
 
 def test_weights_on_digits_are_drawn_and_judged():
-    data = real_sweeps("smoke")["weights_mnist"].run(progress=False)
-    check_all(STUDY, {"weights_mnist": data})
+    check_all(STUDY, {"weights_mnist": real_sweeps("smoke")["weights_mnist"].run(progress=False)})

@@ -22,13 +22,7 @@ def test_all_sweeps_run_at_the_smallest_scale():
     check_all(STUDY, smoke(STUDY))
 
 
-def test_every_entry_of_the_tables_is_a_claim():
-    rows = sum(len(table) for table in reported.TABLES.values())
-    claims = [claim for claim in STUDY.claims if claim.where.startswith("Table")]
-    assert len(claims) >= rows > 0
-
-
-def test_settings_are_the_papers():
+def test_settings_and_entries_of_tables_are_the_papers():
     setting = made.parity()
     data = setting.data
     assert (data.dim, data.patterns, data.k, data.background) == (500, 100, 5, 0.5)
@@ -38,46 +32,36 @@ def test_settings_are_the_papers():
     assert setting.scales.first_rate == pytest.approx(2.3e-9, rel=0.01)
     half = made.interval()
     assert (half.width, half.steps, half.data.k, half.data.counts) == (100, 200, 30, (20, 30))
+    rows = sum(len(table) for table in reported.TABLES.values())
+    assert len([claim for claim in STUDY.claims if claim.where.startswith("Table")]) >= rows > 0
 
 
 def table(values, spread=0.001, **more):
     """A dataset of methods by seed, with a value each."""
     seeds = np.linspace(-spread, spread, 5)
-    array = xr.DataArray(
-        np.array([v + seeds for v in values.values()])[..., None],
-        dims=("learner", "seed", "step"),
-        coords={"learner": list(values), "step": [600]},
-    )
+    numbers = np.array([v + seeds for v in values.values()])[..., None]
+    coords = {"learner": list(values), "step": [600]}
+    array = xr.DataArray(numbers, coords, ("learner", "seed", "step"))
     names = ("test_accuracy", "train_accuracy", "cosine_max")
-    told = {
-        made.BASE: made.parity().experiment(made.parity().rules()[made.NETWORK], (), 1).to_toml()
-    }
-    return xr.Dataset(
-        {name: more.get(name, array) for name in names}, attrs={"experiment": json.dumps(told)}
-    )
+    setting = made.parity().experiment(made.parity().rules()[made.NETWORK], (), 1)
+    told = {"experiment": json.dumps({made.BASE: setting.to_toml()})}
+    return xr.Dataset({name: more.get(name, array) for name in names}, attrs=told)
 
 
 def test_an_entry_must_be_near_the_papers():
     (row,) = [r for r in reported.TABLES["table1"] if r.method == made.RANDOM]
-    near = table({made.RANDOM: 0.75}, cosine_max=table({made.RANDOM: 0.12}).test_accuracy)
-    assert checks.entry(near, row).verdict == "reproduced"
-    far = table({made.RANDOM: 0.80}, cosine_max=table({made.RANDOM: 0.12}).test_accuracy)
-    found = checks.entry(far, row)
-    assert found.verdict == "differs"
-    assert "test is +4.0" in found.why
-    turned = table({made.RANDOM: 0.75}, cosine_max=table({made.RANDOM: 0.2}).test_accuracy)
+    near, far, turned = (
+        table({made.RANDOM: accuracy}, cosine_max=table({made.RANDOM: cosine}).test_accuracy)
+        for accuracy, cosine in ((0.75, 0.12), (0.8, 0.12), (0.75, 0.2))
+    )
+    judge(lambda data: checks.entry(data, row), near, far, turned)
+    assert "test is +4.0" in checks.entry(far, row).why
     assert "cosine is +0.086" in checks.entry(turned, row).why
 
 
-def test_verdicts_about_methods():
-    good = {
-        made.NETWORK: 1.0,
-        made.NTK: 0.84,
-        made.RANDOM: 0.76,
-        made.TWO: 1.0,
-        "one step": 0.5,
-        made.RESCALED: 0.6,
-    }
+def test_verdicts_about_methods_and_lemmas():
+    good = {made.NETWORK: 1.0, made.NTK: 0.84, made.RANDOM: 0.76, made.TWO: 1.0}
+    good |= {"one step": 0.5, made.RESCALED: 0.6}
     chance = {name + made.FREE: 0.5 for name in made.METHODS}
     interval = {made.NETWORK: 1.0, made.NTK: 0.99, made.RANDOM: 0.75}
     for check, values, *wrong in (
@@ -88,8 +72,5 @@ def test_verdicts_about_methods():
         (checks.interval_order, interval, {made.NTK: 0.95}),
     ):
         judge(check, table(values), *(table(values | change) for change in wrong))
-
-
-def test_the_lemmas_hold():
     assert checks.lemma_5().verdict == "reproduced"
     assert checks.lemma_6().verdict == "reproduced"

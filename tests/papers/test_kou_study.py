@@ -6,13 +6,13 @@ import xarray as xr
 from learnscope.papers import get
 from learnscope.papers.kou import claims
 from learnscope.papers.kou.experiments import RATIOS
-from tests.papers.test_studies import check_all
+from tests.papers.test_studies import check_all, judge, smoke
 
 KOU = get("kou")
 
 
 def test_figures_are_drawn_and_claims_found():
-    check_all(KOU, {name: s.run(progress=False) for name, s in KOU.sweeps("smoke").items()})
+    check_all(KOU, smoke(KOU))
 
 
 def line(exponent, error):
@@ -21,10 +21,8 @@ def line(exponent, error):
 
 
 def test_exponents_are_judged_by_their_error():
-    for exponent, error, verdict in (
-        (0.26, 0.006, "reproduced"), (0.26, 0.004, "differs"), (np.nan, np.nan, "differs")
-    ):  # fmt: skip
-        assert claims.exponent(line(exponent, error), "why").verdict == verdict
+    bad = line(0.26, 0.004), line(np.nan, np.nan)
+    judge(lambda data: claims.exponent(data, "why"), line(0.26, 0.006), *bad)
 
 
 def sides(errors, loss=0.01):
@@ -35,12 +33,9 @@ def sides(errors, loss=0.01):
 
 
 def test_both_sides_can_fail():
-    good = sides([0.5, 0.4, 0.3, 0.2, 0.12, 0.1])
-    assert claims.benign(good).verdict == claims.harmful(good).verdict == "reproduced"
-    assert claims.training_loss(good).verdict == "reproduced"
-    flat = sides([0.15] * 6, loss=0.5)
-    assert claims.benign(flat).verdict == claims.harmful(flat).verdict == "differs"
-    assert claims.training_loss(flat).verdict == "differs"
+    good, flat = sides([0.5, 0.4, 0.3, 0.2, 0.12, 0.1]), sides([0.15] * 6, loss=0.5)
+    for check in (claims.benign, claims.harmful, claims.training_loss):
+        judge(check, good, flat)
 
 
 def test_order_and_transition_can_fail():
@@ -54,7 +49,6 @@ def test_order_and_transition_can_fail():
         )
 
     falling = 0.45 - 0.3 * signal[:, None] + 0.04 * dim
-    assert claims.orders(diagram(falling)).verdict == "reproduced"
-    assert claims.orders(diagram(falling[::-1])).verdict == "differs"
-    assert claims.orders(diagram(falling[:, ::-1] + 0.5 * (dim[::-1] - dim))).verdict == "differs"
+    bad = falling[::-1], falling[:, ::-1] + 0.5 * (dim[::-1] - dim)
+    judge(claims.orders, diagram(falling), *map(diagram, bad))
     assert claims.transition(diagram(falling * 0 + 0.3)).verdict == "differs"

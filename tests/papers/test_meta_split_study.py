@@ -1,54 +1,38 @@
 """The study of the train-validation split: figures and claims on made-up data, and that claims can
 fail; all of its sweeps at the smallest scale on request."""
 
-import json
-
 import numpy as np
 import pytest
 import xarray as xr
 
 from learnscope.papers import get
 from learnscope.papers.meta_split import checks, fits, real, real_checks, table_checks
-from learnscope.papers.meta_split.experiments import (
-    BUDGET,
-    METHODS,
-    READINGS,
-    SPLITS,
-    budgeted,
-    labels,
-    paper_setting,
-    theorem,
-)
+from learnscope.papers.meta_split import experiments as ex
 from learnscope.papers.meta_split.reported import LOSSES
 from learnscope.theory import conditions
-from tests.papers.test_studies import check_all
+from tests.papers.test_studies import attributes, check_all, judge, smoke
 
 STUDY = get("meta_split")
-SMOKE = STUDY.sweeps("smoke")
 # The smallest scale has few settings of the real part.
-SWEEPS = {**SMOKE, **real.real_sweeps("laptop")}
+SWEEPS = {**STUDY.sweeps("smoke"), **real.real_sweeps("laptop")}
 
 
 def made(sweep, seed=0, **values):
     """A dataset shaped like a sweep's, with given values of some variables and noise elsewhere."""
-    rng = np.random.default_rng(seed)
-    arm = sweep.arms[0]
-    experiment = arm.experiment
+    rng, arm = np.random.default_rng(seed), sweep.arms[0]
     axes = {axis.dim: next(iter(axis.fields.values())) for axis in arm.axes}
-    steps = np.unique([0, experiment.record.every, experiment.steps])
+    steps = np.unique([0, arm.experiment.record.every, arm.experiment.steps])
     coords = {sweep.dim: [a.label for a in sweep.arms], **axes, "seed": [0, 1, 2], "step": steps}
     shape = tuple(len(v) for v in coords.values())
     outputs = {n: o for a in sweep.arms for p in a.experiment.probes for n, o in p.outputs.items()}
-    names = set(outputs)
-    data = xr.Dataset(coords=coords)
-    for name in sorted(names):
+    data = xr.Dataset(coords=coords, attrs=attributes(sweep))
+    for name in sorted(outputs):
         dims = outputs[name].dims
         data[name] = ((*coords, *dims), rng.uniform(0.6, 0.7, (*shape, *(4 for _ in dims))))
     for name, value in values.items():
         data[name] = data[name] * 0 + value + 0.001 * (data[name] - 0.65)
-    data["diverged_at"] = data[sorted(names)[0]].isel(step=0, drop=True) * np.nan
-    told = {a.label: a.experiment.to_toml() for a in sweep.arms}
-    return data.assign_attrs(experiment=json.dumps(told))
+    data["diverged_at"] = data[min(outputs)].isel(step=0, drop=True) * np.nan
+    return data
 
 
 def test_figures_are_drawn_and_claims_found():
@@ -56,63 +40,44 @@ def test_figures_are_drawn_and_claims_found():
 
 
 def test_the_regime_meets_the_conditions():
-    experiment = SWEEPS["separation"].arms[1].experiment.replace("steps", 2000)
-    assert conditions(experiment).holds
-    paper = paper_setting("stated", "5 steps", "train-train", 4000, 100)
+    assert conditions(SWEEPS["separation"].arms[1].experiment.replace("steps", 2000)).holds
+    paper = ex.paper_setting("stated", "5 steps", "train-train", 4000, 100)
     assert not conditions(paper).holds
     assert paper.rule.batch == 16
-    assert set(READINGS) == {"stated", "decoded", "other rates"}
+    assert set(ex.READINGS) == {"stated", "decoded", "other rates"}
 
 
 def test_budgets_are_equal():
-    for name, (_, passes) in budgeted().items():
-        steps = BUDGET // passes
-        assert abs(steps * passes - BUDGET) <= passes, name
-    same = theorem(budgeted()["pooled, train-train"][0], (), 5, 5)
-    assert same.data.tasks == 16
-
-
-def by(name, table, dims):
-    """A variable from values along some dims, with a little noise over seeds."""
-    data = made(SWEEPS[name])
-    shaped = xr.DataArray(np.asarray(table, float), dims=dims, coords={d: data[d] for d in dims})
-    return data, shaped
-
-
-def check_both(check, good, bad):
-    assert check(good).verdict == "reproduced", check(good).measured
-    assert check(bad).verdict == "differs", check(bad).measured
+    for name, (_, passes) in ex.budgeted().items():
+        assert abs((ex.BUDGET // passes) * passes - ex.BUDGET) <= passes, name
+    assert ex.theorem(ex.budgeted()["pooled, train-train"][0], (), 5, 5).data.tasks == 16
 
 
 def with_values(name, variable, table, dims):
-    data, shaped = by(name, table, dims)
+    """A variable from values along some dims, with a little noise over seeds."""
+    data = made(SWEEPS[name])
+    shaped = xr.DataArray(np.asarray(table, float), dims=dims, coords={d: data[d] for d in dims})
     data[variable] = shaped + 0.001 * (data[variable] - 0.65)
     return data
 
 
-def test_theorems_can_fail():
+def test_theorems_and_the_exponent_can_fail():
     def losses(same, apart, plain):
         return with_values("separation", "test_loss", [same, apart, plain], ("rule", "tasks"))
 
     good = losses([0.69, 0.69], [0.5, 0.05], [0.69, 0.69])
     bad = losses([0.69, 0.3], [0.5, 0.69], [0.4, 0.01])
-    check_both(lambda d: checks.stays_constant(d, "train-train"), good, bad)
-    check_both(lambda d: checks.stays_constant(d, "vanilla"), good, bad)
-    check_both(checks.test_loss_falls, good, bad)
-    check_both(checks.separation, good, bad)
-    check_both(checks.beats_vanilla, good, bad)
-    check_both(lambda d: checks.training_loss(d, "train-train"),
+    for name in ("train-train", "vanilla"):
+        judge(lambda d, name=name: checks.stays_constant(d, name), good, bad)
+    for check in (checks.test_loss_falls, checks.separation, checks.beats_vanilla):
+        judge(check, good, bad)
+    judge(lambda d: checks.training_loss(d, "train-train"),
                made(SWEEPS["separation"], meta_loss=0.001), made(SWEEPS["separation"]))  # fmt: skip
     grows = with_values("separation", "shared_feature", [[1, 1], [1, 2], [1, 1]], ("rule", "tasks"))
     flat = with_values("separation", "shared_feature", np.ones((3, 2)), ("rule", "tasks"))
-    check_both(checks.feature_grows, grows, flat)
-
-
-def test_the_exponent_can_fail():
+    judge(checks.feature_grows, grows, flat)
     falling = with_values("separation", "test_loss", [0.5, 0.1], ("tasks",))
-    check_both(
-        checks.exponent, falling, with_values("separation", "test_loss", [0.1, 0.5], ("tasks",))
-    )
+    judge(checks.exponent, falling, with_values("separation", "test_loss", [0.1, 0.5], ("tasks",)))
 
 
 def test_lemmas_can_fail():
@@ -132,16 +97,14 @@ def test_lemmas_can_fail():
         ("train-validation", True, (40, 9.8e6, 1), (40, 9.8e6, 5)),
     ):
         check = lambda d, m=method, t=tiny: checks.amplification(d, m, t)  # noqa: E731
-        check_both(check, amplified(*good), amplified(*bad))
+        judge(check, amplified(*good), amplified(*bad))
     step = base.step
     feature = base.shared_feature * 0 + xr.where(step > 0, 1.0, 0.01)
     quiet = base.assign(shared_feature=feature, validation_noise=feature * 0 + 0.1)
-    loud = quiet.assign(validation_noise=feature**2)
-    check_both(checks.noise_at_threshold, quiet, loud)
-    never = quiet.assign(shared_feature=feature * 0)
-    assert checks.noise_at_threshold(never).verdict == "differs"
+    judge(checks.noise_at_threshold, quiet, quiet.assign(validation_noise=feature**2))
+    assert checks.noise_at_threshold(quiet.assign(shared_feature=feature * 0)).verdict == "differs"
     fast = base.assign(outer_slope=base.outer_slope * 0 + 1 / np.maximum(step, 1))
-    check_both(checks.slopes_fall, fast, base)
+    judge(checks.slopes_fall, fast, base)
 
 
 def test_tables_can_fail():
@@ -160,24 +123,22 @@ def test_tables_can_fail():
     turned = {"train-train": 0.4, "train-validation": 2.0}
     bad = table(lambda s, split: turned[split] * (1.5 if "ReLU" in s else 1), 0.5)
     for setting in ("5 steps", "1 step", "outer > inner", "5 steps, ReLU"):
-        check_both(lambda d, s=setting: table_checks.smaller_loss(d, "stated", s), good, bad)
-        check_both(lambda d, s=setting: table_checks.same_numbers(d, "decoded", s), good, bad)
+        judge(lambda d, s=setting: table_checks.smaller_loss(d, "stated", s), good, bad)
+        judge(lambda d, s=setting: table_checks.same_numbers(d, "decoded", s), good, bad)
     for less in ("1 step", "outer > inner"):
-        check_both(lambda d, x=less: table_checks.gap_grows(d, "stated", x), good, bad)
-    check_both(lambda d: table_checks.activations_alike(d, "stated"), good, bad)
-    check_both(lambda d: table_checks.learns_feature(d, "stated"), good, bad)
+        judge(lambda d, x=less: table_checks.gap_grows(d, "stated", x), good, bad)
+    judge(lambda d: table_checks.activations_alike(d, "stated"), good, bad)
+    judge(lambda d: table_checks.learns_feature(d, "stated"), good, bad)
 
 
 def test_figure_1_can_fail():
-    same, apart = labels("decoded", "5 steps")
+    same, apart = ex.labels("decoded", "5 steps")
     data = made(SWEEPS["tables"])
     down, dip = [3.0, 2.0, 1.0], [3.0, 1.0, 2.0]
     for label, curve in ((same, dip), (apart, down)):
         data.test_loss.loc[{"setting": label}] = np.tile(curve, (3, 1))
-    assert table_checks.falls_steadily(data, apart).verdict == "reproduced"
-    assert table_checks.falls_steadily(data, same).verdict == "differs"
-    assert table_checks.falls_then_rises(data, same).verdict == "reproduced"
-    assert table_checks.falls_then_rises(data, apart).verdict == "differs"
+    judge(lambda label: table_checks.falls_steadily(data, label), apart, same)
+    judge(lambda label: table_checks.falls_then_rises(data, label), same, apart)
 
 
 def test_comparisons_can_fail():
@@ -186,16 +147,16 @@ def test_comparisons_can_fail():
     good = with_values("rules", "test_loss", low, ("rule",))
     bad = with_values("rules", "test_loss", [0.1] * len(names), ("rule",))
     bad["test_loss"] = good.test_loss * 0 + 0.1
-    check_both(lambda d: checks.needs_split(d, "MAML"), good, bad)
-    check_both(lambda d: checks.at_equal_budget(d, "FOMAML, train-validation",
+    judge(lambda d: checks.needs_split(d, "MAML"), good, bad)
+    judge(lambda d: checks.at_equal_budget(d, "FOMAML, train-validation",
                                                 "Reptile, train-train"), good, bad)  # fmt: skip
     wide = with_values("width", "test_loss", [[0.69, 0.69], [0.69, 0.1]], ("rule", "width"))
     both = with_values("width", "test_loss", [[0.69, 0.69], [0.2, 0.1]], ("rule", "width"))
     wide["test_loss"] = wide.test_loss.where(wide.width > 2, 0.69)
-    check_both(checks.wide_enough, both, wide)
+    judge(checks.wide_enough, both, wide)
     apart = with_values("centroid", "centroid_error", [0.1, 0.5], ("rule",))
     turned = with_values("centroid", "centroid_error", [0.5, 0.1], ("rule",))
-    check_both(lambda d: checks.linear_reversal(d, "centroid_error"), apart, turned)
+    judge(lambda d: checks.linear_reversal(d, "centroid_error"), apart, turned)
 
 
 def test_phases_can_fail():
@@ -206,11 +167,11 @@ def test_phases_can_fail():
         dims=("rule", "noise", "tasks"), coords={d: data[d] for d in ("rule", "noise", "tasks")},
     )  # fmt: skip
     fitting = data.assign(test_accuracy=data.test_accuracy * 0 + 0.5 + 0.5 * sides)
-    check_both(checks.criterion, fitting, data.assign(test_accuracy=0.5 + 0 * data.test_accuracy))
-    losses = xr.DataArray([0.69, 0.2, 0.69], dims="rule", coords={"rule": list(METHODS)})
+    judge(checks.criterion, fitting, data.assign(test_accuracy=0.5 + 0 * data.test_accuracy))
+    losses = xr.DataArray([0.69, 0.2, 0.69], dims="rule", coords={"rule": list(ex.METHODS)})
     split_wins = data.assign(test_loss=0.001 * data.test_loss + losses)
     alike = data.assign(test_loss=0.001 * data.test_loss + 0.3)
-    check_both(checks.vanilla_in_large_noise, split_wins, alike)
+    judge(checks.vanilla_in_large_noise, split_wins, alike)
 
 
 def test_claims_on_images_can_fail():
@@ -228,40 +189,35 @@ def test_claims_on_images_can_fail():
 
     base, one, outer = real.BASE, real.ONE, real.OUTER
     good, bad = table(0.4, 0.6), table(0.4, 0.3, reptile=0.9)
-    check_both(lambda d: real_checks.split_helps(d, base), good, bad)
-    check_both(lambda d: real_checks.split_helps(d, base, 5.0), good, table(0.4, 0.44))
+    judge(lambda d: real_checks.split_helps(d, base), good, bad)
+    judge(lambda d: real_checks.split_helps(d, base, 5.0), good, table(0.4, 0.44))
     unmoved = good.assign(task_accuracy=good.task_accuracy.where(good.step > 0, 0.7))
-    check_both(lambda d: real_checks.split_helps(d, base), good, unmoved)
-    check_both(real_checks.beats_reptile, good, bad)
-    near = table(0.2593, 0.4615)
-    check_both(lambda d: real_checks.numbers(d, "omniglot"), near, good)
-    check_both(lambda d: real_checks.alike(d, real.RELU), good, table(0.4, 0.6, ReLU=(0.4, 0.7)))
-    check_both(
-        lambda d: real_checks.gap_grows(d, one), table(0.4, 0.6, **{"1_step": (0.4, 0.45)}), good
-    )
+    judge(lambda d: real_checks.split_helps(d, base), good, unmoved)
+    judge(real_checks.beats_reptile, good, bad)
+    judge(lambda d: real_checks.numbers(d, "omniglot"), table(0.2593, 0.4615), good)
+    judge(lambda d: real_checks.alike(d, real.RELU), good, table(0.4, 0.6, ReLU=(0.4, 0.7)))
+    judge(lambda d: real_checks.gap_grows(d, one), table(0.4, 0.6, **{"1_step": (0.4, 0.45)}), good)
     lost = table(0.4, 0.6, **{outer.replace(" ", "_"): (0.2, 0.2)})
-    check_both(real_checks.loses, lost, good)
-    check_both(lambda d: real_checks.learns_nothing(d, outer, 20.0), lost, good)
+    judge(real_checks.loses, lost, good)
+    judge(lambda d: real_checks.learns_nothing(d, outer, 20.0), lost, good)
     more = table(0.4, 0.6, **{"3_shots": (0.5, 0.7), "5_shots": (0.6, 0.8)})
     shots = (base, real.THREE, real.FIVE)
-    check_both(lambda d: real_checks.rises(d, shots, real.SPLITS), more, good)
+    judge(lambda d: real_checks.rises(d, shots, real.SPLITS), more, good)
     few = more.sel(setting=[real.label(base, split) for split in real.SPLITS])
     assert real_checks.rises(few, shots, real.SPLITS).verdict == "not run"
 
 
 def test_fits():
     tasks = np.array([4, 8, 16, 32])
-    table = xr.DataArray(
-        2.0 * tasks[:, None] ** 0.5 * np.ones(2), {"tasks": tasks}, ("tasks", "seed")
-    )
+    rising = 2.0 * tasks[:, None] ** 0.5 * np.ones(2)
+    table = xr.DataArray(rising, {"tasks": tasks}, ("tasks", "seed"))
     np.testing.assert_allclose(fits.power_exponents(table), 0.5)
     time = np.arange(1, 41)
     falling = xr.DataArray(3.0 / time[None] ** 1.2, {"step": time}, ("seed", "step"))
     np.testing.assert_allclose(fits.decay_exponents(falling), -1.2)
-    assert SPLITS == ("train-train", "train-validation")
+    assert ex.SPLITS == ("train-train", "train-validation")
 
 
 @pytest.mark.slow
 def test_all_sweeps_run():
-    datasets = {name: sweep.run(progress=False) for name, sweep in SMOKE.items()}
-    check_all(STUDY, datasets, ["has no setting"])
+    check_all(STUDY, smoke(STUDY), ["has no setting"])

@@ -11,14 +11,9 @@ from learnscope.rules import per_example_penalty, way
 from tests.papers.test_studies import check_figures
 
 # What three seeds show without the 1/m; ten seeds show the same (docs/ledger.md).
-NO_MEAN = {
-    "losses.no_mean": "reproduced",
-    "signal.no_mean": "reproduced",
-    "weak-signal.no_mean": "reproduced",
-    "weak-noise.no_mean": "reproduced",
-    "accuracy.no_mean": "differs",
-    "others.no_mean": "reproduced",
-}
+NO_MEAN = {f"{name}.no_mean": "reproduced" for name in ("losses", "signal", "weak-signal")}
+NO_MEAN |= {f"{name}.no_mean": "reproduced" for name in ("weak-noise", "others")}
+NO_MEAN |= {"accuracy.no_mean": "differs"}
 
 
 def verdicts() -> dict[str, str]:
@@ -59,8 +54,7 @@ def test_every_numbered_statement_of_the_paper_is_listed():
 
 def test_figures_are_drawn():
     """Of every sweep but those on images, so short that only its shape is right."""
-    study, short = get("pegr"), {"theorem": 160, "phase": 20}
-    datasets = {}
+    study, short, datasets = get("pegr"), {"theorem": 160, "phase": 20}, {}
     for name, sweep in study.sweeps("smoke").items():
         if not name.startswith("mnist"):
             steps = short.get(name, 30)

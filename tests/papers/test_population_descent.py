@@ -13,26 +13,17 @@ import learnscope as ls
 from learnscope.rules.way import Plain, way_for
 from tests.law import assert_mean
 from tests.reference import pairs as reference
-from tests.rules.pair_steps import (
-    DEFAULT,
-    KEY,
-    POPULATIONS,
-    RATES,
-    STEPS,
-    first_draw,
-    numbers,
-    path,
-    word,
-)
-from tests.small import quick
+from tests.rules import pair_steps
+from tests.rules.pair_steps import DEFAULT, KEY, POPULATIONS, RATES, STEPS, numbers, path, word
+from tests.small import quick, strong_weak
 
-CLOSED = [
-    {"head": head, "normalise": how, "stop_gradient": stop, "target": target}
-    for head, how, stop, target in itertools.product(
-        ("identity", "linear", "symmetric", "none"), ("batch", "none"), (True, False),
-        ("shared", "ema"),
-    )
-]  # fmt: skip
+CHOICES = {
+    "head": ("identity", "linear", "symmetric", "none"),
+    "normalise": ("batch", "none"),
+    "stop_gradient": (True, False),
+    "target": ("shared", "ema"),
+}
+CLOSED = [dict(zip(CHOICES, case, strict=True)) for case in itertools.product(*CHOICES.values())]
 
 
 def weights(model, width, seed=0):
@@ -77,8 +68,7 @@ def test_population_steps_are_the_formula(float64, name):
         rule = ls.rules.PopulationDescent(**RATES, **case)
         problem, state = population_state(rule, model, 3)
         found = flat_numbers(rule.step(state, problem, KEY))
-        right = law.step(flat_numbers(state), RATES | case)
-        for one, other in zip(found, right, strict=True):
+        for one, other in zip(found, law.step(flat_numbers(state), RATES | case), strict=True):
             if other is not None:
                 assert np.abs(one - other).max() <= 1e-12 * max(1.0, np.abs(other).max()), case
     # Nothing is drawn.
@@ -112,12 +102,8 @@ def test_population_gradients_are_those_of_many_examples(float64, name, width):
     problem, state = population_state(rule, model, width)
     w, head, _ = flat_numbers(state)
 
-    @quick
-    def both():
-        return rule.step(state, problem, KEY), ls.probes.PopulationMoments()(state, problem)
-
-    after, moments = both()
-    after = flat_numbers(after)
+    after = flat_numbers(quick(rule.step)(state, problem, KEY))
+    moments = quick(ls.probes.PopulationMoments())(state, problem)
 
     def seen(views):
         matrix = {"matrix": head}
@@ -129,9 +115,8 @@ def test_population_gradients_are_those_of_many_examples(float64, name, width):
     pieces = [np.split(view, 24) for view in views]
     blocks = np.array([seen(pair) for pair in zip(*pieces, strict=True)])
     blocks += seen(views) - blocks.mean(0)  # the ratio of all examples has less of a bias
-    right = np.concatenate(
-        [(w - after[0]).ravel(), (head - after[1]).ravel(), [moments["population_loss"]]]
-    )
+    moved = (w - after[0]).ravel(), (head - after[1]).ravel()
+    right = np.concatenate([*moved, [moments["population_loss"]]])
     assert_mean(blocks, right)
     # The errors are small, so that this says something.
     spread = np.linalg.norm(np.std(blocks, axis=0)) / 24**0.5
@@ -160,19 +145,16 @@ def test_population_descent_is_algorithm_1_with_a_large_batch(float64):
 
 def test_a_population_in_compressed_coordinates_is_the_same():
     """The formula has only inner products: dimension 10^6 runs at the cost of any."""
-    model = ls.data.StrongWeak(
-        dim=10**6, patches=4, feature_patches=2, strengths=(2, 1.5), noise=0.5, batch=2, test=2
-    )
+    model = strong_weak(10**6, patches=4, feature_patches=2, strengths=(2, 1.5), noise=0.5)
     rule = ls.rules.PopulationDescent(**RATES)
     setting = ls.Experiment(data=model, net=ls.nets.PatchEncoder(width=3), rule=rule, steps=1)
     with jax.enable_x64(True):
-        problem, params = first_draw(setting, "float64")
+        problem, params = pair_steps.first_draw(setting, "float64")
         state = rule.init(setting.net, problem, KEY, params)
         assert isinstance(way_for(rule, state, problem), Plain)
         found = flat_numbers(rule.step(state, problem, KEY))
-    right = reference.Population(model).step(
-        flat_numbers(state), RATES | DEFAULT | {"head": "identity"}
-    )
+    case = RATES | DEFAULT | {"head": "identity"}
+    right = reference.Population(model).step(flat_numbers(state), case)
     np.testing.assert_allclose(found[0], right[0], rtol=0, atol=1e-14)
     # Weights are N(0, I/d): all of norm 1 within 5 standard errors, 1/sqrt(2 d) each.
     assert np.abs(np.linalg.norm(params["filters"], axis=1) - 1).max() < 5 / (2 * 10**6) ** 0.5

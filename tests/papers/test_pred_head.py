@@ -17,6 +17,7 @@ from tests.errata import pred_head_misprints as misprints
 from tests.errata import pred_head_terms as named_terms
 from tests.law import assert_mean
 from tests.reference import pairs as reference
+from tests.small import strong_weak
 
 # Compiled whole: op by op, small matrices take seconds.
 slopes_of = jax.jit(pred_head.population_slopes, static_argnums=(4, 5))
@@ -105,10 +106,9 @@ def test_printed_terms_are_off(float64):
     slopes = slopes_of(law, overlaps, gram, head)
     right = named_terms.paper_terms(law, overlaps, gram, head)
     printed = misprints.terms_without_factors(law, overlaps, gram, head)
-    features, noise = (
-        named_terms.feature_gradient(printed), named_terms.noise_gradient(printed, gram, head)
-    )  # fmt: skip
+    features = named_terms.feature_gradient(printed)
     np.testing.assert_allclose(3 * features, -slopes.overlaps, atol=1e-12)
+    noise = named_terms.noise_gradient(printed, gram, head)
     np.testing.assert_allclose(noise, 2 * slopes.gram, atol=1e-12)
     phi = misprints.terms_with_phi(law, overlaps, gram, head)
     assert relative(named_terms.feature_gradient(phi), -slopes.overlaps) > 0.1
@@ -134,8 +134,6 @@ MODELS = {
     "together": {"strengths": (1.6, 1.2), "together": True},
     "three": {"strengths": (1.6, 1.4, 1.2), "frequencies": (1, 2, 2)},
 }
-
-
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in MODELS if name != "together"]
 
 
@@ -144,9 +142,7 @@ def test_loss_and_gradients_equal_simulation(float64, name):
     """24 groups of 2500 pairs in R^7."""
     given = MODELS[name]
     width, features, dim = 3, len(given["strengths"]), 7
-    model = ls.data.StrongWeak(
-        dim, patches=8, feature_patches=2, noise=0.7, batch=2500, test=1, **given
-    )
+    model = strong_weak(dim, patches=8, feature_patches=2, noise=0.7, batch=2500, **given)
     filters, overlaps, gram, head = start_of(5, width, features, dim)
     filters, overlaps = filters.at[:, :features].mul(1.5), 1.5 * overlaps
     problem = model.sample(jax.random.key(0), Frame.of_dimension(dim))
@@ -161,16 +157,11 @@ def test_loss_and_gradients_equal_simulation(float64, name):
     def group(key):
         return jax.value_and_grad(ambient, argnums=(0, 1))(filters, head, *problem.pair(key))
 
-    keys = jax.random.split(jax.random.key(1), 24)
-    values, (by_filters, by_head) = jax.lax.map(group, keys)
+    values, (by_filters, by_head) = jax.lax.map(group, jax.random.split(jax.random.key(1), 24))
     law = pred_head.Law.of(model)
     slopes = slopes_of(law, overlaps, gram, head)
-    loss = loss_of(law, overlaps, gram, head)
-    for found, wanted in (
-        (values, loss),
-        (by_filters, whole(slopes, filters)),
-        (by_head, slopes.head),
-    ):
+    right = loss_of(law, overlaps, gram, head), whole(slopes, filters), slopes.head
+    for found, wanted in zip((values, by_filters, by_head), right, strict=True):
         # The ratio of two estimates from 2500 pairs is biased by about a 2500th of its spread.
         assert_mean(found, wanted, np.var(found, 0) + 1e-5)
     # It would tell the printed count of noise patches from the right one.
@@ -210,8 +201,7 @@ def test_where_the_laws_hold(float64, stop_gradient, normalise):
         return lengths + 3 / ratio * (products.sum(1) - products.sum(0)), slopes.overlaps
 
     trained, _ = rate(head, 1 - jnp.eye(3))
-    kept = bool(jnp.abs(trained).max() < 1e-12)
-    assert kept == (normalise == "batch")
+    assert bool(jnp.abs(trained).max() < 1e-12) == (normalise == "batch")
     _, slopes = rate(jnp.eye(3), jnp.zeros((3, 3)))
     change = -4 * overlaps**-5 * slopes / law.across[None]
     np.testing.assert_allclose(change[:, 0], change[:, 1], rtol=1e-10)

@@ -14,14 +14,12 @@ from learnscope.papers.pred_head.parts.population import PopulationDescent
 from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
 from learnscope.papers.pred_head.parts.rosenbrock import Walk, finished, integrate, rosenbrock_step
 from tests.law import assert_counts, assert_mean
-from tests.small import run
+from tests.small import experiment, run, strong_weak
 
 
 @pytest.fixture(scope="module")
 def model():
-    return ls.data.StrongWeak(
-        1000, patches=16, feature_patches=4, strengths=(4, 2), noise=1, batch=2, test=2
-    )
+    return strong_weak(1000, strengths=(4, 2))
 
 
 RUNS = 20
@@ -69,13 +67,10 @@ def test_initial_law(start):
 
 def test_norm_law_along_the_flow(flowed):
     assert (flowed.reached == 1e7).all()
-    found = pred_head.norm_invariants(
-        flowed.overlaps.values, noise_of(flowed), flowed.prediction_head.values, 0.05
-    )
+    overlaps, noise, heads = flowed.overlaps.values, noise_of(flowed), flowed.prediction_head.values
+    found, head = pred_head.norm_invariants(overlaps, noise, heads, 0.05), np.abs(heads)
     assert np.abs(found - found[:, :1]).max() < 1e-8
-    head = np.abs(flowed.prediction_head.values)
-    lengths = (flowed.overlaps.values[:, 0] ** 2).sum(-1) + noise_of(flowed)[:, 0]
-    bounds = lengths * 0.05 / 3
+    bounds = ((overlaps[:, 0] ** 2).sum(-1) + noise[:, 0]) * 0.05 / 3
     assert (head[:, :, 1, 0] ** 2 - head[:, :, 0, 1] ** 2 <= bounds[:, None, 1] + 1e-9).all()
     # The bound is nearly reached, so it is no bound by far.
     assert head[:, :, 1, 0].max() > 0.9 * pred_head.head_bound(1.0, 0.05)
@@ -146,16 +141,11 @@ def test_growth_predicts_the_first_time(model, flowed, alone):
 
 def test_probability_of_collapse_without_a_head(float64):
     """2000 draws of the flow."""
-    model = ls.data.StrongWeak(
-        100, patches=16, feature_patches=4, strengths=(2, 1.6), noise=0.8, batch=2,
-        frequencies=(2, 1),
-    )  # fmt: skip
+    model = strong_weak(100, strengths=(2, 1.6), noise=0.8, frequencies=(2, 1))
     start = pred_head.draw(model, 2, 2000, jax.random.key(3))
     found = pred_head.flow(model, start, [1e9], 0.0, head="none", tolerance=1e-3, chunk=200)
-    shares = pred_head.variance_shares(
-        pred_head.Law.of(model), found.overlaps.values[:, -1], noise_of(found)[:, -1]
-    )
-    which = pred_head.learned(shares, clear=0.5)
+    ended = found.overlaps.values[:, -1], noise_of(found)[:, -1]
+    which = pred_head.learned(pred_head.variance_shares(pred_head.Law.of(model), *ended), clear=0.5)
     assert (which < 0).mean() < 0.02
     expected = 2 / math.pi * math.atan((2 / 1.6) ** 1.5 * 2**0.25)
     np.testing.assert_allclose(pred_head.learning_probabilities(model)[0], expected)
@@ -167,9 +157,7 @@ def test_probability_of_collapse_without_a_head(float64):
 
 
 def test_probabilities_of_more_features():
-    model = ls.data.StrongWeak(
-        100, patches=16, feature_patches=4, strengths=(3, 2, 1), noise=1, batch=2
-    )
+    model = strong_weak(100, strengths=(3, 2, 1))
     draws = np.abs(np.random.default_rng(0).standard_normal((200_000, 3)))
     winner = np.argmax(np.array([3, 2, 1]) ** 1.5 * draws, axis=1)
     assert_counts(np.bincount(winner), pred_head.learning_probabilities(model))
@@ -189,14 +177,11 @@ class _Filters(ls.probes.AbstractProbe):
 
 
 def test_flow_rule_is_the_limit_of_descent():
-    data = ls.data.StrongWeak(
-        20, patches=16, feature_patches=4, strengths=(3, 2), noise=1, batch=2, test=2
-    )
-    net = PatchEncoder(2, overlaps=(2, 1, 1, 1.3))
+    data, net = strong_weak(20), PatchEncoder(2, overlaps=(2, 1, 1, 1.3))
 
     def last(rule, steps):
-        experiment = ls.Experiment(data, net, rule, steps, (_Filters(),), ls.Record(every=steps))
-        found = run(experiment, seeds=2, precision="float64")
+        setting = experiment(rule, steps, steps, [_Filters()], data, net)
+        found = run(setting, seeds=2, precision="float64")
         return np.stack([found[name].isel(step=-1) for name in _Filters.outputs])
 
     flow = last(PopulationFlow(1.0, 0.5, horizon=20, points=3, first=0.1, tolerance=1e-9), 4)
@@ -214,8 +199,7 @@ def test_methods_agree(model, start, flowed, method):
     times = flowed.time.values[1:80]
     found = pred_head.flow(model, few, times, 0.05, method=method, tolerance=1e-7)
     for name in ("overlaps", "prediction_head"):
-        ours = flowed[name].values[:4, :80]
-        np.testing.assert_allclose(found[name].values, ours, atol=1e-4)
+        np.testing.assert_allclose(found[name].values, flowed[name].values[:4, :80], atol=1e-4)
 
 
 def test_an_integration_that_runs_out_of_steps_says_so(float64):
@@ -230,8 +214,7 @@ def test_an_integration_that_runs_out_of_steps_says_so(float64):
     assert finished(whole, jnp.asarray(3.0))
     np.testing.assert_allclose(whole.value[0], math.exp(-3), rtol=1e-6)
     lost = integrate(lambda y: y / 0, begun, until, tolerance, 5)
-    assert lost.time == 0
-    assert lost.value[0] == 1
+    assert lost.time == 0 and lost.value[0] == 1
     with pytest.raises(ValueError, match="method is 'euler'"):
         pred_head.flow(ls.data.StrongWeak(20, 4, 2, (2, 1), 1, 2), None, [1.0], 1.0, method="euler")
 
@@ -253,23 +236,22 @@ def test_steps_are_of_fourth_order(float64):
 
 def test_conditions_and_predictions(model):
     rule = PopulationFlow(rate=1, head_rate=0.05, horizon=1e6, points=3)
-    experiment = ls.Experiment(model, PatchEncoder(2), rule, 3)
-    table = {row.name: row for row in ls.theory.conditions(experiment)}
+    setting = ls.Experiment(model, PatchEncoder(2), rule, 3)
+    table, other = (
+        {row.name: row for row in ls.theory.conditions(setting, **more)}
+        for more in ({}, {"exponent": 3})
+    )
     assert table["steps"].margin == pytest.approx(1)
     assert not table["feature imbalance"].holds
     assert table["head rate, small enough"].holds
-    assert not table["head rate, large enough"].holds
-    assert {r.name: r for r in ls.theory.conditions(experiment, exponent=3)}[
-        "head rate, large enough"
-    ].holds
-    found = ls.theory.predict(experiment)
+    assert not table["head rate, large enough"].holds and other["head rate, large enough"].holds
+    found = ls.theory.predict(setting)
     assert found["outcome"] == "all features"
     assert found["optimum"] == pytest.approx(2 - 2 * 3 / 4.5, abs=0.2)
     assert found["all_strong"] == pytest.approx((2 / math.pi * math.atan(2**1.5)) ** 2)
     assert found["head_bound"] == pytest.approx(math.sqrt(0.05 / 3))
     assert 100 < found["first_time"] < 2000
     without = ls.Experiment(model, PatchEncoder(2), PopulationDescent(0.01, 0.0, "none"), 10)
-    names = {row.name for row in ls.theory.conditions(without)}
-    assert "head rate, small enough" not in names
+    assert "head rate, small enough" not in {row.name for row in ls.theory.conditions(without)}
     assert ls.theory.predict(without)["outcome"] == "collapse"
     assert ls.theory.boundary(without, "data.dim") is None

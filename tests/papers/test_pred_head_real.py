@@ -16,8 +16,7 @@ SEEDS = 3
 def table(values, dims=("method_name",)):
     """Values of arms (and steps), the same for all seeds but for a little noise."""
     values = np.asarray(values, float)[..., None]
-    noise = 1 + 0.001 * np.arange(SEEDS)
-    return ((*dims, "seed"), values * noise)
+    return ((*dims, "seed"), values * (1 + 0.001 * np.arange(SEEDS)))
 
 
 def ended(with_head, without, **more):
@@ -41,9 +40,8 @@ def compared(ways=(real.BATCH, real.L2, real.EMA), **accuracies):
     names = [f"{head}, {way}" for way in ways for head in real.HEADS]
     values = [accuracies.get(name.split(" ")[0].rstrip(","), 0.4) for name in names]
     size = [0.97 if name.startswith(BARE) else 0.4 for name in names]
-    variables = {
-        "probe_accuracy": values, "output_probe_accuracy": values, "correlation_size": size,
-    }  # fmt: skip
+    variables = dict.fromkeys(("probe_accuracy", "output_probe_accuracy"), values)
+    variables["correlation_size"] = size
     data = xr.Dataset({k: table(v) for k, v in variables.items()}, {"method_name": names})
     return data.expand_dims(step=[100])
 

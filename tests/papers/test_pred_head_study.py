@@ -8,7 +8,7 @@ from learnscope.papers import get
 from learnscope.papers.pred_head import checks, theorem_checks
 from learnscope.papers.pred_head.experiments import ABLATIONS, BARE, CONTRASTIVE, HEAD, VARIANTS
 from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, OTHER, UNSETTLED, covered, outcome
-from tests.papers.test_studies import check_all
+from tests.papers.test_studies import check_all, judge, smoke
 
 PRED_HEAD = get("pred_head")
 # Shares of (strong, weak) in two neurons, by what they mean.
@@ -35,52 +35,35 @@ def test_outcomes_in_words():
 def training(words, correlation):
     """A dataset like `figure7` in which every arm ends alike."""
     names = [*ABLATIONS, CONTRASTIVE]
-    n = len(words)
-    found = np.broadcast_to(
-        np.array([[1, correlation], [correlation, 1]]), (len(names), n, 1, 2, 2)
-    )
+    found = np.array([[1, correlation], [correlation, 1]])
+    found = np.broadcast_to(found, (len(names), len(words), 1, 2, 2))
     dims = ("method_name", "seed", "step", "neuron", "other_neuron")
-    return xr.Dataset(
-        {
-            "share": shares([words] * len(names), ("method_name", "seed")),
-            "correlation": (dims, found),
-        },
-        {"method_name": names},
-    )
+    share = shares([words] * len(names), ("method_name", "seed"))
+    return xr.Dataset({"share": share, "correlation": (dims, found)}, {"method_name": names})
 
 
 @pytest.mark.parametrize("expected", [ALL, ALL_STRONG])
 def test_one_run_that_ends_otherwise_is_a_difference(expected):
-    good = checks.trained(training([expected] * 4, 0.0), HEAD, expected)
-    assert good.verdict == "reproduced"
+    assert checks.trained(training([expected] * 4, 0.0), HEAD, expected).verdict == "reproduced"
     for other in {*SHARES} - {expected}:
         bad = checks.trained(training([expected] * 3 + [other], 0.0), HEAD, expected)
-        assert bad.verdict == "differs"
-        assert other in bad.measured
-
-
-def test_correlations_must_differ_between_arms():
-    same = checks.correlated(training([ALL] * 3, 1.0))
-    assert same.verdict == "differs"
+        assert bad.verdict == "differs" and other in bad.measured
 
 
 def trajectory(norm):
-    steps = np.arange(len(norm)) * 100
     table = np.broadcast_to(np.asarray(norm, float), (len(VARIANTS), 2, len(norm)))
-    return xr.Dataset(
-        {
-            "head_norm": (("variant", "seed", "step"), table),
-            "head_asymmetry": (("variant", "seed", "step"), np.full_like(table, 1.4)),
-        },
-        {"variant": list(VARIANTS), "step": steps},
-    )
+    dims, found = ("variant", "seed", "step"), {"head_norm": table}
+    found |= {"head_asymmetry": np.full_like(table, 1.4)}
+    coords = {"variant": list(VARIANTS), "step": np.arange(len(norm)) * 100}
+    return xr.Dataset({name: (dims, values) for name, values in found.items()}, coords)
 
 
-def test_rise_without_fall_is_a_difference():
-    assert checks.rise_and_fall(trajectory([0, 0.4, 0.2, 0.01])).verdict == "reproduced"
-    assert checks.rise_and_fall(trajectory([0, 0.2, 0.3, 0.4])).verdict == "differs"
-    assert checks.consistent(trajectory([0, 0.2, 0.3, 0.4])).verdict == "differs"
-    assert checks.asymmetric(trajectory([0, 0.4, 0.2, 0.01])).verdict == "reproduced"
+def test_rise_without_fall_and_equal_correlations_are_differences():
+    falls, rises = trajectory([0, 0.4, 0.2, 0.01]), trajectory([0, 0.2, 0.3, 0.4])
+    judge(checks.rise_and_fall, falls, rises)
+    assert checks.consistent(rises).verdict == "differs"
+    judge(checks.asymmetric, falls)
+    assert checks.correlated(training([ALL] * 3, 1.0)).verdict == "differs"
 
 
 def by_dimension(head, bare):
@@ -91,15 +74,10 @@ def by_dimension(head, bare):
 
 def test_the_theorems_ask_for_nearly_all_starts():
     good, few = [ALL] * 20, [ALL] * 15 + [UNSETTLED] * 5
-    assert theorem_checks.theorem_success(by_dimension(good, good)).verdict == "reproduced"
-    assert theorem_checks.theorem_success(by_dimension(few, good)).verdict == "differs"
-    assert (
-        theorem_checks.theorem_collapse(by_dimension(good, [ALL_STRONG] * 20)).verdict
-        == "reproduced"
-    )
-    some = theorem_checks.theorem_collapse(by_dimension(good, [ALL_STRONG] * 12 + [ALL] * 8))
-    assert some.verdict == "differs"
-    assert "arctan" in some.why
+    judge(theorem_checks.theorem_success, by_dimension(good, good), by_dimension(few, good))
+    some = by_dimension(good, [ALL_STRONG] * 12 + [ALL] * 8)
+    judge(theorem_checks.theorem_collapse, by_dimension(good, [ALL_STRONG] * 20), some)
+    assert "arctan" in theorem_checks.theorem_collapse(some).why
 
 
 def test_the_arctan_formula_is_tested_within_its_error():
@@ -113,5 +91,4 @@ def test_the_arctan_formula_is_tested_within_its_error():
 @pytest.mark.slow
 def test_all_of_it_at_its_smallest():
     """Compiling forty programs takes minutes."""
-    datasets = {name: s.run(progress=False) for name, s in PRED_HEAD.sweeps("smoke").items()}
-    check_all(PRED_HEAD, datasets, ("arm", "scale"))
+    check_all(PRED_HEAD, smoke(PRED_HEAD), ("arm", "scale"))

@@ -30,20 +30,14 @@ def samples(noise, labels):
 
 def setting(filters, test, train=None, start=None):
     """A state and a problem in R^6 around filters (K, m, dim) and examples (noise, labels)."""
-    examples = samples(*test)
-    problem = Problem(
-        train=examples if train is None else samples(*train),
-        test=examples,
-        directions={"features": jnp.asarray(FEATURES)},
-        frame=Frame.of_dimension(DIM),
-        factors=MatrixFactors(jnp.asarray(MATRICES)),
-    )
+    train, test = samples(*(test if train is None else train)), samples(*test)
+    features, factors = {"features": jnp.asarray(FEATURES)}, MatrixFactors(jnp.asarray(MATRICES))
+    problem = Problem(train, test, features, Frame.of_dimension(DIM), factors=factors)
     filters = np.asarray(filters, float)
     net = ls.nets.PatchCNN(width=filters.shape[1], activation="relu", classes=CLASSES)
     start = filters if start is None else np.asarray(start, float)
     flat = [{"filters": jnp.asarray(w.reshape(-1, DIM))} for w in (start, filters)]
-    rule = ls.rules.GradientDescent(rate=1.0)
-    state = rule.init(net, problem, jax.random.key(0), flat[0])
+    state = ls.rules.GradientDescent(rate=1.0).init(net, problem, jax.random.key(0), flat[0])
     return state.advance(flat[1], state.memory), problem
 
 
@@ -96,16 +90,14 @@ def test_the_whole_share_is_the_accuracy_of_active_examples():
     found = long_tail(1.0, filters, (noise, labels))[0]
     only = probes.ClassAccuracy()(*setting(filters, (noise[active], labels[active])))
     np.testing.assert_allclose(found, only, rtol=1e-13)
-    every = probes.ClassAccuracy()(*setting(filters, (noise, labels)))
-    assert np.abs(found - every).max() > 0.01
+    assert np.abs(found - probes.ClassAccuracy()(*setting(filters, (noise, labels)))).max() > 0.01
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.01, 1), (0.2, 1), (0.5, 3), (0.8, 5), (1.0, 6)])
 def test_the_tail_is_the_share_with_the_largest_noise(share, count):
     # One neuron a class: zeta' grows with the noise a along its axis. F_0 = a, F_1 = a / 2 + 2.1.
     filters = [[AXES[3]], [0.5 * AXES[3] + 2.1 * AXES[0]], [np.zeros(DIM)]]
-    strengths = np.array([4.0, 1.0, 6.0, 2.0, 5.0, 3.0])
-    test = strengths[:, None] * AXES[3], np.zeros(6, int)
+    test = np.array([4.0, 1.0, 6.0, 2.0, 5.0, 3.0])[:, None] * AXES[3], np.zeros(6, int)
     ranked = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]) > 4.2
     assert long_tail(share, filters, test)[0][0] == pytest.approx(ranked[:count].mean())
 
@@ -130,12 +122,11 @@ def everything(state, problem):
 def test_a_dead_network():
     _, test = some()
     found = everything(*setting(np.zeros((3, 4, DIM)), test))
-    assert np.isnan(found.pop("long_tail_accuracy")).all()
-    assert np.isnan(found.pop("long_tail_untrained")).all()
+    for name in ("long_tail_accuracy", "long_tail_untrained"):
+        assert np.isnan(found.pop(name)).all()
     np.testing.assert_allclose(found.pop("residual"), 2 / 3, rtol=1e-15)
     assert found.pop("gradient_balance") == 1.0
-    accuracy = found.pop("class_accuracy")
-    assert np.isfinite(accuracy).all()
+    assert np.isfinite(found.pop("class_accuracy")).all()
     for name, value in found.items():
         np.testing.assert_array_equal(value, 0.0, err_msg=name)
 
@@ -143,8 +134,7 @@ def test_a_dead_network():
 def test_a_class_without_test_examples_is_not_a_number():
     filters, (noise, labels) = some()
     kept = labels != 1
-    present = noise[kept], labels[kept]
-    found = everything(*setting(filters, present, train=(noise, labels)))
+    found = everything(*setting(filters, (noise[kept], labels[kept]), train=(noise, labels)))
     whole = everything(*setting(filters, (noise, labels)))
     by_class = {name for name, value in found.items() if value.shape == (3,)}
     assert len(by_class) == 8

@@ -12,11 +12,11 @@ from learnscope.data import Problem, Samples
 from learnscope.probes import FilterCosines, Filters, PartAccuracy
 from learnscope.rules import State
 from learnscope.space import Frame
+from tests.small import refused
 
 NET = ls.nets.FullyConnected(width=2)
-MIXTURE = ls.data.TeacherMixture(
-    ls.data.Images("digits", train=40, test=30), NET, share=0.25, teacher_steps=5
-)
+IMAGES = ls.data.Images("digits", train=40, test=30)
+MIXTURE = ls.data.TeacherMixture(IMAGES, NET, share=0.25, teacher_steps=5)
 WEIGHT = np.random.default_rng(0).normal(size=(3, 3, 2, 4))
 PARAMS = {
     "block": {"conv": {"weight": jnp.asarray(WEIGHT)}, "norm": {"gain": jnp.ones(4)}},
@@ -40,12 +40,17 @@ def test_cosines_of_layers_and_filling():
     np.testing.assert_allclose(rows[3], WEIGHT[..., 3].ravel(), rtol=1e-6)
 
 
-def test_a_layer_that_is_not_there():
+def test_what_is_not_there():
     problem: Any = None
-    with pytest.raises(ls.BadInput, match="no layer 'conv': after the net there are block, filt"):
-        FilterCosines("conv")(state_of(PARAMS), problem)
-    with pytest.raises(ls.BadInput, match="needs a layer with weights; 'block' holds conv, norm"):
-        Filters("block")(state_of(PARAMS), problem)
+    for probe, words in (
+        (FilterCosines("conv"), "no layer 'conv': after the net there are block, filt"),
+        (Filters("block"), "needs a layer with weights; 'block' holds conv, norm"),
+    ):
+        refused(lambda probe=probe: probe(state_of(PARAMS), problem), words)
+    samples = Samples(jnp.ones((2, 4)), jnp.ones(2))
+    problem = Problem(samples, samples, {}, Frame.of_dimension(4))
+    words = "PartAccuracy needs the data model's 'other'"
+    refused(lambda: PartAccuracy()(state_of(PARAMS), problem), words)
 
 
 def test_parts_are_apart():
@@ -65,12 +70,3 @@ def test_parts_are_apart():
     assert float(found["teacher_accuracy"]) == pytest.approx((label == truth)[:30].mean(), abs=1e-6)
     common = np.bincount(label[30:]).max() / 30
     assert float(found["commonest_label"]) == pytest.approx(common, abs=1e-6)
-
-
-def test_other_data_has_no_parts():
-    problem = Problem(
-        Samples(jnp.ones((2, 4)), jnp.ones(2)), Samples(jnp.ones((2, 4)), jnp.ones(2)), {},
-        Frame.of_dimension(4),
-    )  # fmt: skip
-    with pytest.raises(ls.BadInput, match="PartAccuracy needs the data model's 'other'"):
-        PartAccuracy()(state_of(PARAMS), problem)

@@ -9,12 +9,10 @@ import xarray as xr
 import learnscope as ls
 from learnscope.probes import threshold_time
 from learnscope.space import Frame
-from tests.small import quick
+from tests.small import DESCENT, drawn, quick, refused, signals, tasks
 
-DATA = ls.data.TaskFamily(
-    dim=30, dictionary=5, tasks=3, samples=4, validation=2, signal=1.0, task_signal=0.4, noise=0.4,
-    test_tasks=3, queries=2,
-)  # fmt: skip
+SIZES = {"dictionary": 5, "samples": 4, "test_tasks": 3, "queries": 2}
+DATA = tasks(**SIZES, task_signal=0.4, noise=0.4)
 NET = ls.nets.PatchCNN(width=3, activation="huberised", scale=0.3, second_layer="sum")
 GAMMA, J = 0.6, 2
 
@@ -41,8 +39,7 @@ def test_losses_after_adapting(split):
 
     def both():
         problem = DATA.sample(jax.random.key(0))
-        rule = ls.rules.Pooled(rate=0.1)
-        state = rule.init(NET, problem, jax.random.key(1))
+        state = ls.rules.Pooled(rate=0.1).init(NET, problem, jax.random.key(1))
         found = {}
         for probe in probes:
             found |= probe(state, problem)
@@ -110,24 +107,19 @@ def test_adapting_does_not_depend_on_coordinates():
         np.asarray(quick(lambda k, f=f: jax.lax.map(lambda x: one(x, f), k, batch_size=50))(keys))
         for f in (None, frame)
     )
-    error = np.sqrt((a.var() + b.var()) / len(a))
-    assert abs(a.mean() - b.mean()) < 4.2 * error
+    assert abs(a.mean() - b.mean()) < 4.2 * np.sqrt((a.var() + b.var()) / len(a))
     assert abs(a.var() / b.var() - 1) < 0.6
 
 
 def test_what_is_refused():
-    data = ls.data.SignalNoise(dim=30, train=4, test=2, signal=1.0, noise=0.5)
-    problem = quick(lambda: data.sample(jax.random.key(0)))()
-    rule = ls.rules.GradientDescent(rate=0.1)
-    state = quick(lambda p: rule.init(NET, p, jax.random.key(1)))(problem)
-    with pytest.raises(ls.BadInput, match="MetaLoss needs a problem with tasks"):
-        ls.probes.MetaLoss(inner_rate=0.1)(state, problem)
-    with pytest.raises(ls.BadInput, match="needs the data model's 'shared'"):
-        ls.probes.FeatureLearning()(state, problem)
+    problem = drawn(signals(dim=30))
+    state = quick(lambda p: DESCENT.init(NET, p, jax.random.key(1)))(problem)
+    meta_loss = ls.probes.MetaLoss(inner_rate=0.1)
+    refused(lambda: meta_loss(state, problem), "MetaLoss needs a problem with tasks")
+    refused(lambda: ls.probes.FeatureLearning()(state, problem), "needs the data model's 'shared'")
 
 
 def test_threshold_time():
-    values = xr.DataArray(
-        [[0.1, 0.3, 0.2], [0.0, 0.0, 0.1]], dims=("seed", "step"), coords={"step": [0, 5, 10]}
-    )
+    table = [[0.1, 0.3, 0.2], [0.0, 0.0, 0.1]]
+    values = xr.DataArray(table, {"step": [0, 5, 10]}, ("seed", "step"))
     np.testing.assert_array_equal(threshold_time(values, 0.2), [5.0, np.nan])

@@ -26,7 +26,6 @@ PROBES = [
     ls.probes.KernelFit(examples=FIRST, ridge=1e-3), ls.probes.BalancedAccuracy(),
     ls.probes.TestAccuracy(), ls.probes.TrainAccuracy(examples=FIRST),
 ]  # fmt: skip
-
 LINEAR = {"readout_norm": PROBES[6], "kernel_test_accuracy": PROBES[8]}
 
 
@@ -112,8 +111,7 @@ def test_cosines_to_the_truth():
 
 def test_the_ends_of_the_histogram_are_in_it():
     truth = arrays()[1]["truth"]
-    filters = np.stack([truth, -truth, 3 * truth, np.zeros(DIM), 2 * truth])
-    found = values(filters=filters)[0]
+    found = values(filters=np.stack([truth, -truth, 3 * truth, np.zeros(DIM), 2 * truth]))[0]
     np.testing.assert_allclose(found["cosine_share"], [0.2, 0, 0.2, 0, 0.6], atol=1e-12)
     np.testing.assert_allclose([found["near_truth"], found["near_opposite"]], [0.6, 0.2])
 
@@ -175,13 +173,12 @@ def test_chunks_of_steps_agree_as_much_as_their_means():
     total = np.mean(means, axis=0)
     cosine = lambda a, b: (a * b).sum(-1) / np.sqrt((a**2).sum(-1) * (b**2).sum(-1))  # noqa: E731
     for i, one in enumerate(means):
-        right = cosine(one, total)
-        np.testing.assert_allclose(found.to_mean.sel(chunk=i + 1), right, rtol=1e-12)
+        np.testing.assert_allclose(found.to_mean.sel(chunk=i + 1), cosine(one, total), rtol=1e-12)
         for j, other in enumerate(means):
             pair = found.pairs.sel(chunk=i + 1, other_chunk=j + 1).transpose("seed", "neuron")
             np.testing.assert_allclose(pair, cosine(one, other), rtol=1e-12)
-    with pytest.raises(ls.BadInput, match="9 chunks need"):
-        chunk_alignment(xr.DataArray(values[0], dims=("step", "neuron", "coordinate")), 9)
+    one = xr.DataArray(values[0], dims=("step", "neuron", "coordinate"))
+    refused(lambda: chunk_alignment(one, 9), "9 chunks need")
 
 
 def accuracy(outputs, labels):
@@ -195,8 +192,7 @@ def test_accuracies():
     same("test_accuracy", right.mean())
     same("balanced_accuracy", (right[test_y > 0].mean() + right[test_y < 0].mean()) / 2)
     assert abs(usual()[0]["balanced_accuracy"] - right.mean()) > 0.01
-    first = reference.outputs(params, train[0])[:FIRST]
-    same("train_accuracy", accuracy(first, train[1][:FIRST]))
+    same("train_accuracy", accuracy(reference.outputs(params, train[0])[:FIRST], train[1][:FIRST]))
     assert accuracy(reference.outputs(params, train[0]), train[1]) != usual()[0]["train_accuracy"]
     same("readout_norm", np.sqrt((params["second"] ** 2).sum()))
 
@@ -205,8 +201,7 @@ def test_accuracies():
 def test_a_constant_prediction_has_a_balanced_accuracy_of_a_half(sign):
     found = values(filters=np.zeros((WIDTH, DIM)), bias=np.ones(WIDTH), second=np.full(WIDTH, sign))
     assert found[0]["balanced_accuracy"] == 0.5
-    share = np.mean(arrays()[3][1] == sign)
-    assert found[0]["test_accuracy"] == pytest.approx(share) != 0.5
+    assert found[0]["test_accuracy"] == pytest.approx(np.mean(arrays()[3][1] == sign)) != 0.5
 
 
 def test_the_best_readout_is_that_of_least_squares():
@@ -231,9 +226,8 @@ def test_the_kernel_is_that_of_the_gradients():
     def features(x):
         value, slope = reference.neuron(x @ params["filters"].T + params["bias"], None)
         gate = slope * params["second"]
-        return np.concatenate(
-            [value, gate, np.einsum("nm,nd->nmd", gate, x).reshape(len(x), -1)], 1
-        )
+        by_weights = np.einsum("nm,nd->nmd", gate, x).reshape(len(x), -1)
+        return np.concatenate([value, gate, by_weights], 1)
 
     one, other = features(x[:FIRST]), features(test_x)
     gram = one @ one.T

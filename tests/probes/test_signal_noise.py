@@ -8,31 +8,16 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.probes import AbstractProbe, Output
+from tests import small
 from tests.errata import pegr_closed_forms as closed_forms
 from tests.reference import pegr
 
 WIDTH, TRAIN, STEPS = 4, 8, 60
+DATA = {"dim": 40, "train": TRAIN, "test": 1, "signal": 1.5, "noise": 0.4}
+NET = {"width": WIDTH, "scale": 0.1, "second_layer": "mean"}
+PROBES = small.probes("Loss GradientNorm SignalLearning NoiseMemorisation Decomposition")
+PROBES += [small.Watched()]
 RATE, WEIGHT = 0.2, 0.2
-
-
-class _Watched(AbstractProbe):
-    """The filters, and the data that they are trained on."""
-
-    outputs = {  # noqa: RUF012
-        "filters": Output("filters", dims=("filter", "coordinate")),
-        "noise": Output("training noise", dims=("sample", "coordinate")),
-        "signal": Output("signal", dims=("coordinate",)),
-        "labels": Output("training labels", dims=("sample",)),
-    }
-
-    def __call__(self, state, problem):
-        return {
-            "filters": state.params["filters"],
-            "noise": problem.train.vectors["noise"],
-            "signal": problem.directions["signal"],
-            "labels": problem.train.y,
-        }
 
 
 RULES = {
@@ -47,24 +32,9 @@ WEIGHTS = {"gradient_descent": 0.0, "per_example": WEIGHT, "per_example_all": 2 
 @functools.cache
 def trained(rule="per_example", coordinates="compressed", orthogonal=True, flip=0.0):
     """Every probe along a run."""
-    probes = ls.probes
-    experiment = ls.Experiment(
-        data=ls.data.SignalNoise(
-            dim=40, train=TRAIN, test=1, signal=1.5, noise=0.4, orthogonal=orthogonal, flip=flip
-        ),
-        net=ls.nets.PatchCNN(width=WIDTH, scale=0.1, second_layer="mean"),
-        rule=RULES[rule],
-        steps=STEPS,
-        probes=[
-            _Watched(),
-            probes.Loss(),
-            probes.GradientNorm(),
-            probes.SignalLearning(),
-            probes.NoiseMemorisation(),
-            probes.Decomposition(),
-        ],
-    )
-    result = ls.run(experiment, coordinates=coordinates, precision="float64", progress=False)
+    data = DATA | {"orthogonal": orthogonal, "flip": flip}
+    setting = small.experiment(RULES[rule], STEPS, 1, PROBES, data, NET)
+    result = small.run(setting, coordinates=coordinates, precision="float64")
     assert result.attrs["coordinates_used"] == coordinates
     return result.isel(seed=0)
 
@@ -77,10 +47,7 @@ def largest(difference):
     return float(np.abs(difference).max())
 
 
-SETTINGS = [
-    {"coordinates": "compressed"},
-    {"coordinates": "ambient", "orthogonal": False},
-]
+SETTINGS = [{"coordinates": "compressed"}, {"coordinates": "ambient", "orthogonal": False}]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -88,14 +55,12 @@ def test_decomposition_is_that_of_the_reference(setting):
     result = trained(**setting)
     signal, noise, labels = data_of(result)
     own = np.repeat([1.0, -1.0], WIDTH)[:, None] == labels[None]
-    worst = 0.0
     for step in result.step.values:
         now = result.sel(step=step)
         gamma, rho = pegr.decomposition(now.filters.values, result.filters.values[0], signal, noise)
-        worst = max(worst, largest(now.gamma.values - gamma))
-        worst = max(worst, largest(now.rho_bar.values - np.where(own, rho, 0)))
-        worst = max(worst, largest(now.rho_underbar.values - np.where(own, 0, rho)))
-    assert worst < 1e-10
+        assert largest(now.gamma.values - gamma) < 1e-10
+        assert largest(now.rho_bar.values - np.where(own, rho, 0)) < 1e-10
+        assert largest(now.rho_underbar.values - np.where(own, 0, rho)) < 1e-10
     # There was something to decompose, of each kind.
     last = result.isel(step=-1)
     assert min(largest(last[name]) for name in ("gamma", "rho_bar", "rho_underbar")) > 1e-2
@@ -159,8 +124,7 @@ def test_other_probes_are_those_of_the_reference(setting):
 def test_flipped_labels_decide_what_is_a_filters_own():
     # The label that is trained on counts, not the sign of the patch.
     result = trained("gradient_descent", "compressed", flip=0.4)
-    labels = data_of(result)[2]
-    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == labels[None]
+    own = np.repeat([1.0, -1.0], WIDTH)[:, None] == data_of(result)[2][None]
     last = result.isel(step=-1)
     assert np.all(last.rho_bar.values[~own] == 0)
     assert np.all(last.rho_underbar.values[own] == 0)

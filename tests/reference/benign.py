@@ -134,10 +134,8 @@ def active_shares(filters, noise, labels):
 
 def singular_values(filters, matrices):
     """Of W_k A_k for every class (Lemma 3), by the eigenvalues of W_k A_k A_k^T W_k^T."""
-    squares = [
-        np.linalg.eigvalsh(w @ a @ a.T @ w.T) for w, a in zip(filters, matrices, strict=True)
-    ]
-    return np.sqrt(np.stack(squares)[:, ::-1])
+    seen = [w @ a for w, a in zip(filters, matrices, strict=True)]
+    return np.sqrt(np.stack([np.linalg.eigvalsh(s @ s.T) for s in seen])[:, ::-1])
 
 
 def residuals(filters, features, noise, labels):
@@ -175,5 +173,4 @@ def contributions(filters, features, noise, labels):
 def activations(filters, noise, labels):
     """[j, l]: the mean over class l of (1/m) sum_r relu(<w_jr, xi>) (Lemmas 5, 6)."""
     each = np.array([np.mean(relu(filters @ xi), axis=1) for xi in noise])
-    columns = [each[labels == k].mean(axis=0) for k in range(len(filters))]
-    return np.stack(columns, axis=1)
+    return np.stack([each[labels == k].mean(axis=0) for k in range(len(filters))], axis=1)

@@ -40,8 +40,7 @@ def neuron(z, noise):
 
 def outputs(params, x, noise=None):
     """g(x) = sum_i a_i sigma~(<w_i, x> + b_i)."""
-    z = x @ params["filters"].T + params["bias"]
-    return neuron(z, noise)[0] @ params["second"]
+    return neuron(x @ params["filters"].T + params["bias"], noise)[0] @ params["second"]
 
 
 def class_weights(y, weighted):
@@ -52,8 +51,7 @@ def class_weights(y, weighted):
 
 def gradient(params, x, y, noise=None, weighted=False):
     """Of the mean of alpha_y max(0, 1 - y g(x))."""
-    z = x @ params["filters"].T + params["bias"]
-    value, slope = neuron(z, noise)
+    value, slope = neuron(x @ params["filters"].T + params["bias"], noise)
     pull = -y * (y * (value @ params["second"]) < 1) * class_weights(y, weighted) / len(y)
     by_z = pull[:, None] * slope * params["second"]
     return {"filters": by_z.T @ x, "bias": by_z.sum(0), "second": value.T @ pull}

@@ -17,8 +17,7 @@ def activation(z, h=0.5):
     """0 below 0, z^2 / (2h) up to h, z - h/2 above, with its first two derivatives."""
     value = np.where(z < 0, 0.0, np.where(z <= h, z**2 / (2 * h), z - h / 2))
     slope = np.where(z < 0, 0.0, np.where(z <= h, z / h, 1.0))
-    bend = np.where((z > 0) & (z < h), 1 / h, 0.0)
-    return value, slope, bend
+    return value, slope, np.where((z > 0) & (z < h), 1 / h, 0.0)
 
 
 def signs(filters):
@@ -47,8 +46,7 @@ def curvature(filters, x, y, along):
     chance = 1 / (1 + np.exp(y * output(filters, x)))
     change = np.einsum("f,fnp,fnp->n", j, slope, moved)
     first = np.einsum("n,fnp,npd->fd", chance * (1 - chance) * change, slope, x)
-    second = np.einsum("n,fnp,npd->fd", -y * chance, bend * moved, x)
-    return j[:, None] * (first + second) / len(y)
+    return j[:, None] * (first + np.einsum("n,fnp,npd->fd", -y * chance, bend * moved, x)) / len(y)
 
 
 def path(filters, x, y, inner_rate, inner_steps, weight=0.0):

@@ -171,10 +171,8 @@ class Population:
     def covariance(self, w):
         b, u = self.split(w)
         g = u @ u.T
-        size = np.diag(g)
-        return (b**3 * self.within) @ (b**3).T + self.noise * (
-            9 * np.outer(size, size) * g + 6 * g**3
-        )
+        noise = 9 * np.outer(np.diag(g), np.diag(g)) * g + 6 * g**3
+        return (b**3 * self.within) @ (b**3).T + self.noise * noise
 
     def covariance_back(self, w, slope):
         """Of sum(slope * Sigma) by w."""

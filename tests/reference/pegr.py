@@ -72,8 +72,7 @@ def example_hessian_product(filters, patches, label, direction, second_layer):
     slope = output_gradient(filters, patches, second_layer)
     curved = output_curvature(filters, patches, direction, second_layer)
     curvature = loss_slope(margin) * loss_slope(-margin)
-    along = np.sum(slope * direction)
-    return curvature * along * slope + loss_slope(margin) * label * curved
+    return curvature * np.sum(slope * direction) * slope + loss_slope(margin) * label * curved
 
 
 def gradient(filters, signal, noise, labels, second_layer):
@@ -112,9 +111,7 @@ def full_gradient(filters, signal, noise, labels, weight, half, second_layer):
     return mean + factor * total / len(labels)
 
 
-def train(
-    filters, signal, noise, labels, rule, rate, weight, until, half, second_layer, steps
-) -> np.ndarray:
+def train(filters, signal, noise, labels, rule, rate, weight, until, half, second_layer, steps):
     """The filters at t = 0, ..., steps, shape (steps + 1, 2 * width, dim).
 
     `rule` is "gradient_descent", "per_example" or "full".
@@ -146,9 +143,8 @@ def decomposition(filters, initial, signal, noise):
 def outputs(filters, signal, noise, labels, second_layer):
     """f(W, x_i) for every example."""
     pairs = zip(noise, labels, strict=True)
-    return np.array(
-        [output(filters, patches_of(signal, xi, label), second_layer) for xi, label in pairs]
-    )
+    patches = [patches_of(signal, xi, label) for xi, label in pairs]
+    return np.array([output(filters, each, second_layer) for each in patches])
 
 
 def loss(filters, signal, noise, labels, second_layer):

@@ -13,6 +13,7 @@ from learnscope.lab import one_run
 from learnscope.papers.benign import checks
 from learnscope.rules.way import InSpan, Plain, way_for
 from learnscope.space import Columns
+from tests import small
 from tests.reference import benign
 
 CLASSES, WIDTH, DIM, STEPS, SEED = 3, 5, 50, 30, 7
@@ -36,24 +37,18 @@ DATA = {
 }
 INITIAL = {"uniform": "torch"}
 SHARE = 0.3
+PROBES = small.probes(
+    "Loss TestLoss TrainAccuracy TestAccuracy GradientNorm ClassAccuracy Residual"
+)
+PROBES += small.probes("ActiveNeurons NoiseSpectrum GradientBalance Contributions Activations")
+PROBES += [ls.probes.LongTailAccuracy(share=SHARE)]
 
 
 def experiment(data, loss, every):
     net = {"width": WIDTH, "activation": "relu", "scale": 0.1, "classes": CLASSES}
-    probes = ls.probes
-    return ls.Experiment(
-        data=DATA[data],
-        net=ls.nets.PatchCNN(**net, initial=INITIAL.get(data, "gaussian")),
-        rule=ls.rules.GradientDescent(rate=1.0, loss=loss),
-        steps=STEPS,
-        probes=[
-            probes.Loss(), probes.TestLoss(), probes.TrainAccuracy(), probes.TestAccuracy(),
-            probes.GradientNorm(), probes.ClassAccuracy(), probes.LongTailAccuracy(share=SHARE),
-            probes.ActiveNeurons(), probes.NoiseSpectrum(), probes.Residual(),
-            probes.GradientBalance(), probes.Contributions(), probes.Activations(),
-        ],
-        record=ls.Record(every=every),
-    )  # fmt: skip
+    net |= {"initial": INITIAL.get(data, "gaussian")}
+    rule = ls.rules.GradientDescent(rate=1.0, loss=loss)
+    return small.experiment(rule, STEPS, every, PROBES, DATA[data], net)
 
 
 @functools.cache
@@ -85,10 +80,8 @@ def arrays(data, loss, how):
         spike = benign.spike_of(model.correlation, model.dim, CLASSES, model.bulk)
         spikes = np.asarray(problem.directions["spikes"])
         matrices = benign.spike_matrices(units, spikes, model.bulk, spike)
-    features = units * np.array(SIZES["signal"])[:, None]
-    train, test = (
-        (features, noise(part), np.asarray(part.y)) for part in (problem.train, problem.test)
-    )
+    features, parts = units * np.array(SIZES["signal"])[:, None], (problem.train, problem.test)
+    train, test = ((features, noise(part), np.asarray(part.y)) for part in parts)
     return filters.reshape(CLASSES, WIDTH, dim), train, test, matrices
 
 
@@ -128,8 +121,7 @@ def reference(data, loss, how):
 
 @functools.cache
 def recorded(data, loss, how, every):
-    setting = experiment(data, loss, every)
-    result = ls.run(setting, None, [SEED], how, "float64", progress=False)
+    result = ls.run(experiment(data, loss, every), None, [SEED], how, "float64", progress=False)
     assert result.attrs["coordinates_used"] == how
     assert np.isnan(result.diverged_at).all()
     return result.isel(seed=0)
@@ -179,6 +171,5 @@ def test_the_study_sums_residuals_alike():
     # The study's own function takes classes of equal size, as its sweeps have them.
     values = np.random.default_rng(0).random((4, 2 * checks.CLASSES))
     found = checks.residual_sums(xr.Dataset({"residual": (("step", "sample"), values)}))
-    sums = values[:-1].sum(0).reshape(checks.CLASSES, 2)
-    right = np.linalg.norm(sums, axis=1)
+    right = np.linalg.norm(values[:-1].sum(0).reshape(checks.CLASSES, 2), axis=1)
     np.testing.assert_allclose(found.isel(step=-1), right, rtol=1e-12)

@@ -6,13 +6,10 @@ import pytest
 
 import learnscope as ls
 from tests.reference import meta_split as reference
-from tests.small import quick
+from tests.small import quick, tasks
 
 RULES = ("Fomaml", "Maml", "Reptile", "MetaProx", "Imaml", "Pooled")
-DATA = ls.data.TaskFamily(
-    dim=12, dictionary=3, tasks=3, samples=5, validation=2, signal=1.0, task_signal=0.5, noise=0.5,
-    test_tasks=1,
-)  # fmt: skip
+DATA = tasks(dim=12, dictionary=3, noise=0.5)
 NET = ls.nets.PatchCNN(width=2, activation="huberised", scale=0.4, second_layer="sum")
 GAMMA, J, LAMBDA, RATE = 0.5, 2, 0.6, 0.1
 

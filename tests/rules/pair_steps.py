@@ -3,36 +3,27 @@
 import jax
 import numpy as np
 
-import learnscope as ls
 from learnscope.lab import one_run
-from tests.small import quick
+from tests.small import quick, strong_weak
 
 STEPS, KEY = 20, jax.random.key(11)
 RATES = {"rate": 0.07, "head_rate": 0.05, "momentum": 0.9}
 DEFAULT = {"normalise": "batch", "stop_gradient": True, "target": "shared", "both_ways": False}
+TWO = {"feature_patches": 2, "noise": 0.7}
+THREE = {"feature_patches": 3, "noise": 0.6, "frequencies": (1, 3, 2)}
 POPULATIONS = {
-    "two features": ls.data.StrongWeak(
-        dim=4, patches=4, feature_patches=2, strengths=(1.5, 1.2), noise=0.7, batch=2, test=5
-    ),
-    "unlike frequencies": ls.data.StrongWeak(
-        dim=5, patches=6, feature_patches=3, strengths=(1.2, 1, 1.1), noise=0.6, batch=2, test=5,
-        frequencies=(1, 3, 2),
-    ),
-    "together": ls.data.StrongWeak(
-        dim=4, patches=6, feature_patches=2, strengths=(1.3, 1.1), noise=0.7, batch=2, test=5,
-        together=True,
-    ),
-}  # fmt: skip
+    "two features": strong_weak(4, patches=4, strengths=(1.5, 1.2), **TWO),
+    "unlike frequencies": strong_weak(5, patches=6, strengths=(1.2, 1, 1.1), **THREE),
+    "together": strong_weak(4, patches=6, strengths=(1.3, 1.1), together=True, **TWO),
+}
 
 
 def numbers(state):
     """Weights, head and target as NumPy arrays."""
     target = state.memory.target
     head = {name: np.asarray(value) for name, value in state.memory.head.items()}
-    return (
-        np.asarray(state.params["filters"]), head,
-        None if target is None else np.asarray(target["filters"]),
-    )  # fmt: skip
+    other = None if target is None else np.asarray(target["filters"])
+    return np.asarray(state.params["filters"]), head, other
 
 
 @quick

@@ -7,6 +7,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.rules.losses import BATCH_LOSSES, LOSSES, adjusted, balanced, logistic, loss_of
+from tests.small import experiment, refused, run
 
 LABELS = np.array([0, 0, 0, 0, 1, 1, 2])
 EQUAL = np.array([0, 1, 2, 2, 0, 1])
@@ -34,8 +35,7 @@ def test_balanced_is_weighting_by_hand(float64):
     np.testing.assert_allclose(found, weights * cross_entropy(f, LABELS), rtol=1e-13)
     # So that the mean is the mean of the classes' means.
     plain = cross_entropy(f, LABELS)
-    each = [plain[:4].mean(), plain[4:6].mean(), plain[6]]
-    assert abs(found.mean() - np.mean(each)) < 1e-13
+    assert abs(found.mean() - np.mean([plain[:4].mean(), plain[4:6].mean(), plain[6]])) < 1e-13
 
 
 def test_adjusted_is_that_of_menon_et_al_by_hand(float64):
@@ -65,11 +65,8 @@ def test_classes_of_equal_size_leave_cross_entropy(float64, name):
     f, labels = jnp.asarray(outputs(6)), jnp.asarray(EQUAL)
     np.testing.assert_allclose(loss_of(name, f, labels), logistic(f, labels), rtol=1e-13)
     # ... and others do not.
-    uneven = jnp.asarray(LABELS)
-    differ = loss_of(name, jnp.asarray(outputs(7)), uneven) - logistic(
-        jnp.asarray(outputs(7)), uneven
-    )
-    assert np.abs(differ).min() > 1e-3
+    uneven = jnp.asarray(outputs(7)), jnp.asarray(LABELS)
+    assert np.abs(loss_of(name, *uneven) - logistic(*uneven)).min() > 1e-3
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
@@ -79,10 +76,8 @@ def test_an_absent_class_counts_for_nothing(precision):
         tolerance = 1e-5 if precision == "float32" else 1e-13
         given = jnp.asarray(f), jnp.asarray(labels)
         # Balanced over the two classes that are there.
-        weights = np.array([5 / (2 * 3)] * 3 + [5 / (2 * 2)] * 2)
-        np.testing.assert_allclose(
-            balanced(*given), weights * cross_entropy(f, labels), rtol=tolerance
-        )
+        right = np.array([5 / (2 * 3)] * 3 + [5 / (2 * 2)] * 2) * cross_entropy(f, labels)
+        np.testing.assert_allclose(balanced(*given), right, rtol=tolerance)
         # Adjusted as if the others were not among the outputs.
         left = cross_entropy(f[:, [0, 3]], np.array([0, 0, 0, 1, 1]), [0.6, 0.4])
         np.testing.assert_allclose(adjusted(*given), left, rtol=tolerance)
@@ -100,45 +95,33 @@ def test_outputs_far_out_stay_finite(name):
 
 
 @pytest.mark.parametrize("name", BATCH_LOSSES)
-def test_nets_of_one_output_are_refused(name):
-    labels = jnp.array([1.0, -1.0])
-    with pytest.raises(ls.BadInput, match=r"adjusted need a net with one output per class"):
-        loss_of(name, jnp.zeros(2), labels)
-    with pytest.raises(ls.BadInput, match=r"labels \+1 and -1 need a net with one output"):
-        loss_of(name, jnp.zeros((2, 3)), labels)
-
-
-@pytest.mark.parametrize("name", BATCH_LOSSES)
-def test_runs_of_one_output_are_refused(name):
-    setting = ls.Experiment(
-        data=ls.data.SignalNoise(dim=30, train=4, test=3, signal=1.0, noise=0.5),
-        net=ls.nets.PatchCNN(width=2),
-        rule=ls.rules.GradientDescent(rate=0.1, loss=name),
-        steps=2,
-    )
-    with pytest.raises(ls.BadInput, match=r"need a net with one output per class"):
-        ls.run(setting, progress=False)
+def test_nets_and_runs_of_one_output_are_refused(name):
+    signs, words = jnp.array([1.0, -1.0]), "need a net with one output per class"
+    refused(lambda: loss_of(name, jnp.zeros(2), signs), f"adjusted {words}")
+    words_of_signs = "labels +1 and -1 need a net with one output"
+    refused(lambda: loss_of(name, jnp.zeros((2, 3)), signs), words_of_signs)
+    setting = experiment(ls.rules.GradientDescent(rate=0.1, loss=name), steps=2)
+    refused(lambda: run(setting), words)
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared"])
 def test_nets_of_an_output_a_class_are_refused(name):
-    with pytest.raises(ls.BadInput, match=r"squared need a net with one output per example"):
-        loss_of(name, jnp.zeros((2, 3)), jnp.array([0, 1]))
+    words = "squared need a net with one output per example"
+    refused(lambda: loss_of(name, jnp.zeros((2, 3)), jnp.array([0, 1])), words)
 
 
 def test_penalties_take_no_loss_that_hangs_on_other_examples():
     """An example's own gradient would not be its own."""
     assert not set(LOSSES) & set(BATCH_LOSSES)
     for name in BATCH_LOSSES:
-        with pytest.raises(ls.BadInput, match=rf"PerExamplePenalty\.loss = '{name}'"):
-            ls.rules.PerExamplePenalty(rate=0.1, weight=0.1, loss=name)
+        make = lambda n=name: ls.rules.PerExamplePenalty(0.1, weight=0.1, loss=n)  # noqa: E731
+        refused(make, f"PerExamplePenalty.loss = '{name}'")
 
 
 def test_a_state_weighs_the_examples_it_is_given(float64):
     """The batch's shares count, not those of the training set."""
-    data = ls.data.ClassNoise(
-        dim=20, classes=3, train_per_class=(4, 2, 1), test=3, signal=1.0, batch=5
-    )
+    sizes = {"classes": 3, "train_per_class": (4, 2, 1), "test": 3, "batch": 5}
+    data = ls.data.ClassNoise(dim=20, signal=1.0, **sizes)
     net = ls.nets.PatchCNN(width=2, activation="relu", scale=0.5, classes=3)
     rule = ls.rules.GradientDescent(rate=0.1, loss="balanced")
     problem = data.sample(jax.random.key(0))

@@ -9,9 +9,8 @@ import learnscope as ls
 from learnscope.rules.losses import logistic
 from tests.small import quick
 
-DATA = ls.data.ImageTasks(
-    "digits", tasks=2, ways=3, shots=1, validation=2, queries=2, test_tasks=2, fresh=False
-)
+SIZES = {"tasks": 2, "ways": 3, "shots": 1, "validation": 2, "queries": 2, "test_tasks": 2}
+DATA = ls.data.ImageTasks("digits", **SIZES, fresh=False)
 
 
 @pytest.mark.parametrize(
@@ -40,9 +39,8 @@ def test_fomaml_of_a_convolutional_net(split):
     def both():
         problem = DATA.sample(jax.random.key(0))
         state = rule.init(net, problem, jax.random.key(1))
-        return rule.gradient(state, problem, jax.random.key(2)), by_definition(
-            state.params, problem
-        )
+        found = rule.gradient(state, problem, jax.random.key(2))
+        return found, by_definition(state.params, problem)
 
     with jax.enable_x64(True):
         found, expected = quick(both)()
@@ -57,16 +55,11 @@ def test_tasks_by_themselves_have_the_mean_of_all():
     def read():
         problem = DATA.sample(jax.random.key(0))
         state = ls.rules.Pooled(rate=0.1).init(net, problem, jax.random.key(1))
-        return (
-            ls.probes.AdaptedTasks(**settings)(state, problem),
-            ls.probes.AdaptedTest(**settings)(state, problem),
-        )
+        kinds = (ls.probes.AdaptedTasks, ls.probes.AdaptedTest)
+        return [kind(**settings)(state, problem) for kind in kinds]
 
-    each, all_of_them = quick(read)()
+    each, together = quick(read)()
     assert each["task_accuracy"].shape == (2,)
-    np.testing.assert_allclose(
-        each["task_loss"].mean(), all_of_them["adapted_test_loss"], rtol=1e-6
-    )
-    np.testing.assert_allclose(
-        each["task_accuracy"].mean(), all_of_them["adapted_test_accuracy"], rtol=1e-6
-    )
+    for name in ("loss", "accuracy"):
+        mean = each[f"task_{name}"].mean()
+        np.testing.assert_allclose(mean, together[f"adapted_test_{name}"], rtol=1e-6)

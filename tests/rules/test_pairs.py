@@ -18,22 +18,19 @@ from learnscope.rules.heads import initial_head
 from learnscope.rules.siamese import misaligned, normalised
 from tests.reference import pairs as reference
 from tests.rules.pair_steps import DEFAULT, KEY, POPULATIONS, RATES, STEPS, numbers, path, word
-from tests.small import quick
+from tests.small import quick, strong_weak
 
-DATA = ls.data.StrongWeak(
-    dim=7, patches=6, feature_patches=2, strengths=(2, 1.5), noise=0.8, batch=12, test=5
-)
+DATA = strong_weak(7, patches=6, feature_patches=2, strengths=(2, 1.5), noise=0.8, batch=12)
 NET = ls.nets.PatchEncoder(width=3)
 HEADS = ("identity", "linear", "mlp", "symmetric", "none")
-
-
-EVERY = [
-    {"head": head, "normalise": how, "stop_gradient": stop, "target": target, "both_ways": both}
-    for head in HEADS
-    for how, stop, target, both in itertools.product(
-        ("batch", "l2", "none"), (True, False), ("shared", "ema"), (False, True)
-    )
-]
+CHOICES = {
+    "head": HEADS,
+    "normalise": ("batch", "l2", "none"),
+    "stop_gradient": (True, False),
+    "target": ("shared", "ema"),
+    "both_ways": (False, True),
+}
+EVERY = [dict(zip(CHOICES, case, strict=True)) for case in itertools.product(*CHOICES.values())]
 
 
 @functools.cache
@@ -86,8 +83,7 @@ def first_state(rule):
 
 
 def close(found, right, tolerance):
-    leaves = zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True)
-    for one, other in leaves:
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
         assert np.abs(one - other).max() <= tolerance * max(1.0, np.abs(other).max())
 
 
@@ -96,8 +92,7 @@ def agree(function, points, slopes, tolerance):
     for i, slope in enumerate(slopes):
         at = lambda x, i=i: function(*points[:i], x, *points[i + 1 :])  # noqa: E731
         found = reference.differences(at, points[i])
-        limit = tolerance * (1 + np.abs(slope).max())
-        np.testing.assert_allclose(found, slope, rtol=0, atol=limit)
+        np.testing.assert_allclose(found, slope, rtol=0, atol=tolerance * (1 + np.abs(slope).max()))
 
 
 def test_the_reference_has_the_gradients_that_differences_give():
@@ -147,8 +142,7 @@ def test_one_step_is_the_reference(float64, head):
 
 @pytest.mark.parametrize("head", ["none", "identity"])
 def test_decay_moves_only_what_is_trained(float64, head):
-    views = [pair[0] for pair in started()[3]]
-    given = Given(tuple(map(jnp.asarray, views)))
+    given = Given(tuple(map(jnp.asarray, [pair[0] for pair in started()[3]])))
     decay = {"optimiser": "adamw", "options": {"weight_decay": 0.5}}
     rule = ls.rules.NonContrastive(rate=0.1, head_rate=0.1, head=head, **decay)
     state = first_state(rule)
@@ -195,8 +189,7 @@ def test_momentum_is_kept_for_encoder_and_head(float64):
     w, head, _ = numbers(state)
     speed, head_speed = 0.0, 0.0
     for t in range(5):
-        views = [pair[t] for pair in pairs]
-        slope, _, by_head = reference.gradients(w, w, head, views, DEFAULT)
+        slope, _, by_head = reference.gradients(w, w, head, [pair[t] for pair in pairs], DEFAULT)
         speed = 0.8 * speed + slope
         head_speed = 0.8 * head_speed + by_head["matrix"] * (1 - np.eye(3))
         w, head = w - 0.07 * speed, {"matrix": head["matrix"] - 0.05 * head_speed}
@@ -218,8 +211,7 @@ def test_what_is_zero_stays_zero():
     z = jnp.asarray([[1.0, 0.0], [3.0, 0.0], [0.0, 0.0]])
     for how in ("batch", "l2", "none"):
         assert (np.asarray(normalised(z, how))[:, 1] == 0).all()
-        slope = quick(jax.grad(lambda z, h=how: misaligned(z, z[::-1], h)))(z)
-        assert np.isfinite(slope).all()
+        assert np.isfinite(quick(jax.grad(lambda z, h=how: misaligned(z, z[::-1], h)))(z)).all()
     np.testing.assert_allclose(normalised(z, "l2")[:, 0], [1, 1, 0], rtol=1e-6)
     assert (np.asarray(normalised(jnp.full((4, 1), 7.0), "batch")) == 0).all()
 

@@ -1,6 +1,8 @@
 """Rules on pairs in any coordinates: compressed runs against ambient ones, and what is refused."""
 
+import functools
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -14,33 +16,26 @@ from learnscope.lab import one_run, size
 from learnscope.lab.blocks import Plan
 from learnscope.rules import AbstractPairRule, AbstractRule
 from learnscope.rules.way import Plain, Turning, way_for
-from tests import law
+from tests import law, small
 from tests.rules.pair_steps import KEY, first_draw
 from tests.small import quick, refused, run
 
 SEEDS, DIM = 1500, 40
-
-
+PAIRED = functools.partial(ls.rules.NonContrastive, rate=2.0, head_rate=0.1)
 LAWS = {
-    "one-sided": ls.rules.NonContrastive(rate=2.0, head_rate=0.1),
-    "no stop-gradient": ls.rules.NonContrastive(rate=2.0, head_rate=0.1, stop_gradient=False),
-    "ema, both ways": ls.rules.NonContrastive(
-        rate=2.0, head_rate=0.1, target="ema", momentum=0.95, both_ways=True
-    ),
+    "one-sided": PAIRED(),
+    "no stop-gradient": PAIRED(stop_gradient=False),
+    "ema, both ways": PAIRED(target="ema", momentum=0.95, both_ways=True),
     "contrastive": ls.rules.Contrastive(rate=2.0),
 }
-
-
 RECORDED = (0, 1, 4, 10)
 
 
 def experiment(rule, dim=DIM, width=2, **data):
     given = {"patches": 4, "feature_patches": 2, "strengths": (2, 1.5), "noise": 1.0, "batch": 24}
-    return ls.Experiment(
-        data=ls.data.StrongWeak(dim=dim, test=5, **given | data),
-        net=ls.nets.PatchEncoder(width=width), rule=rule, steps=RECORDED[-1],
-        probes=[ls.probes.FeatureStrengths()],
-    )  # fmt: skip
+    net, probes = ls.nets.PatchEncoder(width=width), small.probes("FeatureStrengths")
+    model = small.strong_weak(dim, test=5, **given | data)
+    return small.experiment(rule, RECORDED[-1], 1, probes, model, net)
 
 
 def basis_free(state, features):
@@ -93,8 +88,7 @@ def test_compressed_runs_have_the_ambient_law(name):
 
 
 def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
-    rule = LAWS["ema, both ways"]
-    setting = experiment(rule)
+    setting = experiment(LAWS["ema, both ways"])
     with jax.enable_x64(True):
         run = quick(lambda: one_run(setting, 5, "compressed", "float64"))()
         problem, turned, traced = run.problem, run.state, run.experiment.rule
@@ -102,8 +96,7 @@ def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
         @quick
         def both(problem, state, t):
             key = jax.random.fold_in(KEY, t)
-            plain = traced.step(state, problem, key)
-            return plain, Turning(traced, problem).step(state, t, key)
+            return traced.step(state, problem, key), Turning(traced, problem).step(state, t, key)
 
         width = eqx.filter_eval_shape(problem.batch, KEY).x[0].values.shape[-1]
         for t in range(4):
@@ -136,18 +129,15 @@ def test_the_cost_does_not_depend_on_the_dimension():
 @pytest.mark.slow
 def test_byol_runs_in_any_dimension():
     """SimSiam with a target network, in one program for both dimensions, as a sweep."""
-    rule = ls.rules.NonContrastive(
-        rate=0.05, head_rate=0.05, head="mlp", hidden=8, both_ways=True, target="ema"
-    )
-    setting = experiment(rule, 100, batch=8)
-    probes = [ls.probes.FeatureStrengths(), ls.probes.PairLoss()]
-    setting = ls.Experiment(setting.data, setting.net, rule, steps=20, probes=probes)
-    result = ls.run(setting, {"data.dim": [100, 10**6]}, seeds=2, progress=False)
+    byol = {"head": "mlp", "hidden": 8, "both_ways": True, "target": "ema"}
+    rule = ls.rules.NonContrastive(rate=0.05, head_rate=0.05, **byol)
+    setting = experiment(rule, 100, batch=8).replace("steps", 20)
+    setting = setting.replace("probes", small.probes("FeatureStrengths PairLoss"))
+    result = run(setting, {"data.dim": [100, 10**6]}, seeds=2)
     assert result.attrs["coordinates_used"] == "compressed"
     assert not result.diverged_at.notnull().any()
     assert np.isfinite(result.strength).all() and np.isfinite(result.pair_loss).all()
-    moved = abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0))
-    assert (moved > 1e-3).all()
+    assert (abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0)) > 1e-3).all()
 
 
 def test_patches_have_no_coordinates_beyond_the_dimension():
@@ -161,16 +151,14 @@ def with_rule(**given):
     return experiment(ls.rules.NonContrastive(rate=0.1, head_rate=0.1, **given))
 
 
+MOMENTUM = {"options": {"momentum": 0.9}}
+UNIFORM = with_rule().replace("data.noise_law", "uniform")
 NOT_COMPRESSED = {
     "the optimiser adam treats coordinates one by one": with_rule(optimiser="adam"),
-    "remembers vectors of earlier steps": with_rule(options={"momentum": 0.9}),
-    "StrongWeak draws vectors that leave any fixed span": with_rule().replace(
-        "data.noise_law", "uniform"
-    ),
-    "GradientDescent may meet a fresh example twice": with_rule().replace(
-        "rule", ls.rules.GradientDescent(rate=0.1)
-    ),
-    "remembers vectors": experiment(ls.rules.Contrastive(rate=0.1, options={"momentum": 0.9})),
+    "remembers vectors of earlier steps": with_rule(**MOMENTUM),
+    "StrongWeak draws vectors that leave any fixed span": UNIFORM,
+    "GradientDescent may meet a fresh example twice": experiment(small.DESCENT),
+    "remembers vectors": experiment(ls.rules.Contrastive(rate=0.1, **MOMENTUM)),
 }
 
 
@@ -191,8 +179,7 @@ POPULATION = ls.rules.PopulationDescent(rate=0.1, head_rate=0.1)
 
 
 def test_what_does_not_go_together():
-    setting = experiment(POPULATION)
-    other = ls.data.SignalNoise(dim=40, train=4, test=4, signal=1, noise=1)
+    setting, other = experiment(POPULATION), small.signals()
     cubic = "PopulationDescent needs the net PatchEncoder with activation = 'cubic'"
     gaussian = "need the data model StrongWeak with Gaussian noise"
     viewless = with_rule().replace("data", other)
@@ -229,10 +216,7 @@ class OwnTarget(AbstractRule):
     """A rule that draws a second network, as a target that is not a copy would be."""
 
     loss: str = ls.part.choice("pairs", default="pairs")
-
-    @property
-    def basis_dependence(self):
-        return None
+    basis_dependence: ClassVar = None
 
     def prepare(self, net, params, problem, key):
         return net.init(key, problem)
@@ -243,7 +227,6 @@ class OwnTarget(AbstractRule):
 
 def test_what_a_rule_draws_is_independent_of_the_initial_weights():
     setting = experiment(OwnTarget())
-
     state = quick(lambda: one_run(setting, 1, "ambient"))().state
     assert not issubclass(OwnTarget, AbstractPairRule)
     assert np.abs(state.params["filters"] - state.memory["filters"]).min() > 0
@@ -253,27 +236,18 @@ def test_what_a_rule_draws_is_independent_of_the_initial_weights():
 def test_figure_7():
     """With a head both features are learnt, without one both neurons learn the strong one: in each
     of ten seeds. The off-diagonal rises and falls."""
-    setting = ls.Experiment(
-        data=ls.data.StrongWeak(
-            dim=20, patches=16, feature_patches=4, strengths=(3, 2), noise=1, batch=1024, test=1000
-        ),
-        net=ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3)),
-        rule=ls.rules.NonContrastive(rate=0.05, head_rate=0.05),
-        steps=1500,
-        probes=[
-            ls.probes.FeatureStrengths(), ls.probes.FeatureShares(), ls.probes.NeuronCorrelation(),
-            ls.probes.HeadOffDiagonal(),
-        ],
-        record=ls.Record(every=50),
-    )  # fmt: skip
+    data = small.strong_weak(20, batch=1024, test=1000)
+    net = ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3))
+    rule = ls.rules.NonContrastive(rate=0.05, head_rate=0.05)
+    probes = small.probes("FeatureStrengths FeatureShares NeuronCorrelation HeadOffDiagonal")
+    setting = small.experiment(rule, 1500, 50, probes, data, net)
     kinds = ls.zipped({"rule.head": ["identity", "none"]}, name="kind")
-    result = ls.run(setting, kinds, seeds=10, progress=False)
+    result = run(setting, kinds, seeds=10)
     assert result.attrs["coordinates_used"] == "compressed"
     head, none = (result.sel(kind=name) for name in ("identity", "none"))
     np.testing.assert_allclose(head.strength.isel(step=0), none.strength.isel(step=0))
-    np.testing.assert_allclose(
-        abs(head.strength.isel(step=0, seed=0)) * 20**0.5, [[2, 1], [1, 1.3]], rtol=1e-5
-    )
+    first = abs(head.strength.isel(step=0, seed=0)) * 20**0.5
+    np.testing.assert_allclose(first, [[2, 1], [1, 1.3]], rtol=1e-5)
     last = none.isel(step=-1)
     assert (abs(last.strength).argmax("feature") == 0).all(), abs(last.strength).values
     assert (last.share.isel(feature=0) > 0.9).all()

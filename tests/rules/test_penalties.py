@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -12,15 +13,14 @@ import pytest
 import learnscope as ls
 from learnscope.data import Problem, Samples
 from learnscope.nets import AbstractInnerProductNet
-from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import penalised_gradient
 from learnscope.rules import per_example_penalty as module
 from learnscope.space import Frame
+from tests import small
 from tests.reference import pegr
 
 WIDTH, DIM, COUNT, WEIGHT = 3, 7, 5, 0.3
 POWER, THRESHOLD = 2.5, 0.5
-
 # The activations as textbooks write them: not the library's own formulas.
 ACTIVATIONS = {
     "relu": lambda z: jnp.maximum(z, 0),
@@ -50,8 +50,7 @@ def example_loss(filters, patches, label, *how):
 
 
 def mean_loss(filters, patches, labels, *how):
-    each = jax.vmap(lambda x, y: example_loss(filters, x, y, *how))(patches, labels)
-    return jnp.mean(each)
+    return jnp.mean(jax.vmap(lambda x, y: example_loss(filters, x, y, *how))(patches, labels))
 
 
 def per_example_objective(filters, patches, labels, factor, *how):
@@ -106,23 +105,15 @@ def draw(layout, classes, seed=0):
 
 def nets(how):
     """The library's network, and the same as any Equinox module."""
-    activation, second_layer, classes = how
-    fast = ls.nets.PatchCNN(
-        width=WIDTH,
-        activation=activation,
-        second_layer=second_layer,
-        classes=classes,
-        power=POWER,
-        threshold=THRESHOLD,
-    )
-    empty = jnp.zeros((classes * WIDTH, DIM))
+    named = dict(zip(("activation", "second_layer", "classes"), how, strict=True))
+    fast = ls.nets.PatchCNN(width=WIDTH, power=POWER, threshold=THRESHOLD, **named)
+    empty = jnp.zeros((how[2] * WIDTH, DIM))
     return fast, ls.nets.Model(lambda key: Patches(empty, how))
 
 
 def expected(objective, filters, samples, factor, how):
     """The gradient of an objective, by reverse over reverse differentiation."""
-    patches = jax.vmap(padded)(samples.x)
-    return jax.grad(objective)(filters, patches, samples.y, factor, *how)
+    return jax.grad(objective)(filters, jax.vmap(padded)(samples.x), samples.y, factor, *how)
 
 
 def gradient_of(rule, net, params, samples, step=0):
@@ -138,7 +129,6 @@ def error(found, right):
 
 # Each program runs once: not worth optimising.
 quick = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-
 CASES = [("array", (name, "mean", 2)) for name in ACTIVATIONS]
 CASES += [("tuple", (name, "sum", 2)) for name in ACTIVATIONS]
 CASES += [("array", ("relu2", "mean", 3)), ("tuple", ("huberised", "sum", 3))]
@@ -174,13 +164,8 @@ def test_three_ways_to_a_penalised_gradient(float64, layout, how):
 class _Weighted(AbstractInnerProductNet):
     """A net that also trains its second layer: parameters beside the filters."""
 
-    @property
-    def rows(self):
-        return 2 * WIDTH
-
-    @property
-    def isotropic(self):
-        return True
+    rows: ClassVar = 2 * WIDTH
+    isotropic: ClassVar = True
 
     def init(self, key, problem):
         raise NotImplementedError
@@ -207,9 +192,8 @@ def test_the_fast_path_follows_other_parameters(float64, layout):
             total += (one(i, params) + WEIGHT / 2 * square) / COUNT
         return total
 
-    found = quick(penalised_gradient, static_argnums=(0, 3))(
-        net, params, samples, "logistic", WEIGHT
-    )
+    given = (net, params, samples, "logistic", WEIGHT)
+    found = quick(penalised_gradient, static_argnums=(0, 3))(*given)
     right = quick(jax.grad(objective))(params)
     for name in params:
         assert error(found[name], right[name]) < 1e-12
@@ -245,69 +229,31 @@ def test_the_convention_is_half_or_all_of_the_weight(float64, kind, half):
     assert error(ruled(kind, not half)(jnp.inf, 0), right) > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("until", "step", "acts"),
-    [
-        (3.0, 2, True),
-        (3.0, 3, False),
-        (2.5, 2, True),
-        (2.5, 3, False),
-        (0.0, 0, False),
-        (float("inf"), 10**6, True),
-    ],
-)
+UNTIL = [(3.0, 2, True), (3.0, 3, False), (2.5, 2, True), (2.5, 3, False)]
+UNTIL += [(0.0, 0, False), (float("inf"), 10**6, True)]
+
+
+@pytest.mark.parametrize(("until", "step", "acts"), UNTIL)
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_the_penalty_acts_before_until_only(float64, kind, until, step, acts):
     right = penalised(kind, WEIGHT / 2 if acts else 0.0)
     assert error(ruled(kind, True)(until, step), right) < 1e-12
 
 
-# Whole trajectories against the NumPy reference.
-
-
-class _Watched(AbstractProbe):
-    """The filters, and the data that they are trained on."""
-
-    outputs = {  # noqa: RUF012
-        "filters": Output("filters", dims=("filter", "coordinate")),
-        "noise": Output("training noise", dims=("sample", "coordinate")),
-        "signal": Output("signal", dims=("coordinate",)),
-        "labels": Output("training labels", dims=("sample",)),
-    }
-
-    def __call__(self, state, problem):
-        return {
-            "filters": state.params["filters"],
-            "noise": problem.train.vectors["noise"],
-            "signal": problem.directions["signal"],
-            "labels": problem.train.y,
-        }
-
-
 STEPS = 200
 SETTING = {"rate": 0.1, "weight": 0.1, "until": 120}
-RULES = {
-    ("gradient_descent", True): ls.rules.GradientDescent(rate=SETTING["rate"]),
-    ("per_example", True): ls.rules.PerExamplePenalty(**SETTING),
-    ("per_example", False): ls.rules.PerExamplePenalty(**SETTING, half=False),
-    ("full", True): ls.rules.FullPenalty(**SETTING),
-    ("full", False): ls.rules.FullPenalty(**SETTING, half=False),
-}
-SECOND_LAYERS = ("mean", "sum")
+KINDS = {"per_example": ls.rules.PerExamplePenalty, "full": ls.rules.FullPenalty}
+RULES = {("gradient_descent", True): ls.rules.GradientDescent(rate=SETTING["rate"])}
+for _name, _kind in KINDS.items():
+    RULES |= {(_name, half): _kind(**SETTING, half=half) for half in (True, False)}
 
 
 def trained(kind, half, second_layer, steps):
     """Filters of the library along a run in ambient float64, and those of the reference."""
-    experiment = ls.Experiment(
-        data=ls.data.SignalNoise(dim=40, train=8, test=1, signal=1.0, noise=0.4),
-        net=ls.nets.PatchCNN(width=4, scale=0.1, second_layer=second_layer),
-        rule=RULES[kind, half],
-        steps=steps,
-        probes=[_Watched()],
-        record=ls.Record(every=10),
-    )
-    result = ls.run(experiment, coordinates="ambient", precision="float64", progress=False)
-    result = result.isel(seed=0)
+    data = {"dim": 40, "train": 8, "test": 1, "noise": 0.4}
+    net = {"width": 4, "scale": 0.1, "second_layer": second_layer}
+    setting = small.experiment(RULES[kind, half], steps, 10, [small.Watched()], data, net)
+    result = small.run(setting, coordinates="ambient", precision="float64").isel(seed=0)
     assert np.isnan(result.diverged_at)
     data = [result[name].isel(step=0).values for name in ("signal", "noise", "labels")]
     start = result.filters.isel(step=0).values
@@ -319,7 +265,7 @@ def largest(difference):
     return float(np.abs(difference).max())
 
 
-@pytest.mark.parametrize("second_layer", SECOND_LAYERS)
+@pytest.mark.parametrize("second_layer", ["mean", "sum"])
 @pytest.mark.parametrize(("kind", "half"), RULES, ids=str)
 def test_trajectories_are_those_of_the_reference(kind, half, second_layer):
     found, right = trained(kind, half, second_layer, STEPS)
@@ -332,22 +278,15 @@ def test_trajectories_are_those_of_the_reference(kind, half, second_layer):
 # cached by what they depend on, and `steps` is part of that: 150 is used under mutations only.
 
 
-def flipped(penalised):
-    """The penalty with the wrong sign."""
-    return lambda self, state, batch, weight: penalised(self, state, batch, -weight)
-
-
-def halved(penalised):
-    """The penalty's gradient without the factor 2 of a square's derivative."""
-    return lambda self, state, batch, weight: penalised(self, state, batch, weight / 2)
-
-
-@pytest.mark.parametrize("mutation", [flipped, halved])
+# The wrong sign; and no factor 2 of a square's derivative.
+@pytest.mark.parametrize(("slip", "steps"), [(-1, 150), (0.5, 140)])
 @pytest.mark.parametrize(("kind", "half"), [("per_example", True), ("full", False)])
-def test_a_wrong_penalty_is_seen(monkeypatch, kind, half, mutation):
+def test_a_wrong_penalty_is_seen(monkeypatch, kind, half, slip, steps):
     for rule in (ls.rules.PerExamplePenalty, ls.rules.FullPenalty):
-        monkeypatch.setattr(rule, "penalised", mutation(rule.penalised))
-    steps = 150 if mutation is flipped else 140
+        wrong = lambda self, state, batch, weight, right=rule.penalised: right(  # noqa: E731
+            self, state, batch, slip * weight
+        )
+        monkeypatch.setattr(rule, "penalised", wrong)
     found, right = trained(kind, half, "sum", steps)
     assert largest(found - right) > 1e-3
 

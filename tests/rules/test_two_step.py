@@ -17,7 +17,7 @@ import learnscope as ls
 from learnscope.rules import two_step
 from learnscope.space import turn
 from tests.reference import input_structure as reference
-from tests.small import quick, refused, run
+from tests.small import experiment, probes, quick, refused, run
 
 STEPS, KEY = 5, jax.random.key(6)
 DATA = ls.data.Patterns(
@@ -30,14 +30,12 @@ DICTIONARIES = {
 }
 NET = ls.nets.TwoLayer(width=4, scale=0.5, bias_scale=0.2)
 SMOOTH = NET.replace("smoothing", 0.3)
-FIRST = {"first_rate": 0.3, "second_rate": 1.5}
+FIRST, LATER = {"first_rate": 0.3, "second_rate": 1.5}, {"rate": 0.2, "noise": 0.15}
 RULES = {
     "smoothed": ls.rules.TwoStep(**FIRST, rate=0.2, decay=0.3, noise=0.15),
     "plain": ls.rules.TwoStep(**FIRST, rate=0.2, weighted=False),
-    "frozen": ls.rules.FrozenFeatures(after=2, **FIRST, rate=0.2, rescale=3.0, noise=0.15),
-    "rescaled": ls.rules.FrozenFeatures(
-        after=1, **FIRST, rate=0.2, rescale=50.0, head="zero", noise=0.15
-    ),
+    "frozen": ls.rules.FrozenFeatures(after=2, rescale=3.0, **FIRST, **LATER),
+    "rescaled": ls.rules.FrozenFeatures(after=1, rescale=50.0, head="zero", **FIRST, **LATER),
     "random": ls.rules.RandomFeatures(rate=0.2),
     "linear": ls.rules.Linearised(rate=0.1, loss="logistic"),
 }
@@ -156,8 +154,7 @@ def reference_early():
 
 
 def test_slices_and_forms_of_the_update_do_not_matter():
-    found = early("float64")
-    for exact, naive, right in zip(*found.values(), reference_early()[1:], strict=True):
+    for exact, naive, right in zip(*early("float64").values(), reference_early()[1:], strict=True):
         close(exact, right, 1e-8)  # differences of two numbers near 1/2 are 1e-8
         close(naive, vars(exact), 1e-6)
 
@@ -178,8 +175,7 @@ def test_a_frozen_layer_never_changes(name, start):
         np.testing.assert_array_equal(after["filters"], before["filters"])
         np.testing.assert_array_equal(after["bias"], before["bias"])
         # The last layer follows the batches.
-        slope = reference.gradient(before, *batch(step))["second"]
-        right = before["second"] - 0.2 * slope
+        right = before["second"] - 0.2 * reference.gradient(before, *batch(step))["second"]
         np.testing.assert_allclose(after["second"], right, rtol=0, atol=1e-13)
         assert np.abs(after["second"] - before["second"]).max() > 1e-4
 
@@ -253,14 +249,10 @@ def test_rotated_paths_are_the_ambient_ones(name, dictionary):
     assert np.abs(ambient[1][-1] - ambient[1][0]).max() > 1e-2  # something was learnt
 
 
-def flat(key):
-    return eqx.nn.MLP(in_size=80, out_size="scalar", width_size=2, depth=1, key=key)
-
-
 def test_what_a_rule_cannot_do_is_refused():
-    for name, net in itertools.product(
-        ("smoothed", "frozen", "random"), (ls.nets.PatchCNN(width=2), ls.nets.Model(flat))
-    ):
+    flat = lambda key: eqx.nn.MLP(80, "scalar", width_size=2, depth=1, key=key)  # noqa: E731
+    nets = ls.nets.PatchCNN(width=2), ls.nets.Model(flat)
+    for name, net in itertools.product(("smoothed", "frozen", "random"), nets):
         rule = RULES[name]
         setting = ls.Experiment(data=DATA, net=net, rule=rule, steps=2)
         words = rf"{type(rule).__name__} needs .*TwoLayer, not {type(net).__name__}\."
@@ -273,18 +265,12 @@ def test_what_a_rule_cannot_do_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["mixture", "none"])
 def test_the_network_learns_the_parity_that_random_features_cannot(structure):
-    setting = ls.Experiment(
-        data=ls.data.Patterns(
-            dim=1000, patterns=20, relevant=3, train=4000, test=1000, batch=200,
-            structure=structure,
-        ),
-        net=ls.nets.TwoLayer(width=50, scale=1 / 3, bias_scale=1 / 9, second_scale=20 / 9),
-        rule=ls.rules.TwoStep(first_rate=1e-3, second_rate=10.0, rate=1.0, noise=1 / 9),
-        steps=100,
-        probes=[ls.probes.TestAccuracy(), ls.probes.Alignment()],
-        record=ls.Record(every=2),
-    )  # fmt: skip
-    rules = [setting.rule, ls.rules.RandomFeatures(rate=0.1)]
+    sizes = {"dim": 1000, "patterns": 20, "relevant": 3, "train": 4000, "test": 1000, "batch": 200}
+    data = ls.data.Patterns(**sizes, structure=structure)
+    net = ls.nets.TwoLayer(width=50, scale=1 / 3, bias_scale=1 / 9, second_scale=20 / 9)
+    rule = ls.rules.TwoStep(first_rate=1e-3, second_rate=10.0, rate=1.0, noise=1 / 9)
+    rules = [rule, ls.rules.RandomFeatures(rate=0.1)]
+    setting = experiment(rule, 100, 2, probes("TestAccuracy Alignment"), data, net)
     found = run(setting, {"rule": rules}, 3)
     assert found.attrs["coordinates_used"] == "compressed"
     network, fixed = (found.sel(rule=type(rule).__name__) for rule in rules)

@@ -12,23 +12,20 @@ import learnscope as ls
 from learnscope.lab import one_run, size, worker
 from learnscope.lab.blocks import Runs
 from learnscope.rules.way import InSpan, Plain, way_for
+from tests import small
+from tests.small import PENALTY, run
 
 STEPS, SEED = 24, 5
 SIGNS = {"dim": 200, "train": 8, "test": 2, "signal": 1.5, "noise": 0.3}
 CLASSES = {"dim": 200, "classes": 3, "train_per_class": (2, 5, 3), "test": 2, "signal": 1.0}
+PROBES = small.probes("Loss TestLoss GradientNorm")
 NET = ls.nets.PatchCNN(width=3, scale=0.05)
 CLASS_NET = ls.nets.PatchCNN(width=3, activation="relu", scale=0.05, classes=3)
 
 
-def experiment(data=None, net=NET, rule=None, steps=STEPS, every=STEPS):
-    return ls.Experiment(
-        data=ls.data.SignalNoise(**SIGNS) if data is None else data,
-        net=net,
-        rule=ls.rules.GradientDescent(rate=0.5) if rule is None else rule,
-        steps=steps,
-        probes=[ls.probes.Loss(), ls.probes.TestLoss(), ls.probes.GradientNorm()],
-        record=ls.Record(every=every),
-    )
+def experiment(data=SIGNS, net=NET, rule=None, every=STEPS):
+    rule = ls.rules.GradientDescent(rate=0.5) if rule is None else rule
+    return small.experiment(rule, STEPS, every, PROBES, data, net)
 
 
 def descent(loss):
@@ -38,8 +35,7 @@ def descent(loss):
 CASES = {
     "two classes": (experiment(), "compressed"),
     "two classes, not orthogonal": (
-        experiment(ls.data.SignalNoise(**SIGNS, orthogonal=False, flip=0.2)),
-        "compressed",
+        experiment(SIGNS | {"orthogonal": False, "flip": 0.2}), "compressed"
     ),
     "classes": (
         experiment(ls.data.ClassNoise(**CLASSES, correlation=9), CLASS_NET, descent("logistic")),
@@ -106,8 +102,7 @@ def test_both_ways_lead_to_the_same_states(float64, case, every):
     for step, found in zip(steps, path(way, state, every), strict=True):
         right = plain_path(case)[step]
         filters = np.asarray(right.params["filters"])
-        error = np.abs(found.params["filters"] - filters).max()
-        assert error < 1e-12 * np.abs(filters).max()
+        assert np.abs(found.params["filters"] - filters).max() < 1e-12 * np.abs(filters).max()
         assert found.step == right.step == step
         assert found.step.dtype == right.step.dtype
         assert jax.tree.structure(found) == jax.tree.structure(right)
@@ -127,13 +122,6 @@ def test_a_way_that_forgets_is_told_apart(float64):
     assert np.abs(one - other).max() > 1e-2
 
 
-# ----------------------------------------------------------------------------------------- as a run
-
-
-def run(setting, *given, **more):
-    return ls.run(setting, *given, precision="float64", progress=False, **more)
-
-
 def way_of(setting, how="compressed"):
     """The way that the engine takes."""
     with jax.enable_x64(True):
@@ -145,7 +133,7 @@ def test_diverging_runs_report_the_same_step():
     rates = {"rule.rate": [0.01, 3.0, 5.0, 10.0, 100.0, 1e4]}
     setting, both = experiment(rule=descent("squared")), ("ambient", "rotate")
     assert [way_of(setting, how) for how in both] == [Plain, InSpan]
-    plain, in_span = (run(setting, rates, seeds=5, coordinates=how) for how in both)
+    plain, in_span = (run(setting, rates, 5, how, "float64") for how in both)
     np.testing.assert_array_equal(plain.diverged_at, in_span.diverged_at)
     assert np.isnan(plain.diverged_at.sel(rate=0.01)).all()
     assert len(np.unique(plain.diverged_at)) > 3  # at several steps, and not at all
@@ -159,9 +147,7 @@ def test_near_the_largest_number_they_are_a_step_apart_at_most():
     rates = {"rule.rate": np.geomspace(1.0, 1e4, 12)}
     net = ls.nets.PatchCNN(width=3, scale=0.3, activation="relu")
     setting = experiment(net=net, rule=descent("squared"))
-    plain, in_span = (
-        ls.run(setting, rates, 5, how, progress=False) for how in ("ambient", "rotate")
-    )
+    plain, in_span = (run(setting, rates, 5, how) for how in ("ambient", "rotate"))
     lost = plain.diverged_at.notnull()
     np.testing.assert_array_equal(lost, in_span.diverged_at.notnull())
     assert 0.2 < lost.mean() < 1
@@ -183,9 +169,6 @@ def test_neither_records_nor_segments_change_a_digit(case, precision):
     for values in last.values():
         for name, array in last[1, 1].items():
             np.testing.assert_array_equal(values[name], array, err_msg=name)
-
-
-# --------------------------------------------------------------------------------------- the choice
 
 
 class _Linear(eqx.Module):
@@ -211,14 +194,10 @@ CHOICES = {
     "classes": (CASES["classes"][0], "compressed", InSpan),
     "ambient": (experiment(), "ambient", Plain),
     "recorded at every step": (experiment(every=1), "compressed", InSpan),
-    "mini-batch": (experiment(ls.data.SignalNoise(**SIGNS, batch=4)), "compressed", Plain),
-    "mini-batch of all": (experiment(ls.data.SignalNoise(**SIGNS, batch=8)), "compressed", Plain),
-    "per-example penalty": (
-        experiment(rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.1)), "compressed", InSpan
-    ),
-    "full penalty": (
-        experiment(rule=ls.rules.FullPenalty(rate=0.1, weight=0.1)), "compressed", Plain
-    ),
+    "mini-batch": (experiment(SIGNS | {"batch": 4}), "compressed", Plain),
+    "mini-batch of all": (experiment(SIGNS | {"batch": 8}), "compressed", Plain),
+    "per-example penalty": (experiment(rule=PENALTY), "compressed", InSpan),
+    "full penalty": (experiment(rule=ls.rules.FullPenalty(0.1, 0.1)), "compressed", Plain),
     "any module": (experiment(net=ls.nets.Model(linear)), "ambient", Plain),
     **{
         name: (experiment(rule=ls.rules.GradientDescent(rate=0.1, **given)), how, Plain)
@@ -243,9 +222,7 @@ def test_other_optimisers_step_as_they_say_in_any_coordinates(case):
 
 def test_many_examples_in_few_coordinates_are_taken_plainly():
     # Of n = 60 examples in 25 coordinates the Gram matrix is the larger one.
-    data = ls.data.ClassNoise(
-        dim=25, classes=3, train_per_class=6, test=2, signal=1.0, noise="uniform"
-    )
-    assert way_of(experiment(data, CLASS_NET, descent("logistic")), "rotate") is InSpan
-    more = experiment(data.replace("train_per_class", 60), CLASS_NET, descent("logistic"))
-    assert way_of(more, "rotate") is Plain
+    for each, way in ((6, InSpan), (60, Plain)):
+        sizes = {"dim": 25, "train_per_class": each, "noise": "uniform"}
+        data = ls.data.ClassNoise(**CLASSES | sizes)
+        assert way_of(experiment(data, CLASS_NET, descent("logistic")), "rotate") is way

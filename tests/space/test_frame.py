@@ -47,9 +47,6 @@ def test_chi_in_single_precision_keeps_its_deviation():
     assert len(drawn) > 1500
 
 
-# What the comment in frame.py says of rejected proposals.
-
-
 def refusal(degrees):
     r"""P(a proposal is refused), exactly: 1 - e^b Gamma(a) b^{1/2 - a} / sqrt(2 pi).
 
@@ -172,27 +169,19 @@ def test_rows_continue_a_frame():
         frame.gaussian_rows(jax.random.key(2), 1)
 
 
-def test_rows_at_the_smallest_dimension_have_one_degree_of_freedom_left():
+def test_ambient_frames_take_nothing_up_and_the_smallest_has_one_degree_of_freedom_left():
+    frame = Frame.of_dimension(7)
+    drawn, after = frame.gaussian_rows(jax.random.key(0), 20)
+    assert (drawn.shape, after.used) == ((20, 7), 0)
+    assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
     # rank = dim: the last vector's own coordinate is |normal|.
     last = quick(jax.vmap(lambda key: Frame(4.0, 4).gaussian_rows(key, 4)[0][3, 3]))
     drawn = last(jax.random.split(jax.random.key(3), DRAWS))
     assert_law({"last": np.asarray(drawn, float)}, {"last": stats.halfnorm()})
 
 
-def test_ambient_frames_take_nothing_up():
-    frame = Frame.of_dimension(7)
-    drawn, after = frame.gaussian_rows(jax.random.key(0), 20)
-    assert drawn.shape == (20, 7)
-    assert after.used == 0
-    assert frame.gaussian_points(jax.random.key(1), 5).shape == (5, 7)
-
-
-# Rotations.
-
-
 def test_a_basis_keeps_all_inner_products(float64):
-    random = np.random.default_rng(0)
-    vectors = jnp.asarray(random.normal(size=(6, 40)))
+    vectors = jnp.asarray(np.random.default_rng(0).normal(size=(6, 40)))
     # Dependent rows, as the signal patches of all examples are.
     dependent = jnp.concatenate([vectors[:1], -2 * vectors[:1], vectors[:1] + vectors[1:2]])
     onto = orthonormal(vectors, dependent)
@@ -216,9 +205,8 @@ def test_a_basis_sees_of_other_vectors_what_the_span_sees(float64):
 
 def test_a_basis_of_more_vectors_than_dimensions_is_all_of_space(float64):
     vectors = jnp.asarray(np.random.default_rng(2).normal(size=(9, 4)))
-    onto = orthonormal(vectors)
-    assert onto.shape == (4, 4)
-    turned = Basis(onto)(vectors)
+    turned = Basis(orthonormal(vectors))(vectors)
+    assert turned.shape == (9, 4)
     np.testing.assert_allclose(turned @ turned.T, vectors @ vectors.T, atol=1e-12)
 
 

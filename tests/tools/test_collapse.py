@@ -47,9 +47,6 @@ def finite(report):
     return json.loads(json.dumps(report.to_dict(), allow_nan=False))
 
 
-# Numbers.
-
-
 @pytest.mark.parametrize("shape", [(400, 12), (50, 2), (30, 40), (20, 20), (1000, 1)])
 @pytest.mark.parametrize("memory", [2.0**16, 2.0**28])
 def test_against_numpy(shape, memory):
@@ -88,12 +85,11 @@ def test_against_numpy(shape, memory):
 def test_copies_are_in_the_last_bins():
     """Rounding may put their correlation above 1."""
     same = collapse_report(copies(0.0) * RNG(1).uniform(size=32))
-    assert same.histogram.edges[[0, -1]].tolist() == [0, 1]
-    assert same.signed_histogram.edges[[0, -1]].tolist() == [-1, 1]
+    for histogram, low in ((same.histogram, 0), (same.signed_histogram, -1)):
+        assert histogram.edges[[0, -1]].tolist() == [low, 1]
     assert np.abs(same.correlation).max() == 1
-    assert same.histogram.counts[-1] == 32 * 31 / 2
     counts = same.signed_histogram.counts
-    assert counts[0] + counts[-1] == 32 * 31 / 2 and counts[0] > 0
+    assert same.histogram.counts[-1] == counts[0] + counts[-1] == 32 * 31 / 2 and counts[0] > 0
 
 
 def test_the_order_of_units_is_nothing():
@@ -114,15 +110,11 @@ def test_the_order_of_units_is_nothing():
 def test_powers_of_two_change_no_bit(power):
     x = mixed()
     report, scaled = collapse_report(x), collapse_report(x * 2.0**power)
-    np.testing.assert_array_equal(scaled.correlation, report.correlation)
-    np.testing.assert_array_equal(scaled.variance_shares, report.variance_shares)
-    np.testing.assert_array_equal(scaled.singular_values, report.singular_values * 2.0**power)
-    np.testing.assert_array_equal(scaled.deviations, report.deviations * 2.0**power)
+    for name in ("correlation", "variance_shares", "singular_values", "deviations"):
+        factor = 2.0 ** (power * (name in ("singular_values", "deviations")))
+        np.testing.assert_array_equal(getattr(scaled, name), getattr(report, name) * factor)
     assert scaled.effective_rank == report.effective_rank
     assert (scaled.verdict, scaled.reasons) == (report.verdict, report.reasons)
-
-
-# The edges of float64.
 
 
 @pytest.mark.parametrize("offset", [1e6, -1e6, 2.0**40])
@@ -133,8 +125,7 @@ def test_offsets_and_outliers_cost_no_digits(offset):
     np.testing.assert_allclose(moved.singular_values, report.singular_values, rtol=1e-10)
     assert (moved.verdict, moved.dead) == (report.verdict, ())
     x[0] += 1e8
-    single = (x[1:] + 1e4).astype(np.float32)
-    for given in (x, single):
+    for given in (x, (x[1:] + 1e4).astype(np.float32)):
         right = np.corrcoef(given.astype(float).T)
         np.testing.assert_allclose(collapse_report(given).correlation, right, atol=1e-10)
         assert collapse_report(given).dead == ()
@@ -163,9 +154,6 @@ def test_one_huge_unit_is_named_and_makes_no_other_dead():
     np.testing.assert_allclose(report.correlation, np.corrcoef(x.T), atol=1e-12)
 
 
-# What can be given.
-
-
 def test_any_real_type_and_library(tmp_path):
     x = np.round(mixed() * 4)
     before, expected = x.copy(), collapse_report(x).correlation
@@ -189,8 +177,7 @@ def test_any_real_type_and_library(tmp_path):
 
 
 def test_torch():
-    torch = pytest.importorskip("torch")
-    tensor = torch.tensor(mixed())
+    tensor = pytest.importorskip("torch").tensor(mixed())
     expected = collapse_report(mixed()).correlation
     np.testing.assert_array_equal(collapse_report(tensor).correlation, expected)
     words = r"representations cannot be read as a NumPy array: .*grad"
@@ -241,9 +228,6 @@ def test_bad_input_is_one_sentence():
         refused(lambda limits=limits: collapse_report(mixed(), **limits), match=sentence)
 
 
-# Dead and duplicate units.
-
-
 def test_dead_units():
     x = RNG(0).normal(size=(300, 8))
     x[:, 1], x[:, 4] = 0, 1e6
@@ -268,8 +252,7 @@ def test_rounding_is_not_variation():
     assert report.dead == (2,)
     assert report.singular_values[0] < 100 and report.effective_rank > 4.9
     assert collapse_report(x.astype(np.float64)).dead == ()
-    only = collapse_report(x[:, [2, 2]])
-    assert only.verdict == "complete collapse"
+    assert collapse_report(x[:, [2, 2]]).verdict == "complete collapse"
 
 
 def test_duplicate_units_with_signs():
@@ -291,9 +274,3 @@ def test_duplicate_units_with_signs():
     (group,) = collapse_report(z).duplicates
     assert (group.units, group.signs) == (tuple(range(8)), signs)
     assert group.least < 0.8
-
-
-# Verdicts.
-
-
-# The value.

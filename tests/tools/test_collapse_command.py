@@ -33,16 +33,12 @@ def units(count=200, many=6):
     return x
 
 
-def test_prints_and_writes_nothing_unless_asked(call, tmp_path):
+def test_prints_and_writes_the_figure_and_the_numbers_only_if_asked(call, tmp_path):
     np.save(tmp_path / "z.npy", units())
     code, out, err = call("z.npy")
     assert (code, err) == (0, "")
     assert out.strip() == str(collapse_report(units()))
     assert names_in(tmp_path) == ["z.npy"]
-
-
-def test_writes_the_figure_and_the_numbers(call, tmp_path):
-    np.save(tmp_path / "z.npy", units())
     code, out, err = call("z.npy", "--out", "results/one")
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / "one"
@@ -77,7 +73,7 @@ def test_the_exit_code_is_0_whatever_the_verdict(call, tmp_path, x):
     assert names_in(tmp_path / "results") == NAMES
 
 
-def test_which_array_of_an_npz(call, tmp_path):
+def test_which_array_of_an_npz(call, refuse, tmp_path):
     x = units()
     np.savez(tmp_path / "one.npz", anything=x)
     np.savez_compressed(tmp_path / "named.npz", labels=np.arange(200), Embeddings=x, other=x[:9])
@@ -85,10 +81,9 @@ def test_which_array_of_an_npz(call, tmp_path):
     for name in ("one.npz", "named.npz"):
         np.testing.assert_array_equal(read_representations(tmp_path / name), x)
     assert "200 examples x 2 units" in call("several.npz", "--array", "second")[1]
-    code, _, err = call("several.npz")
-    assert code == 2 and "has 2 arrays: --array names one; arrays there: first, second." in err
-    code, _, err = call("several.npz", "--array", "secnod")
-    assert code == 2 and "did you mean 'second'?" in err
+    words = "has 2 arrays: --array names one; arrays there: first, second."
+    refuse("several.npz", said=words)
+    refuse("several.npz", "--array", "secnod", said="did you mean 'second'?")
 
 
 def test_a_npy_is_mapped_and_either_order_is_read(tmp_path):
@@ -101,17 +96,15 @@ def test_a_npy_is_mapped_and_either_order_is_read(tmp_path):
         np.testing.assert_array_equal(found, x)
 
 
-def test_thresholds(call, tmp_path):
+def test_thresholds(call, refuse, tmp_path):
     np.save(tmp_path / "z.npy", units())
     assert "1 = -3" in call("z.npy")[1]
     x = np.random.default_rng(0).normal(size=(200, 6))
     x[:, 2] *= 1e-3
     np.save(tmp_path / "z.npy", x)
     assert "dead units        1: 2" in call("z.npy", "--dead", "0.01")[1]
-    said = call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
-    assert "dimensional collapse" in said
-    code, _, err = call("z.npy", "--duplicate", "2")
-    assert code == 2 and "duplicate = 2.0 is not allowed" in err
+    assert "dimensional collapse" in call("z.npy", "--dimensional", "0.9", "--partial", "0.95")[1]
+    refuse("z.npy", "--duplicate", "2", said="duplicate = 2.0 is not allowed")
 
 
 BAD_CALLS = {
@@ -129,10 +122,7 @@ BAD_CALLS = {
     ("objects.npz",): "'z' of objects.npz holds Python objects, which are never unpickled",
     ("short.npz",): "short.npz is not a whole .npz file",
     ("none.npz",): "none.npz has 0 arrays: --array names one; arrays there: none.",
-    ("nothing.npy",): "representations have the shape (0, 3)",
-    ("line.npy",): "representations have the shape (4,): it must be (examples, units)",
     ("nan.npy",): "representations[2, 1] is nan: entries must be finite numbers",
-    ("words.npy",): "they must be real numbers",
     ("good.npy", "--array", "z"): "--array is for .npz files: good.npy has one array",
     ("good.npy", "--dead", "x"): "--dead",
     (): "FILE",
@@ -140,7 +130,7 @@ BAD_CALLS = {
 
 
 @pytest.mark.parametrize("words", BAD_CALLS, ids=" ".join)
-def test_bad_calls_get_one_sentence(call, tmp_path, words):
+def test_bad_calls_get_one_sentence(refuse, tmp_path, words):
     good = np.ones((4, 3))
     np.save(tmp_path / "good.npy", good)
     whole = (tmp_path / "good.npy").read_bytes()
@@ -157,23 +147,15 @@ def test_bad_calls_get_one_sentence(call, tmp_path, words):
     np.savez(tmp_path / "whole.npz", z=good)
     (tmp_path / "short.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:-60])
     zipfile.ZipFile(tmp_path / "none.npz", "w").close()
-    np.save(tmp_path / "nothing.npy", good[:0])
-    np.save(tmp_path / "line.npy", np.ones(4))
-    np.save(tmp_path / "words.npy", np.full((4, 3), "a"))
     good[2, 1] = np.nan
     np.save(tmp_path / "nan.npy", good)
-    code, out, err = call(*words, "--out", "results")
-    assert (code, out) == (2, "")
-    assert err.startswith("learnscope: ") and err.count("\n") == 1
-    assert BAD_CALLS[words] in err
-    assert not list((tmp_path / "results").rglob("*.*"))
+    refuse(*words, "--out", "results", said=BAD_CALLS[words])
 
 
-def test_an_output_folder_that_cannot_be_written(call, tmp_path):
+def test_an_output_folder_that_cannot_be_written(refuse, tmp_path):
     np.save(tmp_path / "z.npy", units())
     (tmp_path / "occupied").write_text("a file")
-    code, out, err = call("z.npy", "--out", "occupied/results")
-    assert (code, out) == (2, "") and "cannot be written" in err
+    refuse("z.npy", "--out", "occupied/results", said="cannot be written")
     assert (tmp_path / "occupied").read_text() == "a file"
 
 
@@ -182,13 +164,10 @@ def test_help_stays_light():
         "import sys\nfrom typer.testing import CliRunner\nfrom learnscope.cli import app\n"
         "said = CliRunner().invoke(app, ['collapse', '--help']).output\n"
         "assert 'collapsed' in said, said\n"
-        "print(any(name in sys.modules for name in ('jax', 'numpy', 'matplotlib')))"
+        "print(any(name in sys.modules for name in ('jax', 'numpy', 'matplotlib', 'PIL')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-# The figure.
 
 
 def test_copies_stand_together():
@@ -216,13 +195,10 @@ def test_the_figure_shows_the_report():
     report = collapse_report(units())
     figure = collapse_figure(report, "z")
     correlations, spectrum, matrix = figure.axes[:3]
-    heights = [bar.get_height() for bar in correlations.patches]
-    np.testing.assert_allclose(np.sum(heights), 100)
-    line = spectrum.lines[0]
-    np.testing.assert_array_equal(line.get_ydata(), report.variance_shares[:5])
+    np.testing.assert_allclose(np.sum([bar.get_height() for bar in correlations.patches]), 100)
+    np.testing.assert_array_equal(spectrum.lines[0].get_ydata(), report.variance_shares[:5])
     order = order_of_units(report)
-    np.testing.assert_array_equal(
-        matrix.images[0].get_array(), report.correlation[np.ix_(order, order)]
-    )
+    shown = matrix.images[0].get_array()
+    np.testing.assert_array_equal(shown, report.correlation[np.ix_(order, order)])
     assert figure.get_suptitle() == "z: 200 examples x 6 units, no sign of collapse"
     plt.close(figure)

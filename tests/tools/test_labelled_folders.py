@@ -16,9 +16,8 @@ def folder(path, mode="L", kinds=("cat", "dog"), size=(3, 2), ending="png"):
     for k, kind in enumerate(kinds):
         (path / kind).mkdir(parents=True)
         for i in range(3):
-            Image.new(mode, size, 10 * k + i if mode in ("L", "I;16") else None).save(
-                path / kind / f"{i}.{ending}"
-            )
+            image = Image.new(mode, size, 10 * k + i if mode in ("L", "I;16") else None)
+            image.save(path / kind / f"{i}.{ending}")
     return path
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.tools.tsne import divergence_and_slope, neighbour_chances
+from tests.small import refused
 
 
 def test_every_row_has_the_perplexity():
@@ -34,8 +35,7 @@ def test_clusters_stay_apart_and_the_divergence_falls():
     labels = np.repeat(np.arange(3), 30)
     rows = rng.normal(size=(90, 10)) + 8 * np.eye(10)[labels]
     y = ls.tools.tsne(rows, perplexity=10, steps=250)
-    wrong = ls.tools.nearest_neighbour_disagreement(y, labels, neighbours=3)
-    assert wrong.mean() < 0.02
+    assert ls.tools.nearest_neighbour_disagreement(y, labels, neighbours=3).mean() < 0.02
     chances = neighbour_chances(rows, 10)
     start = divergence_and_slope(chances, 1e-4 * rows[:, :2])[0]
     assert divergence_and_slope(chances, y)[0] < start / 3
@@ -44,5 +44,4 @@ def test_clusters_stay_apart_and_the_divergence_falls():
 
 def test_equal_rows_are_parted_and_bad_perplexities_refused():
     assert np.isfinite(ls.tools.tsne(np.ones((8, 3)), perplexity=3, steps=20)).all()
-    with pytest.raises(ls.BadInput, match="perplexity = 8"):
-        ls.tools.tsne(np.ones((8, 3)), perplexity=8)
+    refused(lambda: ls.tools.tsne(np.ones((8, 3)), perplexity=8), "perplexity = 8")

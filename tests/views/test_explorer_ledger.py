@@ -18,9 +18,8 @@ def test_claims_with_what_was_measured(tmp_path):
     write_output(tmp_path)
     shown, trouble = contents(tmp_path)
     assert trouble is None and len(shown.rows) == CLAIMS
-    assert [(r["study"], r["id"]) for r in shown.rows] == [
-        (s.name, c.id) for s in STUDIES.values() for c in s.claims
-    ]
+    every = [(study.name, claim.id) for study in STUDIES.values() for claim in study.claims]
+    assert [(row["study"], row["id"]) for row in shown.rows] == every
     first, second, *_ = (row for row in shown.rows if row["study"] == "pegr")
     assert (first["verdict"], first["measured"]) == ("differs", "0.3 ± 0.1")
     assert second["verdict"] == "reproduced"

@@ -87,8 +87,7 @@ def test_what_is_drawn_is_what_the_library_computes(live, page):
     data = run(State.parse(SMALL).watched, seeds=3)
     shown = page.evaluate("document.getElementById('curves').data.map(line => line.y)")
     medians = [line for line in shown if len(line) == 21]
-    wanted = data.signal_learning.median("seed").values
-    np.testing.assert_allclose(medians[0], wanted, rtol=1e-4)
+    np.testing.assert_allclose(medians[0], data.signal_learning.median("seed").values, rtol=1e-4)
     accuracy = data.test_accuracy.median("seed").values
     assert any(np.allclose(line, accuracy, rtol=1e-4) for line in medians)
 
@@ -169,8 +168,7 @@ def test_the_step_plays_and_pauses_and_is_in_the_address(live, page):
     page.wait_for_timeout(300)
     assert place.input_value() == stopped
     assert page.evaluate(points) != before
-    line = page.evaluate("document.getElementById('curves').layout.shapes[0].x0")
-    assert str(line) == stopped
+    assert str(page.evaluate("document.getElementById('curves').layout.shapes[0].x0")) == stopped
     page.reload()
     page.wait_for_function(SHOWN, timeout=WAIT)
     page.wait_for_function("n => document.getElementById('at').value === n", arg=stopped)

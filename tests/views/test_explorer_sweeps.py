@@ -1,7 +1,5 @@
 """The sweeps page: its numbers against xarray's, what it refuses, and its use in a browser."""
 
-import re
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -16,6 +14,7 @@ from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
 from tests.lab.stored import tree
+from tests.small import refused
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
 
 
@@ -38,16 +37,15 @@ def heat(figure):
 
 
 def test_a_map_is_the_mean_over_seeds_after_a_step(explorer):
-    figure, counted, data = shown(explorer, explorer.plane, "of=loss&step=5")
-    expected = data.loss.sel(step=5).mean("seed").transpose("signal", "dim")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
-    assert (counted.cells, counted.blank, counted.infinite) == (12, 0, 0)
-    figure, _, _ = shown(explorer, explorer.plane, "of=loss&x=signal&y=dim&at.seed=2")
-    expected = data.loss.isel(step=-1, seed=1).transpose("dim", "signal")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
-    figure, _, data = shown(explorer, explorer.plane, "of=loss&x=seed&y=signal&at.dim=mean")
-    expected = data.loss.isel(step=-1).mean("dim").transpose("signal", "seed")
-    np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+    loss = ls.load(explorer.plane, explorer.store).loss.load()
+    for query, expected in {
+        "step=5": loss.sel(step=5).mean("seed").transpose("signal", "dim"),
+        "x=signal&y=dim&at.seed=2": loss.isel(step=-1, seed=1).transpose("dim", "signal"),
+        "x=seed&y=signal&at.dim=mean": loss.isel(step=-1).mean("dim").transpose("signal", "seed"),
+    }.items():
+        figure, counted, _ = shown(explorer, explorer.plane, f"of=loss&{query}")
+        np.testing.assert_allclose(heat(figure), expected, rtol=1e-5)
+        assert (counted.cells, counted.blank, counted.infinite) == (expected.size, 0, 0)
 
 
 def test_components_by_largest_or_one_by_one(explorer):
@@ -151,15 +149,14 @@ def test_a_cell_s_experiment(explorer):
     ],
 )
 def test_bad_states(explorer, query, words):
-    with pytest.raises(ls.BadInput, match=re.escape(words)):
-        Chosen.parse(fields(query), opened(explorer, explorer.plane))
+    sweep = opened(explorer, explorer.plane)
+    refused(lambda: Chosen.parse(fields(query), sweep), words)
 
 
 def test_too_large_a_selection_is_told(explorer, monkeypatch):
     monkeypatch.setattr(reading, "_MOST_HELD", 500)
     sweep = opened(explorer, explorer.plane)
-    with pytest.raises(ls.BadInput, match="too much for a page"):
-        sweep.read("rho_bar", {"step": 0})
+    refused(lambda: sweep.read("rho_bar", {"step": 0}), "too much for a page")
     sweep.read("rho_bar", {"step": 0, "filter": 0, "sample": 0})
     # 2 seeds x 3 steps x 4 bytes for each component
     found, too_large = sweep.trajectories({"signal": 0, "dim": 0})
@@ -168,14 +165,17 @@ def test_too_large_a_selection_is_told(explorer, monkeypatch):
     sweep = opened(explorer, explorer.parts)
     monkeypatch.setattr(reading, "_MOST_READ", sweep.data.loss.nbytes // 2)
     sweep.read("loss", {"step": 0, "rule": 1})
-    with pytest.raises(ls.BadInput, match="too much for a page"):
-        sweep.read("loss", {"step": 0})
+    refused(lambda: sweep.read("loss", {"step": 0}), "too much for a page")
 
 
 def test_only_what_the_folder_lists_is_opened(explorer):
     for name in ("../store", "/etc", "539ae7e6-4d95576b", "..", "a" * 5000):
-        with pytest.raises(ls.BadInput, match="there is no sweep"):
-            Opened.of(Folder(explorer.store), name)
+        refused(lambda name=name: Opened.of(Folder(explorer.store), name), "there is no sweep")
+
+
+def cell_is(page, words):
+    told = "words => document.querySelector('#sweep-cell h2').innerText.includes(words)"
+    page.wait_for_function(told, arg=words)
 
 
 def visit(page, explorer, address):
@@ -185,9 +185,8 @@ def visit(page, explorer, address):
 
 def drawn_curves(page):
     """The title of the cell, when its curves are there."""
-    page.wait_for_function(
-        "document.querySelector('#sweep-curves .js-plotly-plot')?.data?.length > 0"
-    )
+    plot = "document.querySelector('#sweep-curves .js-plotly-plot')"
+    page.wait_for_function(f"{plot}?.data?.length > 0")
     return page.inner_text("#sweep-cell h2")
 
 
@@ -200,9 +199,7 @@ def test_a_click_shows_the_runs_of_a_cell(page, explorer):
     plot = page.locator("#sweep-map .nsewdrag").first
     size = plot.bounding_box()
     plot.click(position={"x": size["width"] * 5 / 6, "y": size["height"] * 5 / 8})
-    page.wait_for_function(
-        "document.querySelector('#sweep-cell h2').innerText.includes('signal = 1, data.dim = 200')"
-    )
+    cell_is(page, "signal = 1, data.dim = 200")
     page.wait_for_function("location.search.includes('cell=3,2')")
     drawn = page.evaluate("document.querySelector('#sweep-curves .js-plotly-plot').data")
     data = ls.load(explorer.plane, explorer.store).sel(signal=1.0, dim=200)
@@ -297,9 +294,6 @@ def test_with_a_keyboard_only(page, explorer):
             break
     assert {"Variable", "x", "y"} <= {text.split("\n")[0] for text in reached}
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "document.querySelector('#sweep-cell h2').innerText.includes('signal = 1, data.dim = 50')"
-    )
+    cell_is(page, "signal = 1, data.dim = 50")
     page.wait_for_function("location.search.includes('cell=1,2')")
-    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    assert outline != "none"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"

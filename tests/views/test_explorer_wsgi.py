@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -108,17 +109,12 @@ def test_many_idle_connections_do_not_lock_others_out(server, monkeypatch):
 
 
 def test_long_requests_are_not_cut_and_do_not_delay_quick_ones(server):
-    codes = []
-    long = [threading.Thread(target=lambda: codes.append(get(server, "/live/answer")[0].status))
-            for _ in range(wsgi._THREADS + 3)]  # fmt: skip
-    for thread in long:
-        thread.start()
-    time.sleep(2.5)  # well beyond the patience
-    assert get(server)[1] < 1 and not codes
-    go_on.set()
-    for thread in long:
-        thread.join()
-    assert codes == [200] * len(long)
+    with ThreadPoolExecutor(wsgi._THREADS + 3) as threads:
+        long = [threads.submit(get, server, "/live/answer") for _ in range(wsgi._THREADS + 3)]
+        time.sleep(2.5)  # well beyond the patience
+        assert get(server)[1] < 1 and not any(one.done() for one in long)
+        go_on.set()
+    assert [one.result()[0].status for one in long] == [200] * len(long)
 
 
 def test_limits_of_size_and_no_name_of_the_server(server):
@@ -139,8 +135,7 @@ def test_ctrl_c_ends_it_at_once_even_while_it_trains(tmp_path):
     environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(words, cwd=tmp_path, env=environ, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:  # fmt: skip
-        said = process.stdout.readline()
-        port = int(re.search(r"http://127.0.0.1:(\d+)/", said).group(1))
+        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline()).group(1))
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(f"GET /live/answer HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
             time.sleep(0.5)
@@ -151,10 +146,9 @@ def test_ctrl_c_ends_it_at_once_even_while_it_trains(tmp_path):
     assert (process.returncode, out, errors) == (0, "stopped\n", "")
 
 
-def test_a_missing_server_is_one_sentence(call, monkeypatch):
+def test_a_missing_server_is_one_sentence(refuse, monkeypatch):
     for name in [m for m in sys.modules if m.startswith("learnscope.views.explorer")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "waitress", None)
-    code, _, said = call("explore", "--no-browser")
-    assert code == 2 and "needs waitress, which is not installed" in said
-    assert "learnscope[explorer]" in said
+    for words in ("needs waitress, which is not installed", "learnscope[explorer]"):
+        refuse("explore", "--no-browser", said=words)

@@ -9,31 +9,23 @@ from matplotlib import pyplot as plt
 
 import learnscope as ls
 from learnscope.papers import STUDIES
+from tests.small import PENALTY, experiment, probes, run
 
-EXPERIMENT = ls.Experiment(
-    data=ls.data.SignalNoise(dim=30, train=4, test=5, signal=1.0, noise=0.5),
-    net=ls.nets.PatchCNN(width=2),
-    rule=ls.rules.PerExamplePenalty(rate=0.1, weight=0.01),
-    steps=4,
-    probes=[ls.probes.Loss(), ls.probes.TestAccuracy()],
-)
+DATA = {"dim": 30, "noise": 0.5}
+EXPERIMENT = experiment(PENALTY, 4, 1, probes("Loss TestAccuracy"), DATA, {"width": 2})
 
 
 @pytest.fixture(scope="module")
 def result():
     over = {"data.noise": [0.1, 0.5, 1.0], "rule.rate": [0.1, 0.2, 0.3]}
-    return ls.run(EXPERIMENT, over=over, seeds=2, progress=False)
+    return run(EXPERIMENT, over=over, seeds=2)
 
 
-def test_an_experiment_shows_itself():
+def test_experiments_conditions_and_ledgers_show_themselves():
     shown = EXPERIMENT._repr_html_()
     for word in ("SignalNoise", "noise = 0.5", "PerExamplePenalty", "TestAccuracy", "[data]"):
         assert word in shown
-    own = EXPERIMENT.replace("net", ls.nets.Model(lambda key: None))
-    assert "TOML" not in own._repr_html_()
-
-
-def test_conditions_and_ledgers_show_themselves():
+    assert "TOML" not in EXPERIMENT.replace("net", ls.nets.Model(lambda key: None))._repr_html_()
     found = ls.theory.conditions(EXPERIMENT)
     assert found._repr_html_().count("<tr>") == 1 + len(found)
     ledger = STUDIES["kou"].ledger({})
@@ -41,14 +33,11 @@ def test_conditions_and_ledgers_show_themselves():
     assert "<script" not in ledger._repr_html_()
 
 
-def test_a_result_knows_its_experiment(result):
+def test_a_result_knows_its_experiment_and_draws_itself(result):
     assert result.learnscope.experiment == EXPERIMENT
     assert result.learnscope.final.loss.dims == ("noise", "rate", "seed")
     with pytest.raises(ls.BadInput, match="names no experiment"):
         _ = xr.Dataset().learnscope.experiment
-
-
-def test_a_result_draws_itself(result):
     for figure in (result.learnscope.curves(), result.learnscope.heat_map("test_accuracy")):
         assert figure.axes
         plt.close(figure)

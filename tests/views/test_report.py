@@ -20,9 +20,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_page_holds_all_of_it(folder):
-    contents = read_contents(folder)
-    text = page(contents)
+def test_the_page_holds_all_of_it_and_a_claim_leads_to_its_figure(folder):
+    text = page(read_contents(folder))
     assert text.count("<tr id=") == len(STUDIES["pegr"].claims)
     assert "1 reproduced, 1 differs" in text
     assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
@@ -34,9 +33,6 @@ def test_the_page_holds_all_of_it(folder):
     targets = set(re.findall(r'id="([^"]+)"', text))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
     assert all(alt for alt in re.findall(r'<img [^>]*alt="([^"]*)"', text))
-
-
-def test_a_claim_leads_to_its_own_figure(folder):
     contents = read_contents(folder)
     (row,) = [r for r in contents.rows if r["id"] == "losses.literal"]
     assert [picture.name for picture in contents.pictures_of(row)] == ["figure1"]
@@ -53,8 +49,7 @@ def test_parts_for_a_paper(folder, tmp_path):
 
 def test_latex_is_escaped():
     row = dict.fromkeys(("where", "statement", "reported", "measured", "why"), "5 % & x_1")
-    text = ledger_table("a_b", [row | {"verdict": "differs"}])
-    assert r"5 \% \& x\_1 & 5 \% \& x\_1" in text
+    assert r"5 \% \& x\_1 & 5 \% \& x\_1" in ledger_table("a_b", [row | {"verdict": "differs"}])
     assert escaped("{~^}\\") == r"\{\textasciitilde{}\textasciicircum{}\}\textbackslash{}"
 
 
@@ -67,27 +62,22 @@ def test_pdflatex_can_read_whatever_a_ledger_tells():
         for claim in study.claims
         for text in (claim.where, claim.statement, claim.reported, claim.setting, claim.reason)
     ]
-    unknown = {sign for text in texts for sign in escaped(text) if ord(sign) > 255}
-    assert not unknown
+    assert not {sign for text in texts for sign in escaped(text) if ord(sign) > 255}
     assert escaped("σ̃ ≫ 10⁴") == r"$\tilde{\sigma}$ $\gg$ 10$^4$"
 
 
 @pytest.mark.parametrize(
     "written", ["", "{", "[1]", '[{"study": "pegr"}]', '{"a": 1}', "[" + "[" * 3000]
 )
-def test_a_damaged_ledger(folder, call, written):
+def test_a_damaged_ledger(folder, refuse, written):
     (folder / "ledger.json").write_text(written, encoding="utf-8")
-    code, out, err = call("report", folder)
-    assert code == 2 and not out
-    assert "ledger.json" in err and len(err.strip().splitlines()) <= 2
+    refuse("report", folder, said="ledger.json")
 
 
-def test_a_damaged_dataset_or_no_ledger(folder, call, tmp_path):
+def test_a_damaged_dataset_or_no_ledger(folder, refuse, tmp_path):
     (folder / "pegr" / "literal.nc").write_bytes(b"not HDF5")
-    code, out, err = call("report", folder)
-    assert code == 2 and not out and "literal.nc cannot be read" in err
-    code, _, err = call("report", tmp_path / "nothing")
-    assert code == 2 and "learnscope verify" in err
+    refuse("report", folder, said="literal.nc cannot be read")
+    refuse("report", tmp_path / "nothing", said="learnscope verify")
 
 
 def test_the_command(folder, call):

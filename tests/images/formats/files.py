@@ -43,6 +43,13 @@ def little_memory(most=2**22):
         tracemalloc.stop()
 
 
+def assert_loaded(found, expected):
+    """Images and labels for training, and those for testing, in their types."""
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert [array.dtype for array in found] == [np.uint8, np.int64, np.uint8, np.int64]
+
+
 def idx_bytes(array):
     head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
     return head + array.astype(np.uint8).tobytes()
@@ -60,13 +67,9 @@ def write_idx(folder, train=12, test=5, side=28, packed=False):
 
 
 def cifar_bytes(images, labels, coarse=None):
-    columns = [
-        np.asarray(labels, np.uint8)[:, None],
-        images.transpose(0, 3, 1, 2).reshape(-1, 3072),
-    ]
-    if coarse is not None:
-        columns.insert(0, np.asarray(coarse, np.uint8)[:, None])
-    return np.concatenate(columns, axis=1).tobytes()
+    columns = [np.asarray(each, np.uint8)[:, None] for each in (coarse, labels) if each is not None]
+    planes = images.transpose(0, 3, 1, 2).reshape(-1, 3072)
+    return np.concatenate([*columns, planes], axis=1).tobytes()
 
 
 class _Python2(pickle._Pickler):  # type: ignore[name-defined]

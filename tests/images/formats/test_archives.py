@@ -29,9 +29,8 @@ def zip_(path, files):
 
 
 def all_files(folder):
-    return {
-        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
-    }
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 FILES = {"set/a.bin": b"abc", "set/deep/b.bin": b"", "c": b"x" * 5000}

@@ -11,8 +11,11 @@ import pytest
 import learnscope as ls
 from learnscope.images.formats import cifar
 from learnscope.images.formats.pickled import read_pickle
-from tests.images.formats.files import cifar_bytes, little_memory, official_pickle, pictures, write
+from tests.images.formats import files
+from tests.images.formats.files import assert_loaded, cifar_bytes, official_pickle, pictures, write
 from tests.small import refused
+
+load = ls.data.load_images
 
 
 def batch(count=4, classes=10):
@@ -30,26 +33,20 @@ def write_ten(root, batches=5, python=False, packed=False):
     return [*map(np.concatenate, zip(*parts, strict=True)), *test]
 
 
-def same(found, expected):
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert [array.dtype for array in found] == [np.uint8, np.int64, np.uint8, np.int64]
-
-
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("python", [False, True])
 def test_cifar10(tmp_path, caplog, python, packed):
     expected = write_ten(tmp_path, python=python, packed=packed)
-    same(ls.data.load_images("cifar10", tmp_path), expected)
+    assert_loaded(load("cifar10", tmp_path), expected)
     assert not caplog.records
     # A partial set loads with a notice.
     expected = write_ten(tmp_path / "some", batches=2, python=python)
-    same(ls.data.load_images("cifar10", tmp_path / "some"), expected)
+    assert_loaded(load("cifar10", tmp_path / "some"), expected)
     (said,) = [record.getMessage() for record in caplog.records]
     assert "2 of 5 training batches" in said and "data_batch_5" in said
     write_ten(tmp_path / "none", batches=0)
-    load = lambda: ls.data.load_images("cifar10", tmp_path / "none")  # noqa: E731
-    refused(load, "data_batch_1.bin to data_batch_5.bin", kind=ls.MissingData)
+    words = "data_batch_1.bin to data_batch_5.bin"
+    refused(lambda: load("cifar10", tmp_path / "none"), words, kind=ls.MissingData)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -64,7 +61,7 @@ def test_cifar100_and_its_few_shot_split(tmp_path, python, packed):
             data, folder = cifar_bytes(*part, coarse=part[1] // 5), "cifar-100-binary"
             name += ".bin"
         write(tmp_path / folder / name, data, packed)
-    same(ls.data.load_images("cifar100", tmp_path), [*parts[0], *parts[1]])
+    assert_loaded(load("cifar100", tmp_path), [*parts[0], *parts[1]])
     few = ls.data.load_few_shot("cifar-fs", tmp_path)
     assert [len(few[part]) for part in ("train", "validation", "test")] == [64, 16, 20]
     # The first class of the test part is baby, number 2.
@@ -91,27 +88,20 @@ def test_malformed_binary(tmp_path, data, words, packed):
 def test_gzip_bomb(tmp_path, monkeypatch):
     monkeypatch.setattr(cifar, "_MOST", 100)
     write_ten(tmp_path, packed=True)
-    load = lambda: ls.data.load_images("cifar10", tmp_path)  # noqa: E731
     path = tmp_path / "cifar-10-batches-bin" / "data_batch_2.bin"
     write(path, bytes(20 * 2**20), packed=True)
-    with little_memory():
-        refused(load, "too large for CIFAR batch")
+    with files.little_memory():
+        refused(lambda: load("cifar10", tmp_path), "too large for CIFAR batch")
     path = path.with_name(path.name + ".gz")
     path.write_bytes(path.read_bytes()[:1000])
-    refused(load, "CIFAR batch")
+    refused(lambda: load("cifar10", tmp_path), "CIFAR batch")
 
 
-# Pickles
-
-
-class Runs:
+class Runs(str):
     """A pickle that would make a folder."""
 
-    def __init__(self, path):
-        self.path = path
-
     def __reduce__(self):
-        return os.mkdir, (str(self.path),)
+        return os.mkdir, (str(self),)
 
 
 def test_a_pickle_that_names_a_class_is_refused_and_not_run(tmp_path):

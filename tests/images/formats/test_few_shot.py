@@ -32,9 +32,7 @@ def test_omniglot_packed(tmp_path):
     ink = write_omniglot(tmp_path)
     found = few("omniglot", tmp_path)
     assert list(found) == PARTS
-    assert [found[part].shape for part in PARTS] == [
-        (22, 5, 28, 28), (2, 5, 28, 28), (9, 5, 28, 28),
-    ]  # fmt: skip
+    assert [found[part].shape for part in PARTS] == [(n, 5, 28, 28) for n in (22, 2, 9)]
     everything = {image.tobytes() for part in PARTS for image in found[part]}
     assert everything == {image.tobytes() for image in ink}
     images, labels, test_images, test_labels = ls.data.load_images("omniglot", tmp_path)
@@ -132,9 +130,8 @@ def test_cifar_fs_packed(tmp_path):
     for part, expected in zip(PARTS, arrays.values(), strict=True):
         np.testing.assert_array_equal(found[part], expected)
         assert not found[part].flags.writeable
-    assert ls.data.image_info("cifar-fs", tmp_path) == ls.data.ImageInfo(
-        "cifar-fs", (32, 32, 3), 100, 200, 100
-    )
+    right = ls.data.ImageInfo("cifar-fs", (32, 32, 3), 100, 200, 100)
+    assert ls.data.image_info("cifar-fs", tmp_path) == right
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from tests.images.formats.files import idx_bytes, little_memory, pictures, write, write_idx
+from tests.images.formats import files
+from tests.images.formats.files import assert_loaded, idx_bytes, pictures, write, write_idx
 from tests.small import refused
 
 
@@ -26,12 +27,9 @@ def load(root, name="mnist"):
 def test_layouts(tmp_path, name, folder, packed):
     expected = write_idx(tmp_path / folder, packed=packed)
     found = load(tmp_path, name)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert not one.flags.writeable
-    assert [array.dtype for array in found] == [np.uint8, np.int64, np.uint8, np.int64]
-    info = ls.data.ImageInfo(name, (28, 28), 10, 12, 5)
-    assert ls.data.image_info(name, tmp_path) == info
+    assert_loaded(found, expected)
+    assert not any(array.flags.writeable for array in found)
+    assert ls.data.image_info(name, tmp_path) == ls.data.ImageInfo(name, (28, 28), 10, 12, 5)
     assert ls.data.image_shape(name, tmp_path) == (28, 28)
 
 
@@ -91,5 +89,5 @@ def test_gzip_bomb(tmp_path):
     write_idx(tmp_path / "mnist", packed=True)
     bomb = gzip.compress(idx_bytes(pictures(12, 28, 28)) + bytes(20 * 2**20))
     (tmp_path / "mnist" / f"{IMAGES}.gz").write_bytes(bomb)
-    with little_memory():
+    with files.little_memory():
         refused(lambda: load(tmp_path), "too large for idx file")

@@ -9,7 +9,7 @@ import scipy.io
 
 import learnscope as ls
 from learnscope.images.formats import svhn
-from tests.images.formats.files import little_memory, pictures
+from tests.images.formats.files import assert_loaded, little_memory, pictures
 from tests.small import refused
 
 
@@ -32,11 +32,7 @@ def test_layout(tmp_path, packed, kind):
     labels = np.arange(1, 11).astype(kind)
     write_mat(tmp_path, "train", train, labels, packed, other={"a": "cell"}, text="words")
     write_mat(tmp_path, "test", test, labels[-1:], packed)
-    found = load(tmp_path)
-    np.testing.assert_array_equal(found[0], train)
-    np.testing.assert_array_equal(found[2], test)
-    assert found[1].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0] and found[3].tolist() == [0]
-    assert [array.dtype for array in found] == [np.uint8, np.int64, np.uint8, np.int64]
+    assert_loaded(load(tmp_path), [train, [1, 2, 3, 4, 5, 6, 7, 8, 9, 0], test, [0]])
 
 
 @pytest.mark.parametrize(
