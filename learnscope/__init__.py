@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         views,
     )
     from learnscope import papers as studies
+    from learnscope.engine.one_run import draw
+    from learnscope.engine.one_run import train_one as train
     from learnscope.errors import BadInput, MissingData
     from learnscope.lab import Experiment, Record, boundary, load, run, zipped
-    from learnscope.lab.one_run import draw
-    from learnscope.lab.one_run import train_one as train
     from learnscope.tools.check import check
     from learnscope.tools.compare import compare
 
@@ -50,10 +50,10 @@ _NAMES = {
     "boundary": "learnscope.lab",
     "check": "learnscope.tools.check",
     "compare": "learnscope.tools.compare",
-    "draw": "learnscope.lab.one_run",
+    "draw": "learnscope.engine.one_run",
     "load": "learnscope.lab",
     "run": "learnscope.lab",
-    "train": "learnscope.lab.one_run",
+    "train": "learnscope.engine.one_run",
     "zipped": "learnscope.lab",
 }
 

@@ -10,7 +10,7 @@ import jax
 import pytest
 
 from learnscope.cli import main
-from learnscope.lab import trial
+from learnscope.engine import trial
 
 
 @pytest.fixture(scope="session", autouse=True)

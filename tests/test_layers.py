@@ -10,8 +10,9 @@ PACKAGE = "learnscope"
 ROOT = Path(__file__).parent.parent / PACKAGE
 # A room of the package may import itself and what stands before it in this list.
 ORDER = (
-    "errors", "part", "space", "data", "nets", "images", "rules", "probes", "lab", "theory",
-    "evidence", "figures", "tools", "papers", "grid", "views", "cli", "__main__", "__init__",
+    "errors", "part", "space", "data", "nets", "images", "rules", "probes", "engine", "lab",
+    "theory", "evidence", "figures", "tools", "papers", "grid", "views", "cli", "__main__",
+    "__init__",
 )  # fmt: skip
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from learnscope.engine.experiment import Record
+from learnscope.engine.size import Size
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan, Plans, machine_memory
 from learnscope.lab.cluster import cores
-from learnscope.lab.experiment import Record
 from learnscope.lab.progress import amount, duration
-from learnscope.lab.size import Size
 from learnscope.lab.store import identity
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.results import check_fits

@@ -10,10 +10,10 @@ from typing import Any
 import xarray as xr
 
 from learnscope.cli.options import use_parts
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan
 from learnscope.lab.boundary import boundary, first_plan
-from learnscope.lab.experiment import Experiment
 from learnscope.lab.run import run
 from learnscope.lab.sweep import Axis, field_kind, zipped
 from learnscope.part import plain as serial

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
+from learnscope.engine.size import check_precision
 from learnscope.errors import BadInput, MissingData, unknown, why_of
 from learnscope.evidence.boundary_sweep import BoundarySweep
 from learnscope.evidence.function_sweep import FunctionSweep
@@ -14,7 +15,6 @@ from learnscope.evidence.study import SCALES, Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of
-from learnscope.lab.size import check_precision
 
 
 def run_studies(

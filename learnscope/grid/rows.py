@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from learnscope.data import AbstractData, Grouped, Viewed
+from learnscope.engine.size import check_fit
 from learnscope.errors import BadInput, unknown
 from learnscope.grid.columns import Column, all_data, column
 from learnscope.lab import Experiment, Record
-from learnscope.lab.size import check_fit
 from learnscope.nets import AbstractNet, Linear, PatchCNN, PatchEncoder, TwoLayer
 from learnscope.part import example_of, kinds
 from learnscope.probes import AbstractProbe, AdaptedTest, LearntResponse, LinearProbe, TestAccuracy

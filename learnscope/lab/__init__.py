@@ -1,9 +1,9 @@
 """How an experiment runs."""
 
+from learnscope.engine.experiment import Experiment, Record
+from learnscope.engine.one_run import one_run
 from learnscope.lab.boundary import boundary
 from learnscope.lab.crossing import CROSSED
-from learnscope.lab.experiment import Experiment, Record
-from learnscope.lab.one_run import one_run
 from learnscope.lab.run import Report, report_of, run
 from learnscope.lab.store.folder import load
 from learnscope.lab.sweep import Axis, zipped

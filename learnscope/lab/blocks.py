@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope.engine.experiment import Experiment
+from learnscope.engine.size import Size, check_precision, run_size
+from learnscope.engine.train import recorded_steps
+from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab.experiment import Experiment
-from learnscope.lab.size import Size, check_precision, run_size
 from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
-from learnscope.lab.train import recorded_steps
-from learnscope.lab.trial import choose
 from learnscope.part.code import versions
 from learnscope.probes import Output
 

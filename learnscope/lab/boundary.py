@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.blocks import Plan
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
-from learnscope.lab.experiment import Experiment
 from learnscope.lab.run import Report, report_of, run
 from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
 from learnscope.part import field_is_whole, field_kind, value_at

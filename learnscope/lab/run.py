@@ -11,11 +11,11 @@ from typing import Any
 
 import xarray as xr
 
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import Workers, workers
-from learnscope.lab.experiment import Experiment
 from learnscope.lab.progress import SweepProgress, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.results import MemoryResults

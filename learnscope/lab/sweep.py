@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from learnscope.engine.experiment import Experiment
+from learnscope.engine.program import Program
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab.experiment import Experiment
 from learnscope.part import field_kind, labels
 from learnscope.part.plain import values_of
 from learnscope.probes.probe import RESERVED
@@ -142,19 +143,6 @@ def seed_list(seeds: int | Iterable[int]) -> list[int]:
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
         raise BadInput("seeds must be distinct whole numbers from 0 to 2^31 - 1.")
     return listed
-
-
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """The runs of one compilation: an experiment, and the numbers that vary within it.
-
-    `place` is the position on every structural axis; `varying` maps a field to the numeric axis it
-    lies on and to its values there.
-    """
-
-    experiment: Experiment
-    place: dict[str, int]
-    varying: dict[str, tuple[str, np.ndarray]]
 
 
 def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = False) -> list[Program]:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
+from learnscope.engine import compile, train
+from learnscope.engine.coordinates import room
+from learnscope.engine.draw import Batches, draw, source_of, traced
 from learnscope.errors import why_of
-from learnscope.lab import compile, train
 from learnscope.lab.blocks import Runs
 from learnscope.lab.checkpoint import Checkpoint
-from learnscope.lab.coordinates import room
-from learnscope.lab.draw import Batches, draw, source_of, traced
 
 _TRIES = 3
 # One program runs at a time in a process, whichever thread asks: two can wait for ever for threads

@@ -12,9 +12,10 @@ import jax
 import numpy as np
 
 from learnscope.data import SignalNoise
+from learnscope.engine import coordinates, faults, size, trial
+from learnscope.engine.one_run import draw
 from learnscope.errors import BadInput, refuse_value, why_of
-from learnscope.lab import Experiment, coordinates, faults, size, trial
-from learnscope.lab.one_run import draw
+from learnscope.lab import Experiment
 from learnscope.lab.run import run
 from learnscope.nets import PatchCNN
 from learnscope.part import AbstractPart, example_of, field_kind, kinds

@@ -13,7 +13,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Problem
-from learnscope.lab import coordinates
+from learnscope.engine import coordinates
 from learnscope.nets import Params
 from learnscope.part import AbstractPart, Allowed
 from learnscope.space import Frame

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 import learnscope as ls
-from learnscope.lab.size import check_fit
+from learnscope.engine.size import check_fit
 from learnscope.part import AbstractPart, example_of, kinds
 from tests import small
 from tests.small import probes

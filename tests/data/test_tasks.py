@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Samples, joined, patch_gram, task_problem, with_gram
-from learnscope.lab import coordinates
+from learnscope.engine import coordinates
 from learnscope.space import Frame
 from tests.law import assert_law, assert_other_law
 from tests.small import drawn, experiment, quick, refused, tasks

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from learnscope.lab import size
+from learnscope.engine import size
 from tests.small import NOISE, experiment, reported
 
 

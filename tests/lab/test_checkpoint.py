@@ -14,7 +14,8 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab import checkpoint, size, train, worker
+from learnscope.engine import size, train
+from learnscope.lab import checkpoint, worker
 from learnscope.lab.blocks import Plan
 from learnscope.lab.checkpoint import Checkpoint
 from tests import small

@@ -13,7 +13,7 @@ import pytest
 import zarr
 
 import learnscope as ls
-from learnscope.lab import size
+from learnscope.engine import size
 from learnscope.lab.blocks import Plan
 from learnscope.lab.store import checked
 from learnscope.lab.store.folder import Folder

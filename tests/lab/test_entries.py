@@ -5,8 +5,8 @@ import math
 import pytest
 
 import learnscope as ls
+from learnscope.engine.draw import placed
 from learnscope.lab.blocks import Plan
-from learnscope.lab.draw import placed
 from learnscope.lab.sweep import dim_of, zipped
 from tests.small import experiment, probes, refused, run, strong_weak
 

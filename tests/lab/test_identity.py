@@ -177,7 +177,7 @@ def edited(monkeypatch):
         ("rules.gradient_descent", "\nclass ", "\n# Another comment.\nclass ", False),
         ("rules.gradient_descent", "problem.batch(key)", "problem.train", True),
         ("rules.losses", "jax.nn", "jax.numpy", True),  # a module that the rule imports
-        ("lab.train", "t + 1", "t + 2", True),
+        ("engine.train", "t + 1", "t + 2", True),
         ("rules.contrastive", "\nimport", "\nimport this\nimport", False),  # another rule
         ("images.formats.idx", "\nimport", "\nimport this\nimport", False),
         ("lab.run", "\nimport", "\nimport this\nimport", False),

@@ -16,7 +16,8 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab import cluster, size
+from learnscope.engine import size
+from learnscope.lab import cluster
 from learnscope.lab.blocks import Plan
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults

@@ -10,9 +10,10 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab import progress, size
-from learnscope.lab.compile import compilations
-from learnscope.lab.train import recorded_steps
+from learnscope.engine import size
+from learnscope.engine.compile import compilations
+from learnscope.engine.train import recorded_steps
+from learnscope.lab import progress
 from learnscope.probes import AbstractProbe, Output
 from tests import small
 from tests.small import DESCENT, PENALTY, Watched, run

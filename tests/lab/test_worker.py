@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.lab import coordinates, worker
+from learnscope.engine import coordinates
+from learnscope.lab import worker
 from learnscope.lab.blocks import Plan
 from tests.lab.test_cluster import experiment
 from tests.small import refused, run

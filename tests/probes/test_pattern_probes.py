@@ -10,7 +10,7 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.data import Problem, Samples
-from learnscope.lab import size
+from learnscope.engine import size
 from learnscope.probes import chunk_alignment
 from learnscope.space import Columns, Frame
 from tests.reference import input_structure as reference

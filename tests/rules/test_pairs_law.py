@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 import learnscope as ls
-from learnscope.lab import one_run, size
+from learnscope.engine import size
+from learnscope.lab import one_run
 from learnscope.lab.blocks import Plan
 from learnscope.rules import AbstractPairRule, AbstractRule
 from learnscope.rules.way import Plain, Turning, way_for

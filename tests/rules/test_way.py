@@ -9,7 +9,8 @@ import optax
 import pytest
 
 import learnscope as ls
-from learnscope.lab import one_run, size, worker
+from learnscope.engine import size
+from learnscope.lab import one_run, worker
 from learnscope.lab.blocks import Runs
 from learnscope.rules.way import InSpan, Plain, way_for
 from tests import small

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab import size
+from learnscope.engine import size
 from learnscope.lab.store.folder import Folder
 from learnscope.views.explorer.live.state import State, fields
 from learnscope.views.explorer.sweeps import reading

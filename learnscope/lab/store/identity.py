@@ -17,7 +17,7 @@ from learnscope.part.canonical import canonical
 from learnscope.part.code import code_digest, versions
 
 # What draws and trains, and cuts runs into batches, whose width decides rounding.
-_LAB = ("learnscope.lab.draw", "learnscope.lab.train", "learnscope.lab.size")
+_LAB = ("learnscope.engine.draw", "learnscope.engine.train", "learnscope.engine.size")
 
 
 def identity(plan: Plan) -> str:

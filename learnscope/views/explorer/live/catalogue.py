@@ -12,10 +12,11 @@ from typing import Any
 
 import jax
 
+from learnscope.engine import trial
+from learnscope.engine.size import run_size
 from learnscope.errors import BadInput, unknown
 from learnscope.evidence.preset import Preset
-from learnscope.lab import Experiment, trial
-from learnscope.lab.size import run_size
+from learnscope.lab import Experiment
 from learnscope.lab.sweep import programs
 from learnscope.papers import STUDIES
 from learnscope.part import AbstractPart, Allowed, kinds

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import jax
 import xarray as xr
 
+from learnscope.engine.size import run_size
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment, run
 from learnscope.lab.blocks import Plan
 from learnscope.lab.progress import duration
-from learnscope.lab.size import run_size
 from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0

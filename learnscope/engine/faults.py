@@ -12,8 +12,8 @@ import jax
 from jaxtyping import Array
 
 from learnscope.data import Problem
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
-from learnscope.lab.experiment import Experiment
 from learnscope.probes import AbstractProbe
 from learnscope.rules import State
 

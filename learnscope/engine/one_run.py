@@ -10,14 +10,14 @@ import numpy as np
 import xarray as xr
 
 from learnscope.data import Problem, Samples
-from learnscope.errors import BadInput
-from learnscope.lab import train
-from learnscope.lab.coordinates import room
-from learnscope.lab.draw import Varying, draw_one, placed, source_of, traced
-from learnscope.lab.experiment import Experiment
-from learnscope.lab.size import check_precision, run_size
-from learnscope.lab.sweep import programs, seed_list
-from learnscope.lab.trial import choose
+from learnscope.engine import train
+from learnscope.engine.coordinates import room
+from learnscope.engine.draw import Varying, draw_one, placed, source_of, traced
+from learnscope.engine.experiment import Experiment
+from learnscope.engine.program import Program
+from learnscope.engine.size import check_precision, run_size
+from learnscope.engine.trial import choose
+from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import Params
 from learnscope.rules import State
 from learnscope.rules.way import way_for
@@ -69,7 +69,7 @@ def one_run(
     >>> int(run.after(5).state.step)
     5
     """
-    chosen, _ = choose(coordinates, programs(experiment, []))
+    chosen, _ = choose(coordinates, [Program(experiment)])
     return _held(experiment, seed, chosen, precision, varying)
 
 
@@ -139,8 +139,9 @@ def train_one(
 
 
 def _drawn(experiment: Experiment, seed: int, coordinates: str, precision: str) -> OneRun:
-    (seed,) = seed_list([seed])
-    chosen, _ = choose(coordinates, programs(experiment, []))
+    if not isinstance(seed, int) or not 0 <= seed < 2**31:
+        refuse_value("seed", seed, "it must be a whole number from 0 to 2^31 - 1")
+    chosen, _ = choose(coordinates, [Program(experiment)])
     run_size(experiment, chosen, precision)  # says what does not fit
     return eqx.filter_jit(_held)(experiment, seed, chosen, precision)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from learnscope.lab.experiment import Experiment
+from learnscope.engine.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet
 from learnscope.part import shape_path
 

@@ -18,12 +18,12 @@ import numpy as np
 from jaxtyping import Array
 
 from learnscope.data import AbstractData, Problem, Samples
+from learnscope.engine import compile, size, train
+from learnscope.engine.coordinates import Room, in_law, obstacle, room
+from learnscope.engine.draw import draw_one, frame_of, key_of, source_of, traced
+from learnscope.engine.experiment import Experiment
+from learnscope.engine.program import Program
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab import compile, size, train
-from learnscope.lab.coordinates import Room, in_law, obstacle, room
-from learnscope.lab.draw import draw_one, frame_of, key_of, source_of, traced
-from learnscope.lab.experiment import Experiment
-from learnscope.lab.sweep import Program
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, allowed_kind, shape_path
 from learnscope.space import Basis, Columns, Frame

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from learnscope.data import Problem
-from learnscope.lab.draw import Batches, key_of
-from learnscope.lab.experiment import Experiment
+from learnscope.engine.draw import Batches, key_of
+from learnscope.engine.experiment import Experiment
 from learnscope.nets import Params
 from learnscope.rules import State
 from learnscope.rules.way import way_for

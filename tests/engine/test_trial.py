@@ -11,7 +11,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import AbstractData, Frame, Fresh, Problem, Samples
-from learnscope.lab import coordinates, trial
+from learnscope.engine import coordinates, trial
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import LOSSES, AbstractGradientRule

@@ -9,11 +9,11 @@ import jax
 import numpy as np
 
 from learnscope.data import Problem
+from learnscope.engine import faults, train
+from learnscope.engine.coordinates import room
+from learnscope.engine.draw import draw_one, source_of, traced
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab import faults, train
-from learnscope.lab.coordinates import room
-from learnscope.lab.draw import draw_one, source_of, traced
-from learnscope.lab.experiment import Experiment
 from learnscope.rules import State
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import AbstractData
+from learnscope.engine.compile import compilations
 from learnscope.lab.blocks import Plan
-from learnscope.lab.compile import compilations
 from learnscope.lab.sweep import axes
 from learnscope.probes import AbstractProbe, Output
 from tests import law, small

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Array
 
 from learnscope.data import AbstractData, Problem
-from learnscope.lab.coordinates import Room
-from learnscope.lab.experiment import Experiment
+from learnscope.engine.coordinates import Room
+from learnscope.engine.experiment import Experiment
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import value_at
 from learnscope.space import Columns, Frame, turn
