@@ -6,8 +6,8 @@ the whole file, with the user's own modules that it imports. Of a script or a no
 it is the definition of what is used and of all that this uses in turn.
 """
 
-import ast
 import dataclasses
+import dis
 import hashlib
 import importlib.abc
 import importlib.machinery
@@ -135,8 +135,9 @@ class _Arrived(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
             module = types.ModuleType(name)
             vars(module).update(pickle.loads(packed.values) if packed.values else {})
             module.__spec__ = importlib.machinery.ModuleSpec(name, cls(), origin=f"<{name}>")
-            sys.modules[name] = cls.mains[packed.digest] = module
+            sys.modules[name] = module
             cls().exec_module(module)
+            cls.mains[packed.digest] = module  # not before: one that fails would be tried again
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         if fullname not in self.files:
@@ -190,13 +191,17 @@ def _definitions(objects: list[Any]) -> tuple[str, dict[str, Any], list[str]]:
             done.add(name)
             modules.append(thing.__module__)
             lines.append(f"from {thing.__module__} import {thing.__qualname__} as {name}")
-        else:
+        elif _travels(thing):
             done.add(name)
             values[name] = thing
+        elif (place := _place_of(thing)) is not None:  # a type, or a compiled function
+            done.add(name)
+            modules.append(place[0])
+            lines.append(f"from {place[0]} import {place[1]} as {name}")
 
     for each in objects:
         define(each)
-    return "\n".join(lines), {k: v for k, v in values.items() if _travels(v)}, modules
+    return "\n".join(lines), values, modules
 
 
 def _travels(value: Any) -> bool:
@@ -207,7 +212,22 @@ def _travels(value: Any) -> bool:
     return True
 
 
+def _place_of(thing: Any) -> tuple[str, str] | None:
+    """A module that has a value, and its name there."""
+    for module, held in list(sys.modules.items()):
+        if module != _MAIN and held is not None:
+            for name, value in list(vars(held).items()):
+                if value is thing:
+                    return module, name
+    return None
+
+
 def _names(text: str) -> Iterator[str]:
-    """The names that a definition uses, each once."""
-    tree = ast.parse(text)
-    yield from dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+    """The names that a definition uses and does not define itself, each once."""
+    codes, found = [compile(text, "<definition>", "exec")], dict[str, None]()
+    while codes:
+        code = codes.pop()
+        codes += [held for held in code.co_consts if isinstance(held, types.CodeType)]
+        loaded = ("LOAD_NAME", "LOAD_GLOBAL")
+        found |= {i.argval: None for i in dis.get_instructions(code) if i.opname in loaded}
+    yield from (name for name in found if name != "__name__")  # a class's: the module's own
