@@ -26,6 +26,7 @@ from learnscope.engine.program import Program
 from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, allowed_kind, shape_path
+from learnscope.part.canonical import own_code
 from learnscope.space import Basis, Columns, Frame
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
@@ -52,6 +53,8 @@ def choose(asked: str, programs: Sequence[Program]) -> tuple[str, str | None]:
     One choice for all of it, since a seed's draw is the same only in the same coordinates, and
     comparisons within a sweep are paired. `auto` compresses if every experiment allows it.
     """
+    for program in programs:
+        _forget_changed(program.experiment)
     if asked not in COORDINATES:
         refuse_value("coordinates", asked, f"it must be one of {', '.join(COORDINATES)}")
     if asked == "ambient":
@@ -78,6 +81,21 @@ def choose(asked: str, programs: Sequence[Program]) -> tuple[str, str | None]:
         dims = max(dim for program in programs for dim in _dims(program))
         warnings.warn(f"{reason}, so the run uses all {dims:.0f} coordinates.", stacklevel=4)
     return "ambient", reason
+
+
+_traced: dict[Any, str] = {}
+
+
+def _forget_changed(experiment: Experiment) -> None:
+    """Drop what was traced and tried, if a class or function of a user's own has changed since: a
+    notebook's cell with a function that it calls, say, which JAX does not look at again."""
+    now = dict(own_code(experiment))
+    changed = any(_traced.get(code, digest) != digest for code, digest in now.items())
+    _traced.update(now)
+    if changed:
+        jax.clear_caches()
+        _tried.cache_clear()
+        _laws.cache_clear()
 
 
 def _dims(program: Program) -> list[float]:

@@ -3,13 +3,16 @@
 Code stands for itself by a digest, and so do arrays and the contents of data files.
 """
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import inspect
+import json
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
 
 import equinox as eqx
 import jax
@@ -18,6 +21,7 @@ import numpy as np
 from learnscope.errors import BadInput
 from learnscope.part.code import code_digest
 from learnscope.part.part import AbstractPart
+from learnscope.part.shipped import Definitions, is_own
 
 
 def canonical(value: Any, where: str = "experiment") -> Any:
@@ -61,19 +65,61 @@ def _held(function: Callable[..., Any]) -> list[Any]:
     return held
 
 
-@functools.cache
 def _code_of(code: Any, where: str) -> str:
     """A digest of the code of a class or function: its module with all that this reaches, and its
-    own source, without which one function of a module could not be told from another."""
+    own source, without which one function of a module could not be told from another. Where there
+    is no module's file, as in a notebook, it is of the definitions that it uses."""
+    module = sys.modules.get(code.__module__)
+    if getattr(module, "__file__", None) is None and module is sys.modules["__main__"]:
+        return _digest(code, _used_by(code, where))
+    shipped = code.__module__.startswith("learnscope.")
+    return (_filed if shipped else _filed.__wrapped__)(code, where)
+
+
+def own_code(value: Any) -> Iterator[tuple[Any, str]]:
+    """The classes and functions of a user's own in a part, each with a digest of its code."""
+    if isinstance(value, AbstractPart | eqx.Module):
+        yield from own_code(type(value))
+        for field in dataclasses.fields(value):
+            yield from own_code(getattr(value, field.name))
+    elif isinstance(value, functools.partial):
+        yield from own_code(value.func)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from own_code(inner)
+    elif isinstance(value, type | types.FunctionType) and is_own(value.__module__):
+        with contextlib.suppress(BadInput):  # it is said where it matters
+            yield value, _code_of(value, "experiment")
+
+
+def _used_by(code: Any, where: str) -> str:
+    used = Definitions()
+    try:
+        used.define(code)
+    except BadInput:
+        _unreadable(code, where)
+    values = canonical(used.values | used.late, where)
+    return f"{used.text}{json.dumps(values)}{code_digest(used.modules)}"
+
+
+@functools.cache
+def _filed(code: Any, where: str) -> str:
     module = sys.modules.get(code.__module__)
     filed = getattr(module, "__file__", None) is not None
+    text = ""
     try:
         text = "" if filed and isinstance(code, type) else inspect.getsource(code)
     except (OSError, TypeError):
-        raise BadInput(
-            f"{where} = {code!r} cannot be stored: its source cannot be read, so that a changed "
-            "one could not be told from it; define it in a file."
-        ) from None
-    if filed:
-        text += code_digest([code.__module__])
+        _unreadable(code, where)
+    return _digest(code, text + (code_digest([code.__module__]) if filed else ""))
+
+
+def _digest(code: Any, text: str) -> str:
     return f"{getattr(code, '__qualname__', '')}:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _unreadable(code: Any, where: str) -> NoReturn:
+    raise BadInput(
+        f"{where} = {code!r} cannot be stored: its source cannot be read, so that a changed "
+        "one could not be told from it; define it in a file."
+    ) from None

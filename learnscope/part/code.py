@@ -10,11 +10,14 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import inspect
+import linecache
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 _INSTALLED = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib")
@@ -24,6 +27,9 @@ _OWN = Path(__file__).resolve().parents[1]
 _WORDS = ("learnscope.errors", "learnscope.part.plain", "learnscope.part.python",
           "learnscope.part.citations", "learnscope.part.markup",
           "learnscope.part.document")  # fmt: skip
+
+
+_loaded: dict[str, tuple[Any, int]] = {}
 
 
 @functools.cache
@@ -66,6 +72,35 @@ def own_file(name: str) -> Path | None:
     return resolved if own or not str(resolved).startswith(_INSTALLED) else None
 
 
+def source_of(thing: Any) -> str:
+    """The source of a class or function; in a notebook, whose classes have no file, that of the
+    cell which defines it. OSError or TypeError if there is none."""
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        for text, line in _cells(thing) if isinstance(thing, type) else ():
+            for node in ast.walk(ast.parse(text)):
+                named = isinstance(node, ast.ClassDef) and node.name == thing.__name__
+                if named and node.lineno <= (line or node.lineno) <= (node.end_lineno or 0):
+                    return ast.get_source_segment(text, node) or ""
+        raise
+
+
+def _cells(kind: type) -> Iterator[tuple[str, int | None]]:
+    """Cells that may define a class: that of a method, with its line; without methods, the last."""
+    for held in vars(kind).values():
+        function = inspect.unwrap(getattr(held, "fget", None) or held)
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_qualname == f"{kind.__qualname__}.{code.co_name}":
+            yield "".join(linecache.getlines(code.co_filename)), code.co_firstlineno
+            return
+    main = sys.modules.get(kind.__module__)
+    if getattr(main, kind.__qualname__, None) is kind:
+        for cell in reversed(getattr(main, "In", [])):
+            if f"class {kind.__name__}" in cell:
+                yield cell, None
+
+
 @functools.cache
 def _resolved(path: str) -> Path:
     return Path(path).resolve()
@@ -81,10 +116,14 @@ def _digest(name: str) -> str:
 
 
 def _version(name: str) -> tuple[Path, int]:
-    """A module's file, and when it was written: a user's own may be imported anew."""
-    path = own_file(name)
+    """A module's file, and when it was written. It counts as it was when it was first looked at; a
+    user's own may be imported anew (reloaded), which makes a new spec."""
+    path, module = own_file(name), sys.modules.get(name)
     assert path is not None
-    return path, path.stat().st_mtime_ns
+    loaded = getattr(module, "__spec__", None) or module
+    if loaded is None or _loaded.get(name, (None,))[0] is not loaded:
+        _loaded[name] = loaded, path.stat().st_mtime_ns
+    return path, _loaded[name][1]
 
 
 @functools.cache

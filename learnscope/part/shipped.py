@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from learnscope.errors import BadInput
-from learnscope.part.code import own_file, reached_by
+from learnscope.part.code import own_file, reached_by, source_of
 
 _MAIN = "__main__"
 
@@ -71,8 +71,9 @@ def is_own(module: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Packed:
-    """A value as bytes; the source files of a user's modules that it needs, by module name (and
-    whether each is a package); and definitions of `__main__`, with values that they use."""
+    """A value as bytes, with values of `__main__` that hold its own objects; the source files of a
+    user's modules that it needs, by module name (and whether each is a package); and definitions of
+    `__main__`, with other values that they use."""
 
     data: bytes
     files: dict[str, tuple[str, bool]]
@@ -87,19 +88,27 @@ class Packed:
 
 def pack(value: Any) -> Packed:
     """A value, for `unpack` in another process."""
-    file = io.BytesIO()
-    pickler = _Pickler(file)
-    pickler.dump(value)
-    needed = dict(pickler.needed)
-    text, values, modules = _definitions(needed.pop(_MAIN, []))
+    _, needed = _pickled(value)
+    used = Definitions()
+    for thing in needed.pop(_MAIN, []):
+        used.define(thing)
+    data, _ = _pickled((value, used.late))
     files = {}
-    for name in reached_by([*needed, *modules]):
+    for name in reached_by([*needed, *used.modules]):
         for each in (name, *_packages(name)):
             path = own_file(each)
             if path is not None and is_own(each):
                 files[each] = path.read_text(encoding="utf-8"), path.name == "__init__.py"
-    held = pickle.dumps(values, protocol=5) if values else b""
-    return Packed(file.getvalue(), files, text, held)
+    held = pickle.dumps(used.values, protocol=5) if used.values else b""
+    return Packed(data, files, used.text, held)
+
+
+def _pickled(value: Any) -> tuple[bytes, dict[str, list[Any]]]:
+    """A value as bytes, and the classes and functions of a user's own modules that it needs."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    return file.getvalue(), pickler.needed
 
 
 def _packages(name: str) -> list[str]:
@@ -111,7 +120,10 @@ def unpack(packed: Packed) -> Any:
     """The value again, in any process."""
     if packed.files or packed.main:
         _Arrived.install(packed)
-    return _Unpickler(io.BytesIO(packed.data), packed).load()
+    value, late = _Unpickler(io.BytesIO(packed.data), packed).load()
+    if late:
+        vars(_Arrived.mains[packed.digest]).update(late)
+    return value
 
 
 class _Arrived(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -157,63 +169,77 @@ class _Arrived(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return compile(self.get_source(fullname), f"<{fullname}>", "exec")
 
 
-def _definitions(objects: list[Any]) -> tuple[str, dict[str, Any], list[str]]:
-    """The definitions of some classes and functions of `__main__`, in an order in which they can be
-    run; values that they use; and the modules of the user's own that they import."""
-    scope = vars(sys.modules[_MAIN])
-    lines, values, modules, done = list[str](), dict[str, Any](), list[str](), set[str]()
+class Definitions:
+    """The definitions of classes and functions of `__main__` and of all that they use there, in an
+    order in which they can be run: their `text`, the `values` that they use, those of them that
+    hold objects of `__main__` (`late`), and the `modules` that they import."""
 
-    def define(thing: Any) -> None:
-        name = thing.__qualname__.partition(".")[0]
-        if name in done:
+    def __init__(self) -> None:
+        self._scope = vars(sys.modules[_MAIN])
+        self._lines, self._done = list[str](), set[str]()
+        self.values, self.late = dict[str, Any](), dict[str, Any]()
+        self.modules = list[str]()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+    def define(self, thing: Any, name: str | None = None) -> None:
+        """Add a definition, after those that it uses."""
+        name = name or thing.__qualname__.partition(".")[0]
+        if name in self._done:
             return
-        done.add(name)
+        self._done.add(name)
+        defined = thing if "<lambda>" in name else inspect.unwrap(self._scope.get(name, thing))
         try:
-            text = textwrap.dedent(inspect.getsource(scope.get(name, thing)))
+            text = textwrap.dedent(source_of(defined))
         except (OSError, TypeError):
             raise BadInput(
                 f"{name} cannot be sent to worker processes: its source cannot be read; define it "
                 "in a file."
             ) from None
-        for used in _names(text):
-            if used in scope and used not in done:
-                bring(used, scope[used])
-        lines.append(text)
+        code = thing.__code__ if "<lambda>" in name else compile(text, "<definition>", "exec")
+        for used in _names(code):
+            if used in self._scope and used not in self._done:
+                self._bring(used, self._scope[used])
+        self._lines.append(text)
 
-    def bring(name: str, thing: Any) -> None:
+    def _bring(self, name: str, thing: Any) -> None:
+        inner = inspect.unwrap(thing) if callable(thing) else thing  # @jax.jit, @cache, ...
+        coded = isinstance(inner, type | types.FunctionType)
+        if coded and inner.__module__ == _MAIN:
+            self.define(inner, None if inner is thing else name)
+            return
+        self._done.add(name)
         if isinstance(thing, types.ModuleType):
-            done.add(name)
-            lines.append(f"import {thing.__name__} as {name}")
-            modules.append(thing.__name__)
-        elif isinstance(thing, type | types.FunctionType) and thing.__module__ == _MAIN:
-            define(thing)
+            self._lines.append(f"import {thing.__name__} as {name}")
+            self.modules.append(thing.__name__)
         elif isinstance(thing, type | types.FunctionType | types.BuiltinFunctionType):
-            done.add(name)
-            modules.append(thing.__module__)
-            lines.append(f"from {thing.__module__} import {thing.__qualname__} as {name}")
-        elif _travels(thing):
-            done.add(name)
-            values[name] = thing
+            self._import(thing.__module__, thing.__qualname__, name)
         elif (place := _place_of(thing)) is not None:  # a type, or a compiled function
-            done.add(name)
-            modules.append(place[0])
-            lines.append(f"from {place[0]} import {place[1]} as {name}")
+            self._import(*place, name)
+        else:
+            self._hold(name, thing)
 
-    for each in objects:
-        define(each)
-    return "\n".join(lines), values, modules
+    def _import(self, module: str, there: str, name: str) -> None:
+        self.modules.append(module)
+        self._lines.append(f"from {module} import {there} as {name}")
 
-
-def _travels(value: Any) -> bool:
-    try:
-        pickle.dumps(value)
-    except Exception:
-        return False
-    return True
+    def _hold(self, name: str, value: Any) -> None:
+        try:
+            _, needed = _pickled(value)
+        except Exception:  # what uses it will say that it is missing
+            return
+        (self.late if needed else self.values)[name] = value
+        for thing in needed.pop(_MAIN, []):
+            self.define(thing)
+        self.modules += needed
 
 
 def _place_of(thing: Any) -> tuple[str, str] | None:
-    """A module that has a value, and its name there."""
+    """A module that has a value other than a constant, and its name there."""
+    if isinstance(thing, bool | int | float | complex | str | bytes | tuple | None):
+        return None
     for module, held in list(sys.modules.items()):
         if module != _MAIN and held is not None:
             for name, value in list(vars(held).items()):
@@ -222,9 +248,9 @@ def _place_of(thing: Any) -> tuple[str, str] | None:
     return None
 
 
-def _names(text: str) -> Iterator[str]:
-    """The names that a definition uses and does not define itself, each once."""
-    codes, found = [compile(text, "<definition>", "exec")], dict[str, None]()
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The names that code uses and does not define itself, each once."""
+    codes, found = [code], dict[str, None]()
     while codes:
         code = codes.pop()
         codes += [held for held in code.co_consts if isinstance(held, types.CodeType)]
