@@ -46,8 +46,9 @@ def why_of(error: BaseException) -> str:
     """The sentence of an error."""
     text = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
     lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
-    # Equinox puts stacks before its message.
-    return lines[-1 if "stack outside of JIT" in lines[0] else 0].strip().rstrip(".")
+    # Equinox puts stacks before its message, and advice after it.
+    inside = [line for line in lines if line.startswith("equinox.EquinoxRuntimeError: ")]
+    return (inside or lines)[0].strip().removeprefix("equinox.").rstrip(".")
 
 
 def reason(error: BaseException) -> str:

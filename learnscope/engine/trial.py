@@ -23,7 +23,7 @@ from learnscope.engine.coordinates import Room, in_law, obstacle, room
 from learnscope.engine.draw import draw_one, frame_of, key_of, source_of, traced
 from learnscope.engine.experiment import Experiment
 from learnscope.engine.program import Program
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, allowed_kind, shape_path
 from learnscope.part.canonical import own_code
@@ -157,12 +157,15 @@ def _tried(trial: _Trial) -> str | None:
             # Models with sets of filters for it are drawn anew in a frame that is turned.
             held = small.data.sets > 1
             return None if held else f"{name} draws new examples that no fixed span holds"
-        if coordinates == "compressed":
-            if problem.frame.used != span:
-                return f"{name} used {problem.frame.used} coordinates where its span is {span}"
-            if (what := _other_law(small)) is not None:
-                return f"{name} drew {what} of another law in compressed coordinates"
-        return _other_path(small, fixed, coordinates)
+        try:
+            if coordinates == "compressed":
+                if problem.frame.used != span:
+                    return f"{name} used {problem.frame.used} coordinates where its span is {span}"
+                if (what := _other_law(small)) is not None:
+                    return f"{name} drew {what} of another law in compressed coordinates"
+            return _other_path(small, fixed, coordinates)
+        except Exception as error:  # of the run, which will say more
+            return f"a trial of {type(small.rule).__name__} on {name} failed ({why_of(error)})"
 
 
 def _copies(experiment: Experiment) -> Iterator[Experiment]:
@@ -228,6 +231,8 @@ def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str |
 
     one, other = _computed(stories)
     for step in range(4):
+        if step > 1 and any(_exploded(other[name][:step]) for name in ("outputs", "filters")):
+            break
         differing = [
             name for name in one
             if not _same(one[name][step], other[name][step], step and other[name][step - 1])
@@ -264,14 +269,20 @@ def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:
     """Whether values agree to 1e-9, or to a thousandth of their last change if that is less. Of
     values by coordinates, the inner products are compared."""
     if one.shape != other.shape:
-        one, other, before = (v @ np.swapaxes(v, -1, -2) for v in (one, other, other))
-    finite = np.isfinite(other)
-    if not np.array_equal(finite, np.isfinite(one)):
-        return False
+        rows = [np.atleast_2d(values) for values in (one, other)]
+        one, other = (values @ np.swapaxes(values, -1, -2) for values in rows)
+        before = other
+    finite = np.isfinite(one) & np.isfinite(other)
     one, other, before = (np.where(finite, v, 0) for v in (one, other, before))
     largest, change = (np.abs(v).max(initial=0) for v in (other, other - before))
     allowed = max(min(_CLOSE * largest, 1e-3 * change), 1e-12 * largest)
     return bool(np.abs(one - other).max(initial=0) <= allowed)
+
+
+def _exploded(values: np.ndarray) -> bool:
+    """Whether values grew so much in the last step that rounding may have grown with them."""
+    before, after = (np.abs(v).max(initial=0) for v in values[-2:])
+    return not np.isfinite(after) or after > 1e6 * before > 0
 
 
 def _lifted(

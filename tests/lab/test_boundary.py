@@ -21,8 +21,9 @@ class Ramp(AbstractProbe):
     outputs: ClassVar = {"ramp": Output("a logistic response", low=0, high=1)}
 
     def __call__(self, state, problem):
-        signal = jnp.linalg.norm(problem.directions["signal"])
-        error = 0.4 * problem.train.vectors["noise"][0, 0]
+        direction = problem.directions["signal"]
+        signal = jnp.linalg.norm(direction)
+        error = 0.4 * problem.train.vectors["noise"][0] @ direction / signal
         distance = 4 * jnp.log(signal) - jnp.log(problem.frame.dim) + 2 * jnp.log(4.0) + error
         return 1 / (1 + jnp.exp(-distance))
 

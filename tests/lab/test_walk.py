@@ -1,4 +1,4 @@
-"""One `ls.run` visits few modules of `lab/`, and the page on the architecture names them all."""
+"""One `ls.run` visits few modules, and the page on the architecture names them all."""
 
 import sys
 import threading
@@ -7,7 +7,8 @@ from pathlib import Path
 import learnscope as ls
 from tests.small import NOISE, experiment, run
 
-LAB = str(Path(ls.lab.__file__).parent)
+PACKAGE = Path(ls.__file__).parent
+ROOMS = tuple(str(PACKAGE / room) for room in ("engine", "lab"))
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
 MOST = 12  # beside `experiment.py`, which defines what is run
 
@@ -17,8 +18,9 @@ def test_one_run_visits_few_modules():
 
     def look(frame, event, _):
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(LAB) and code.co_name != "<module>":
-            visited.add(Path(code.co_filename).relative_to(LAB).as_posix())
+        if event == "call" and code.co_filename.startswith(ROOMS) and code.co_name != "<module>":
+            path = Path(code.co_filename).relative_to(PACKAGE)
+            visited.add("/".join(path.parts[1:]))
 
     before = sys.getprofile()
     threading.setprofile(look)
