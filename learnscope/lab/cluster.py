@@ -137,6 +137,8 @@ def _check_guard() -> None:
     path = getattr(script, "__file__", None)
     if path is None or not Path(path).is_file():  # a notebook, or `python -c`
         return
+    if getattr(script, "__spec__", None) is not None and Path(path).name == "__main__.py":
+        return  # `python -m package`, which workers do not import
     frame = sys._getframe()
     while frame is not None:
         if frame.f_globals is vars(script) and frame.f_code.co_name == "<module>":
