@@ -31,7 +31,7 @@ def canonical(value: Any, where: str = "experiment") -> Any:
             f.name: canonical(getattr(value, f.name), f"{type(value).__name__}.{f.name}")
             for f in dataclasses.fields(value)
         }
-        plain = {"kind": type(value).__name__, "code": _code_of(type(value), where)}
+        plain = {"kind": type(value).__name__, "code": code_of(type(value), where)}
         contents = [canonical(array) for array in value.contents()]
         return plain | {"fields": fields} | ({"contents": contents} if contents else {})
     if isinstance(value, Mapping):
@@ -46,12 +46,12 @@ def canonical(value: Any, where: str = "experiment") -> Any:
         return {"array": digest, "shape": list(value.shape), "dtype": str(value.dtype)}
     if isinstance(value, eqx.Module) and not isinstance(value, Callable):
         held = {f.name: canonical(getattr(value, f.name), where) for f in dataclasses.fields(value)}
-        return {"module": _code_of(type(value), where), "held": held}
+        return {"module": code_of(type(value), where), "held": held}
     if isinstance(value, functools.partial):
         return [canonical(value.func, where), canonical(value.args, where),
                 canonical(value.keywords, where)]  # fmt: skip
     if isinstance(value, Callable):
-        return [_code_of(value, where), canonical(_held(value), where)]
+        return [code_of(value, where), canonical(_held(value), where)]
     raise BadInput(f"{where} = {value!r} cannot be stored: it is neither a value nor a function.")
 
 
@@ -65,7 +65,7 @@ def _held(function: Callable[..., Any]) -> list[Any]:
     return held
 
 
-def _code_of(code: Any, where: str) -> str:
+def code_of(code: Any, where: str) -> str:
     """A digest of the code of a class or function: its module with all that this reaches, and its
     own source, without which one function of a module could not be told from another. Where there
     is no module's file, as in a notebook, it is of the definitions that it uses."""
@@ -73,7 +73,7 @@ def _code_of(code: Any, where: str) -> str:
     if getattr(module, "__file__", None) is None and module is sys.modules["__main__"]:
         return _digest(code, _used_by(code, where))
     shipped = code.__module__.startswith("learnscope.")
-    return (_filed if shipped else _filed.__wrapped__)(code, where)
+    return (_code_of if shipped else _code_of.__wrapped__)(code, where)
 
 
 def own_code(value: Any) -> Iterator[tuple[Any, str]]:
@@ -89,7 +89,7 @@ def own_code(value: Any) -> Iterator[tuple[Any, str]]:
             yield from own_code(inner)
     elif isinstance(value, type | types.FunctionType) and is_own(value.__module__):
         with contextlib.suppress(BadInput):  # it is said where it matters
-            yield value, _code_of(value, "experiment")
+            yield value, code_of(value, "experiment")
 
 
 def _used_by(code: Any, where: str) -> str:
@@ -103,7 +103,7 @@ def _used_by(code: Any, where: str) -> str:
 
 
 @functools.cache
-def _filed(code: Any, where: str) -> str:
+def _code_of(code: Any, where: str) -> str:
     module = sys.modules.get(code.__module__)
     filed = getattr(module, "__file__", None) is not None
     text = ""
