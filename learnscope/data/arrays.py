@@ -5,7 +5,7 @@ import functools
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -41,13 +41,18 @@ class Labels(eqx.Module):
         if given.dtype.kind == "f" and not np.array_equal(np.unique(given), [-1.0, 1.0]):
             return Labels(given, None)
         names, values = np.unique(given, return_inverse=True)
-        return Labels(values, tuple(names.tolist()))
+        return Labels(values.astype(np.int32), tuple(names.tolist()))
+
+    def tolist(self) -> list[Any]:
+        """The labels as they were given."""
+        values = np.asarray(self.values).tolist()
+        return values if self.names is None else [self.names[value] for value in values]
 
     def among(self, names: tuple[Any, ...] | None) -> Array:
         """The labels as nets have them, given the classes of the training labels."""
         if names is None or self.names is None:
             return jnp.asarray(self.values, float)
-        places = np.array([names.index(name) for name in self.names])
+        places = np.array([names.index(name) for name in self.names], np.int32)
         return encode_labels(jnp.asarray(places)[self.values], len(names))
 
 
@@ -82,6 +87,11 @@ class Arrays(AbstractData):
     >>> problem.train.x.shape, problem.test.x.shape, model.names
     ((22, 5), (8, 5), ('cat', 'dog'))
     """
+
+    typical: ClassVar = {
+        "x": np.outer([-2.0, -1.0, 1.0, 2.0, 3.0, -3.0, 4.0, -4.0], [1.0, 0.5, 2.0]),
+        "y": [-1, -1, 1, 1, 1, -1, 1, -1],
+    }
 
     x: Any = eqx.field(converter=_array)
     y: Any = eqx.field(converter=Labels.of)

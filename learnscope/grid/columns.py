@@ -16,6 +16,7 @@ import numpy as np
 from learnscope.data import (
     AbstractData,
     AbstractViews,
+    Arrays,
     ClassNoise,
     GaussianParity,
     Grouped,
@@ -35,7 +36,7 @@ from learnscope.papers.meta_split.parts.linear_tasks import LinearTasks
 from learnscope.part import example_of, kinds
 
 # Data models that are no columns of their own: by them rules reach those that are.
-BRIDGES = (Grouped, Viewed)
+NOT_SHOWN = (Arrays, Grouped, Viewed)  # a user's own, and bridges to other kinds of data
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Column:
 def all_data() -> dict[str, type[AbstractData]]:
     """Every data model by name: those with presets first."""
     found = kinds(AbstractData).values()
-    return {k.__name__: k for k in (*_presets(True), *found) if k not in BRIDGES}
+    return {k.__name__: k for k in (*_presets(True), *found) if k not in NOT_SHOWN}
 
 
 def column(name: str, smoke: bool = False) -> Column:

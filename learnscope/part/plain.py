@@ -28,7 +28,7 @@ def plain(value: Any, top: bool = False, where: str = "experiment") -> Any:
         return [plain(inner, where=where) for inner in value]
     if isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # an array, or what stands for one
         return value.tolist()
     raise BadInput(f"{where} = {value!r} cannot be stored: it is code, not a value.")
 

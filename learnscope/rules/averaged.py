@@ -1,7 +1,7 @@
 """Averages of the weights that another rule trains."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Key
 from learnscope.data import Problem
 from learnscope.nets import AbstractNet, Params
 from learnscope.part import Number, choice, number, slot
+from learnscope.rules.gradient_descent import GradientDescent
 from learnscope.rules.rule import AbstractRule, State
 
 
@@ -24,6 +25,8 @@ class Averaged(AbstractRule):
     >>> Averaged(ls.rules.GradientDescent(rate=0.1), decay=0.9).decay
     0.9
     """
+
+    typical: ClassVar = {"rule": GradientDescent(rate=0.1)}
 
     rule: AbstractRule = slot(AbstractRule)
     how: str = choice("ema", "mean", default="ema")

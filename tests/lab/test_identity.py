@@ -134,7 +134,7 @@ def test_own_code_and_its_helpers_are_part_of_the_name(own):
 
     name = swept()
     assert swept() == name
-    assert swept("problem.batch(key)", "problem.test") != name
+    assert swept("return problem.train", "return problem.test") != name
 
 
 def test_a_changed_rule_is_run_anew(own, tmp_path):

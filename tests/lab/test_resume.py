@@ -245,7 +245,8 @@ def test_a_failing_box_does_not_cost_the_others(tmp_path):
     loaded = ls.load(name, tmp_path)
     assert loaded.attrs["missing_runs"] == 4
     assert loaded.loss.sel(rule="_Stumbling").isnull().all()
-    alone, _ = reported(experiment(), {"data.noise": [0.1, 0.2]}, seeds=[4, 5])
+    noises = {"data.noise": [0.1, 0.2]}
+    alone, _ = reported(experiment(), noises, seeds=[4, 5], coordinates="ambient")
     xr.testing.assert_equal(loaded.sel(rule="GradientDescent", drop=True).load(), alone)
     # Again: only what failed is tried.
     refused(lambda: reported(experiment(), over, seeds=[4, 5], store=tmp_path), "rule = _Stumbling")

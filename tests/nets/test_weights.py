@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from learnscope.nets import AbstractInnerProductNet, Weights, filters_of, replaced
+from learnscope.nets.net import summed
 from learnscope.part import flag
 from tests.small import DESCENT, PENALTY, experiment, probes, run
 
@@ -24,7 +25,7 @@ class Gained(AbstractInnerProductNet):
         return params | {"gain": jnp.ones(3)} if self.gain else params
 
     def read(self, params, seen):
-        total = sum(jax.nn.softplus(z) for z in seen)
+        total = summed(jax.nn.softplus(z) for z in seen)
         return (params["gain"] if self.gain else jnp.ones(3)) @ total
 
 
