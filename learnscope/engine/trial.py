@@ -118,7 +118,7 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
     It is tried once in a process: its parts with their choices, and which numbers are zero.
     """
     mistake = None
-    for small in _copies(experiment):
+    for small in copies(experiment):
         leaves, structure = jax.tree.flatten(small)
         key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
         try:
@@ -168,15 +168,18 @@ def _tried(trial: _Trial) -> str | None:
             return f"a trial of {type(small.rule).__name__} on {name} failed ({why_of(error)})"
 
 
-def _copies(experiment: Experiment) -> Iterator[Experiment]:
-    """The experiment with smaller counts, in a dimension above its rank: the smallest first."""
+def copies(experiment: Experiment) -> Iterator[Experiment]:
+    """The experiment with smaller counts, in a dimension above its rank (if it has one): the
+    smallest first."""
     data, net = _lowered(experiment.data), _lowered(experiment.net)
     for changes in ({"data": data, "net": net}, {"data": data}, {"net": net}, {}):
         small = dataclasses.replace(experiment, **changes)
         path = shape_path(small.data)
-        assert isinstance(small.net, AbstractInnerProductNet)
+        if path is None or not isinstance(small.net, AbstractInnerProductNet):
+            yield small
+            continue
         rank = small.data.span + small.data.sets * small.net.rows
-        yield small if path is None else small.replace(f"data.{path}", _WIDER * rank)
+        yield small.replace(f"data.{path}", _WIDER * rank)
 
 
 def _lowered(part: Any) -> Any:

@@ -82,7 +82,7 @@ def check(part: Any) -> Checks:
     True
     """
     whole, title = _experiment(part)
-    short = whole.replace("steps", min(whole.steps, _STEPS))
+    short = _small(whole).replace("steps", min(whole.steps, _STEPS))
     tried: list[Check] = []
     for name, attempt in _CHECKS.items():
         experiment = whole if attempt is _compressed else short
@@ -142,6 +142,16 @@ def _experiment(part: Any) -> tuple[Experiment, str]:
         own[slot] = (part,) if slot == "probes" else part
         experiment, title = Experiment(steps=_STEPS, **own), type(part).__name__
     return experiment, title
+
+
+def _small(experiment: Experiment) -> Experiment:
+    """The smallest copy of an experiment whose parts fit together, or (none does) itself."""
+    for small in trial.copies(experiment):
+        if float(small.data.dim) <= float(experiment.data.dim):
+            with contextlib.suppress(Exception):
+                size.check_fit(small)
+                return small
+    return experiment
 
 
 def _fits(experiment: Experiment) -> str | None:
