@@ -80,8 +80,9 @@ def source_of(thing: Any) -> str:
     except (OSError, TypeError):
         for text, line in _cells(thing) if isinstance(thing, type) else ():
             for node in ast.walk(ast.parse(text)):
-                named = isinstance(node, ast.ClassDef) and node.name == thing.__name__
-                if named and node.lineno <= (line or node.lineno) <= (node.end_lineno or 0):
+                if not isinstance(node, ast.ClassDef) or node.name != thing.__name__:
+                    continue
+                if node.lineno <= (line or node.lineno) <= (node.end_lineno or 0):
                     return ast.get_source_segment(text, node) or ""
         raise
 

@@ -6,6 +6,7 @@ the whole file, with the user's own modules that it imports. Of a script or a no
 it is the definition of what is used and of all that this uses in turn.
 """
 
+import ast
 import dataclasses
 import dis
 import hashlib
@@ -20,7 +21,8 @@ import sys
 import textwrap
 import types
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
 
 from learnscope.errors import BadInput
 from learnscope.part.code import own_file, reached_by, source_of
@@ -184,31 +186,36 @@ class Definitions:
     def text(self) -> str:
         return "\n".join(self._lines)
 
-    def define(self, thing: Any, name: str | None = None) -> None:
-        """Add a definition, after those that it uses."""
-        name = name or thing.__qualname__.partition(".")[0]
+    def define(self, thing: Any) -> None:
+        """Add the definition of a class or function, after those that it uses."""
+        name, _, inside = thing.__qualname__.partition(".")
         if name in self._done:
             return
         self._done.add(name)
-        defined = thing if "<lambda>" in name else inspect.unwrap(self._scope.get(name, thing))
         try:
-            text = textwrap.dedent(source_of(defined))
+            text = textwrap.dedent(source_of(self._scope.get(name, thing) if inside else thing))
         except (OSError, TypeError):
-            raise BadInput(
-                f"{name} cannot be sent to worker processes: its source cannot be read; define it "
-                "in a file."
-            ) from None
+            _unsent(name, "its source cannot be read; define it in a file")
         code = thing.__code__ if "<lambda>" in name else compile(text, "<definition>", "exec")
+        self._add(text, code)
+
+    def _add(self, text: str, code: types.CodeType) -> None:
         for used in _names(code):
             if used in self._scope and used not in self._done:
                 self._bring(used, self._scope[used])
         self._lines.append(text)
 
     def _bring(self, name: str, thing: Any) -> None:
-        inner = inspect.unwrap(thing) if callable(thing) else thing  # @jax.jit, @cache, ...
+        inner = inspect.unwrap(thing) if callable(thing) else thing
         coded = isinstance(inner, type | types.FunctionType)
         if coded and inner.__module__ == _MAIN:
-            self.define(inner, None if inner is thing else name)
+            decorated = inner is not thing and source_of(inner).lstrip().startswith("@")
+            if name == inner.__qualname__ and (inner is thing or decorated):
+                self.define(inner)
+                return
+            self._done.add(name)
+            text = _assignment(name, self._scope)  # slope = jax.grad(loss), say
+            self._add(text, compile(text, "<definition>", "exec"))
             return
         self._done.add(name)
         if isinstance(thing, types.ModuleType):
@@ -234,6 +241,22 @@ class Definitions:
         for thing in needed.pop(_MAIN, []):
             self.define(thing)
         self.modules += needed
+
+
+def _unsent(name: str, why: str) -> NoReturn:
+    raise BadInput(f"{name} cannot be sent to worker processes: {why}.") from None
+
+
+def _assignment(name: str, scope: dict[str, Any]) -> str:
+    """The last statement of a script or a notebook that gives a name its value."""
+    file = scope.get("__file__")
+    cells = list(scope.get("In", [])) if file is None else [Path(file).read_text("utf-8")]
+    for cell in reversed(cells):
+        for node in reversed(ast.parse(cell).body):
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                return ast.get_source_segment(cell, node) or ""
+    _unsent(name, "define it by a statement of its own, at the top level")
 
 
 def _place_of(thing: Any) -> tuple[str, str] | None:

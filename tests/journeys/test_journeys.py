@@ -24,23 +24,23 @@ from tests.small import HERE
 HELD, WORKERS = {"store": "results"}, {"cluster": 2}
 
 # The end of a script, and the last cell of a notebook: runs a study in several ways.
-REPORT = '''
+REPORT = """
 def report(study, *ways):
     from tests.journeys.users import digest
 
     for where in ways:
         found = study(**where)
         print("ran", digest(found), ls.lab.report_of(found).computed, flush=True)
-'''
-MAIN = '''
+"""
+MAIN = """
 if __name__ == "__main__":
     import json
     import sys
 
     report(globals()[sys.argv[1]], *map(json.loads, sys.argv[2:]))
-'''
+"""
 SCRIPT = users.PARTS + users.STUDY + REPORT + MAIN
-KERNEL = '''
+KERNEL = """
 import json
 import sys
 
@@ -52,7 +52,7 @@ notebook = nbformat.v4.new_notebook(cells=cells)
 nbclient.NotebookClient(notebook, timeout=300).execute()
 for output in (output for cell in cells for output in cell.outputs):
     print(output.get("text", ""), end="")
-'''
+"""
 
 
 class Ran(NamedTuple):
@@ -142,14 +142,14 @@ def test_a_changed_helper_module_is_computed_again(stored: tuple[Path, str]):
     assert computed == 4 and other != bits
 
 
-CHANGED_FILE = '''
+CHANGED_FILE = """
 report(heads, {"store": "results"}, {"store": "results"})
 x = np.load("x.npy")
 np.save("x.npy", 2 * x)
 report(heads, {"store": "results"})
 np.save("x.npy", x)
 report(heads, {"store": "results"})
-'''
+"""
 
 
 def test_a_changed_data_file_is_computed_again(folder: Path):
@@ -172,11 +172,11 @@ needs_kernel = pytest.mark.skipif(
     reason="needs nbclient and ipykernel (the extra 'dev')",
 )
 # A function that another cell's class uses; the class itself is not defined again.
-REDEFINED = '''
+REDEFINED = """
 def labels(key, size):
     signs = jnp.where(jax.random.bernoulli(key, shape=(size, 2)), 1.0, -1.0)
     return signs, -signs[:, 0] * signs[:, 1]
-'''
+"""
 
 
 @needs_kernel

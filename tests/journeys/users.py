@@ -15,7 +15,7 @@ def norm(tree):
     return jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(tree)) + 1e-30)
 '''
 
-IMPORTS = '''
+IMPORTS = """
 import dataclasses
 from functools import partial
 from typing import Any
@@ -31,7 +31,7 @@ from learnscope.data import AbstractData, Frame, Problem, Samples
 from learnscope.part import Number, choice, count, number
 from learnscope.rules import LOSSES, AbstractGradientRule
 from learnscope.rules import optimiser as opt
-'''
+"""
 
 SAM = '''
 class Sam(AbstractGradientRule):
