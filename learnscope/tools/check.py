@@ -132,10 +132,10 @@ def _experiment(part: Any) -> tuple[Experiment, str]:
             must = "it must be an experiment, a data model, a net, a rule or a probe"
             refuse_value("part", part, must)
         data = part if slot == "data" else SignalNoise(40, train=4, test=9, signal=1.0, noise=0.5)
-        classes = {} if data.labels is None else {"classes": data.labels}
+        classes = 2 if data.labels is None else data.labels
         own = {
             "data": data,
-            "net": PatchCNN(width=2, scale=0.1, **classes),
+            "net": PatchCNN(width=2, scale=0.1, classes=classes),
             "rule": GradientDescent(rate=0.05),
             "probes": (Loss(),),
         }
