@@ -7,8 +7,8 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from learnscope.data import SignalNoise
@@ -222,7 +222,10 @@ def _precise(experiment: Experiment) -> str | None:
     for precision in ("float32", "float64"):
         problem, carry, values, _ = size.shapes(experiment, "ambient", precision)
         for what, tree in (("data", problem), ("parameters", carry), ("outputs", values)):
-            for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array_like)):
+            floats = [
+                v for v in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(v), jnp.floating)
+            ]
+            for leaf in floats:
                 if str(leaf.dtype) != precision:
                     return f"its {what} have an array of {leaf.dtype} where all are {precision}"
     return None
