@@ -1,5 +1,6 @@
 """What the studies' figures share: a style, and curves with bands over seeds."""
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,18 @@ def style() -> Iterator[None]:
     }
     with mpl.rc_context(settings):
         yield
+
+
+def columns_of(panels: int) -> int:
+    """How many panels stand side by side."""
+    return 2 if panels in (2, 4) else min(3, panels)
+
+
+def headline(figure: Figure, *lines: str) -> None:
+    """A figure's title, in lines no wider than it."""
+    wide = int(14 * figure.get_figwidth())
+    wrapped = [part for line in lines for part in textwrap.wrap(line, wide)]
+    figure.suptitle("\n".join(wrapped), parse_math=False)
 
 
 def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:
