@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import xarray as xr
@@ -48,19 +49,14 @@ def probe_curves(data: xr.Dataset) -> Figure:
         for i, name in enumerate(names):
             row = grid[i] if several else [grid.flat[i]]
             own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
-            low, high = math.inf, -math.inf
             for panel, part in zip(row, shown, strict=True):
-                values = part[name].max(own) if own else part[name]
-                low, high = min(low, float(values.min())), max(high, float(values.max()))
-                _panel(panel, values, lines)
+                _panel(panel, part[name].max(own) if own else part[name], lines)
                 panel.set_title(place(part, facets), parse_math=False)
             row[0].set_ylabel(("max of " if own else "") + variable(data, name))
-            if low > 0 and high > _WIDE * low:
-                for panel in row:
-                    panel.set_yscale("log")
+            _scale(row, few[name].max(own) if own else few[name], few)
         if lines:
-            legend_below(figure, grid.flat, min(math.prod(few.sizes[d] for d in lines), 3))
-        headline(figure, _title(data), left_out)
+            _legend(figure)
+        headline(figure, _title(data, few), left_out)
     return figure
 
 
@@ -97,8 +93,37 @@ def _panel(panel: Axes, values: xr.DataArray, lines: list[str]) -> None:
     panel.set_xlabel("step")
 
 
-def _title(data: xr.Dataset) -> str:
-    """What lines and bands are, and the values of fields that do not vary."""
+def _scale(row: Any, values: xr.DataArray, data: xr.Dataset) -> None:
+    """The scale of a variable's panels: logarithmic over a wide range, and that of runs that stay
+    finite, which would be flat lines beside one that does not."""
+    diverged = _diverged(data)
+    kept = values if diverged.all() else values.where(~diverged)
+    low, high = float(kept.min()), float(kept.max())
+    log = low > 0 and high > _WIDE * low
+    for panel in row:
+        if log:
+            panel.set_yscale("log")
+        if diverged.any() and low < high:
+            reach = (high / low) ** 0.05 if log else 0.05 * (high - low)
+            panel.set_ylim((low / reach, high * reach) if log else (low - reach, high + reach))
+
+
+def _diverged(data: xr.Dataset) -> xr.DataArray:
+    """Which runs did not stay finite, as far as is known."""
+    return data["diverged_at"].notnull() if "diverged_at" in data else xr.DataArray(False)
+
+
+def _legend(figure: Figure) -> None:
+    """Below all panels, in as many columns as there is room for."""
+    names = [name for axes in figure.axes for name in axes.get_legend_handles_labels()[1]]
+    room = int(12 * figure.get_figwidth() / (max(map(len, names)) + 8))
+    legend_below(figure, figure.axes, max(1, min(room, len(set(names)), 3)))
+
+
+def _title(data: xr.Dataset, shown: xr.Dataset) -> str:
+    """What lines and bands are, the values of fields that do not vary, and what diverged."""
     seeds, used = data.sizes.get("seed", 0), data.attrs.get("coordinates_used", "")
     of = {0: "", 1: "one seed"}.get(seeds, f"median and 10-90 % of {seeds} seeds")
-    return ", ".join(filter(None, [of, used, selected(data)]))
+    gone = _diverged(shown)
+    many = f"{int(gone.sum())} of {gone.size} runs diverged" if gone.any() else ""
+    return ", ".join(filter(None, [of, used, selected(data), many]))

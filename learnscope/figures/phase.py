@@ -59,13 +59,15 @@ def heat_map(
     shown = [data.isel(dict(zip(facets, at, strict=True))) for at in places]
     with style():
         figure, blocks = _grid(len(names), len(shown))
+        gaps = False
         for name, block in zip(names, blocks, strict=True):
-            mesh, words = _block(block, shown, name, x, y, facets)
+            mesh, words, finite = _block(block, shown, name, x, y, facets)
             figure.colorbar(mesh, ax=block, label=words)
+            gaps = gaps or not finite
             for panel, part in zip(block, shown, strict=True):
                 if "place" not in (Side.of(data[x]).kind, Side.of(data[y]).kind):
                     _lines(panel, part, x, y, boundary, len(shown) > 1)
-        headline(figure, _title(data))
+        headline(figure, _title(data, gaps))
     return figure
 
 
@@ -119,30 +121,36 @@ def _grid(names: int, places: int) -> tuple[Figure, list[list[Axes]]]:
 
 def _block(
     panels: list[Axes], shown: list[xr.Dataset], name: str, x: str, y: str, facets: list[str]
-) -> tuple[Any, str]:
-    """A variable in a panel for every place, on one scale of colours; and what that scale is."""
+) -> tuple[Any, str, bool]:
+    """A variable in a panel for every place, on one scale of colours; what that scale is, and
+    whether everything is finite."""
     own = [dim for dim in shown[0][name].dims if dim not in (x, y, "seed", "step")]
-    tables = []
+    tables, whole = [], True
     for data in shown:
         values = data[name].isel(step=-1) if "step" in data[name].dims else data[name]
-        values = values.max(own) if own else values
-        tables.append((values.mean("seed") if "seed" in values.dims else values).compute())
+        values = (values.max(own) if own else values).compute()
+        there = np.isfinite(values)
+        whole = whole and bool(there.all())
+        values = values.where(there)
+        tables.append(values.mean("seed") if "seed" in values.dims else values)
     finite = np.concatenate([table.values[np.isfinite(table.values)] for table in tables])
     limits = {"vmin": finite.min(), "vmax": finite.max()} if finite.size else {}
     mesh = None
     for panel, data, table in zip(panels, shown, tables, strict=True):
         mesh = draw_heat_map(panel, table, x, y, **limits)
         panel.set_title(place(data, facets), parse_math=False)
-    return mesh, ("max of " if own else "") + variable(shown[0], name)
+        panel.set_facecolor("0.8")
+    return mesh, ("max of " if own else "") + variable(shown[0], name), whole
 
 
-def _title(data: xr.Dataset) -> str:
+def _title(data: xr.Dataset, gaps: bool) -> str:
     """The step, what means are over, and the values of fields that do not vary."""
     words = [f"step {int(data.step.values.flat[-1])}"] if "step" in data.coords else []
     if "seed" in data.dims:
         seeds = data.sizes["seed"]
         words.append(f"mean over {seeds} seeds" if seeds > 1 else "one seed")
-    return ", ".join(filter(None, [*words, selected(data)]))
+    gone = "as far as finite (grey: none is)" if gaps else ""
+    return ", ".join(filter(None, [*words, gone, selected(data)]))
 
 
 def _lines(
@@ -154,7 +162,7 @@ def _lines(
     line = None
     if experiment is not None:
         line = theory_line(data, {"experiment": experiment.to_toml()}, x, y)
-    if line is not None:
+    if line is not None and _inside(panel, *line):
         draw_line(panel, *line, "theory, constant 1")
     if boundary is not None and not (several and _elsewhere(boundary, experiment)):
         dim = str(boundary.boundary.dims[0])
@@ -164,6 +172,12 @@ def _lines(
         draw_line(panel, first, second, "found by bisection", markeredgecolor="black", **marks)
     if panel.get_legend_handles_labels()[0]:
         panel.legend(loc="best", frameon=True, framealpha=0.9)
+
+
+def _inside(panel: Axes, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a line may be seen within the limits of a panel."""
+    sides = (panel.get_xlim(), x), (panel.get_ylim(), y)
+    return all(low <= np.nanmax(at) and np.nanmin(at) <= high for (low, high), at in sides)
 
 
 def _elsewhere(boundary: xr.Dataset, experiment: Experiment | None) -> bool:

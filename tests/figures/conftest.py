@@ -11,6 +11,11 @@ NET = {"width": 2, "activation": "relu2"}
 EXPERIMENT = experiment(DESCENT, 2, 1, probes("Loss TestAccuracy"), {"dim": 30}, NET)
 
 
+def title(figure):
+    """A figure's title, on one line."""
+    return " ".join(figure.get_suptitle().split())
+
+
 @pytest.fixture(autouse=True)
 def closed():
     yield

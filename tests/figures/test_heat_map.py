@@ -8,7 +8,7 @@ from matplotlib.collections import QuadMesh
 
 import learnscope as ls
 from learnscope.figures import draw_heat_map, has_map, heat_map
-from tests.figures.conftest import EXPERIMENT, NOISES, SIGNALS
+from tests.figures.conftest import EXPERIMENT, NOISES, SIGNALS, title
 from tests.small import DESCENT, PENALTY, refused, run
 
 THEORY = "theory, constant 1"
@@ -84,7 +84,7 @@ def test_a_panel_for_every_rule_on_one_scale(by_rule):
         shown = mesh_of(axes)
         np.testing.assert_allclose(shown.get_array().reshape(3, 4), last.sel(rule=rule))
         assert shown.get_clim() == (float(last.min()), float(last.max()))
-    assert "mean over 3 seeds" in figure.get_suptitle() and "rule" not in figure.get_suptitle()
+    assert "mean over 3 seeds" in title(figure) and "rule" not in title(figure)
     assert len(maps(heat_map(by_rule))) == 4  # two variables
 
 
@@ -105,7 +105,7 @@ def test_a_further_axis_of_numbers_is_selected_and_never_averaged_over(by_rule):
     assert not has_map(wide) and has_map(by_rule)
     for left in (wide.sel(width=20), wide.isel(width=[1])):
         chosen = heat_map(left, "loss", x="noise", y="signal")
-        assert len(maps(chosen)) == 2 and "width = 20" in chosen.get_suptitle()
+        assert len(maps(chosen)) == 2 and "width = 20" in title(chosen)
 
 
 def test_there_are_only_so_many_panels(by_rule):
@@ -167,10 +167,30 @@ def test_a_measured_boundary_is_drawn_on_its_own_rule(by_rule, found):
 def test_what_is_left_of_a_result_is_drawn_too(by_rule):
     final = by_rule.learnscope.final
     assert len(maps(final.learnscope.heat_map())) == 4
-    assert "seed" not in heat_map(by_rule.mean("seed"), "loss").get_suptitle()
+    assert "seed" not in title(heat_map(by_rule.mean("seed"), "loss"))
     assert len(maps(heat_map(by_rule[["loss"]]))) == 2
     refused(lambda: heat_map(by_rule.loss), "give the values a name")
     refused(lambda: heat_map(by_rule, "los"), match="unknown variable of this sweep 'los'")
     refused(lambda: heat_map(by_rule, x="nose"), match="unknown axis of this sweep 'nose'")
     refused(lambda: heat_map(by_rule, x="noise", y="noise"), match="x and y are both 'noise'")
     refused(lambda: heat_map(by_rule.isel(rule=0, noise=0)), match="a heat map needs two axes")
+
+
+def test_a_line_outside_a_map_has_no_legend(by_rule):
+    few = by_rule.sel(rule="GradientDescent").isel(noise=[0, 1])
+    (axes,) = maps(heat_map(few, "loss"))
+    assert lines(axes) == [] and axes.get_legend() is None
+
+
+def test_cells_without_a_finite_run_are_grey_and_the_title_says_so(by_rule):
+    data = by_rule.sel(rule="GradientDescent").copy(deep=True)
+    assert "finite" not in title(heat_map(data, "loss"))
+    data["loss"] = data.loss.where((data.noise > 0.05) | (data.signal > 1.5), np.nan)
+    data["loss"] = data.loss.where((data.noise < 5) | (data.seed > 0), np.inf)
+    figure = heat_map(data, "loss", x="noise", y="signal")
+    (axes,) = maps(figure)
+    shown = mesh_of(axes).get_array().reshape(3, 4)
+    last = data.loss.isel(step=-1).transpose("signal", "noise", "seed")
+    assert shown.mask.sum() == 1 and shown.mask[0, 0]
+    np.testing.assert_allclose(shown[:, 3], last[:, 3, 1:].mean("seed"))
+    assert "as far as finite (grey: none is)" in title(figure)

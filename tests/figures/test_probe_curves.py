@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from learnscope.figures import probe_curves
+from tests.figures.conftest import title
 from tests.small import refused
 
 
@@ -49,8 +50,8 @@ def test_a_band_is_over_seeds_only(axes):
         assert all(low == high for low, high in ends) and 0 < len(ends) <= 6  # seeds agree
         shown += [low for low, _ in ends]
     assert len(set(shown)) == len(shown) and set(shown) <= set(data.loss.values.ravel())
-    assert figure.get_suptitle().startswith("median and 10-90 % of 3 seeds")
-    assert ("shown: " in figure.get_suptitle()) == (len(shown) < data.loss.size / 6)
+    assert title(figure).startswith("median and 10-90 % of 3 seeds")
+    assert ("shown: " in title(figure)) == (len(shown) < data.loss.size / 6)
 
 
 def test_few_settings_are_lines_with_a_legend_and_many_are_panels():
@@ -61,8 +62,8 @@ def test_few_settings_are_lines_with_a_legend_and_many_are_panels():
     assert labels(figure) == [f"noise = {n}" for n in range(3)]
     titles = [f"rule = {r}, rate = {n}" for r in "ab" for n in (0, 1)]
     assert [axes.get_title() for axes in panels(figure)] == titles
-    title = probe_curves(settings(noise=20, rate=20)).get_suptitle()
-    assert "shown: 6 of 20 values of noise, 4 of 20 values of rate" in " ".join(title.split())
+    figure = probe_curves(settings(noise=20, rate=20))
+    assert "shown: 6 of 20 values of noise, 4 of 20 values of rate" in title(figure)
     assert labels(probe_curves(settings())) == []
 
 
@@ -70,7 +71,17 @@ def test_a_real_result_and_what_is_left_of_it(by_rule):
     figure = probe_curves(by_rule)
     assert {axes.get_ylabel() for axes in figure.axes} >= {"training loss (nat)", "test accuracy"}
     one = probe_curves(by_rule.sel(rule="GradientDescent", signal=1.0))
-    assert "rule = GradientDescent" in one.get_suptitle() and len(panels(one)) == 2
-    assert "seeds" not in probe_curves(by_rule.mean("seed")).get_suptitle()
+    assert "rule = GradientDescent" in title(one) and len(panels(one)) == 2
+    assert "seeds" not in title(probe_curves(by_rule.mean("seed")))
     refused(lambda: probe_curves(by_rule.learnscope.final), "no steps")
     assert by_rule.learnscope.curves().axes
+
+
+def test_runs_that_diverge_do_not_flatten_the_others():
+    data = settings(noise=3)
+    data["loss"] = data.loss.where((data.noise < 2) | (data.step < 5), np.nan)
+    data["loss"] = data.loss.where((data.noise < 2) | (data.step > 0), 1e30)
+    data["diverged_at"] = data.diverged_at.where(data.noise < 2, 3.0)
+    figure = probe_curves(data)
+    assert figure.axes[0].get_ylim() == (-0.05, 1.05) and len(labels(figure)) == 3
+    assert "3 of 9 runs diverged" in title(figure)
