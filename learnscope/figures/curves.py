@@ -117,7 +117,9 @@ def _legend(figure: Figure) -> None:
     """Below all panels, in as many columns as there is room for."""
     names = [name for axes in figure.axes for name in axes.get_legend_handles_labels()[1]]
     room = int(12 * figure.get_figwidth() / (max(map(len, names)) + 8))
-    legend_below(figure, figure.axes, max(1, min(room, len(set(names)), 3)))
+    columns = max(1, min(room, len(set(names)), 3))
+    figure.set_figheight(figure.get_figheight() + 0.18 * (len(set(names)) / columns - 1))
+    legend_below(figure, figure.axes, columns)
 
 
 def _title(data: xr.Dataset, shown: xr.Dataset) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
@@ -104,7 +104,7 @@ def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
     names = [text(value) for value in values.values[few]]
     axis.set_ticks(side.at[few], names)
     axis.set_minor_locator(NullLocator())
-    if axis.axis_name == "x" and sum(map(len, names)) > _MOST_LETTERS:
+    if isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS:
         axis.set_tick_params(labelrotation=30)
 
 

@@ -79,8 +79,8 @@ def _axes(data: xr.Dataset, x: str | None, y: str | None) -> tuple[str, str, lis
     for name in (x, y):
         if name is not None and name not in dims:
             raise unknown("axis of this sweep", name, dims)
-    # The last axes of several numbers, then of one, then of categories.
-    free = sorted(dims, key=lambda dim: (is_number(data[dim]), data.sizes[dim] > 1))
+    # The last axes of numbers are taken, then those of categories, then those of a single value.
+    free = sorted(dims, key=lambda dim: (data.sizes[dim] > 1, is_number(data[dim])))
     free = [dim for dim in free if dim not in (x, y)]
     x = x or free.pop()
     y = y or free.pop()

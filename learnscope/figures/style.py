@@ -44,9 +44,10 @@ def columns_of(panels: int) -> int:
 
 
 def headline(figure: Figure, *lines: str) -> None:
-    """A figure's title, in lines no wider than it."""
+    """A figure's title, in lines no wider than it; a name stays with its value."""
     wide = int(_LETTERS * figure.get_figwidth())
-    wrapped = [part for line in lines for part in textwrap.wrap(line, wide)]
+    whole = [line.replace(" = ", "\u00a0=\u00a0") for line in lines]
+    wrapped = [part for line in whole for part in textwrap.wrap(line, wide)]
     figure.suptitle("\n".join(wrapped), parse_math=False)
 
 

@@ -52,7 +52,8 @@ def variable(data: xr.Dataset, name: str) -> str:
 
     xarray keeps attributes in arithmetic: `1 - result.test_accuracy` still says "test accuracy",
     and a time squared still has the unit s. So a long name, and the unit with it, counts only
-    for variables that a probe gives it to, or if it is nobody else's.
+    for variables that a probe gives it to, or if it is nobody else's. What arithmetic makes needs
+    a name of its own, then: the same name has the same label.
 
     >>> result = xr.Dataset({"test_accuracy": ("x", [0.9], {"long_name": "test accuracy"})})
     >>> result["error"] = 1 - result.test_accuracy

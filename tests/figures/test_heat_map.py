@@ -1,5 +1,7 @@
 """Heat maps: every cell is seen, no mean is hidden, theory speaks of what is shown."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -108,6 +110,18 @@ def test_a_further_axis_of_numbers_is_selected_and_never_averaged_over(by_rule):
         assert len(maps(chosen)) == 2 and "width = 20" in title(chosen)
 
 
+def test_axes_are_chosen_so_that_a_map_shows_most(by_rule):
+    def chosen(data):
+        axes = maps(heat_map(data, "loss"))[0]
+        return axes.get_xlabel(), axes.get_ylabel()
+
+    assert chosen(by_rule) == ("data.signal", "data.noise")
+    assert chosen(by_rule.transpose("noise", "signal", "rule", ...)) == (
+        "data.signal", "data.noise")  # fmt: skip
+    assert chosen(by_rule.isel(signal=[0])) == ("data.noise", "rule")
+    assert chosen(by_rule.isel(rule=[0], noise=[0])) == ("data.signal", "data.noise")
+
+
 def test_there_are_only_so_many_panels(by_rule):
     many = repeated(by_rule, net=[f"n{i}" for i in range(13)])
     refused(lambda: heat_map(many, "loss"), "26", "at most 24", ".sel(net='n0')")
@@ -194,3 +208,16 @@ def test_cells_without_a_finite_run_are_grey_and_the_title_says_so(by_rule):
     assert shown.mask.sum() == 1 and shown.mask[0, 0]
     np.testing.assert_allclose(shown[:, 3], last[:, 3, 1:].mean("seed"))
     assert "as far as finite (grey: none is)" in title(figure)
+
+
+def test_theory_is_that_of_the_arm_in_a_study_of_several_experiments(by_rule):
+    arms = {"plain": EXPERIMENT, "penalty": EXPERIMENT.replace("rule", PENALTY)}
+    data = by_rule.rename(rule="arm").assign_coords(arm=list(arms))
+    over = {"data.noise": NOISES, "data.signal": SIGNALS}
+    data.attrs["experiment"] = json.dumps({name: arm.to_toml() for name, arm in arms.items()})
+    data.attrs["over"] = json.dumps(dict.fromkeys(arms, json.dumps(over)))
+    assert [lines(axes) for axes in maps(heat_map(data, "loss"))] == [[THEORY], []]
+    assert lines(maps(heat_map(data.sel(arm="plain"), "loss"))[0]) == [THEORY]
+    assert lines(maps(heat_map(data.sel(arm="plain", drop=True), "loss"))[0]) == []
+    data.attrs["experiment"] = "no TOML"
+    assert [lines(axes) for axes in maps(heat_map(data, "loss"))] == [[], []]
