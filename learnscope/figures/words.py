@@ -42,8 +42,9 @@ def swept(data: xr.Dataset) -> list[str]:
             "figures are drawn of datasets: give the values a name, as in "
             "result.assign(error=1 - result.test_accuracy)."
         )
-    dims = data["diverged_at"].dims if "diverged_at" in data else data.coords.dims
-    return [str(dim) for dim in dims if dim not in ("seed", "step")]
+    dims = data["diverged_at"].dims if "diverged_at" in data else data.dims
+    # A probe's own dims have no coordinates.
+    return [str(dim) for dim in dims if dim in data.coords and dim not in ("seed", "step")]
 
 
 def variable(data: xr.Dataset, name: str) -> str:

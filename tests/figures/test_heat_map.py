@@ -183,6 +183,12 @@ def test_what_is_left_of_a_result_is_drawn_too(by_rule):
     assert len(maps(final.learnscope.heat_map())) == 4
     assert "seed" not in title(heat_map(by_rule.mean("seed"), "loss"))
     assert len(maps(heat_map(by_rule[["loss"]]))) == 2
+    by_filter = by_rule.assign(size=by_rule.loss * xr.DataArray([1.0, 2.0, 3.0], dims="filter"))
+    figure = heat_map(by_filter[["size"]].sel(rule="GradientDescent"), x="noise", y="signal")
+    expected = 3 * by_rule.loss.sel(rule="GradientDescent").isel(step=-1).mean("seed")
+    shown = mesh_of(maps(figure)[0]).get_array().reshape(3, 4)
+    np.testing.assert_allclose(shown, expected.transpose("signal", "noise"), rtol=1e-6)
+    assert figure.axes[-1].get_ylabel() == "max of size"
     refused(lambda: heat_map(by_rule.loss), "give the values a name")
     refused(lambda: heat_map(by_rule, "los"), match="unknown variable of this sweep 'los'")
     refused(lambda: heat_map(by_rule, x="nose"), match="unknown axis of this sweep 'nose'")
