@@ -102,10 +102,10 @@ def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
     """A tick at every value; at some, if they are many numbers."""
     few = slice(None, None, -(-len(side.at) // _MOST_TICKS) if is_number(values) else None)
     names = [text(value) for value in values.values[few]]
-    axis.set_ticks(side.at[few], names)
+    aslant = isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS
+    look: dict[str, Any] = {"rotation": 25, "ha": "right"} if aslant else {}
+    axis.set_ticks(side.at[few], names, **look)
     axis.set_minor_locator(NullLocator())
-    if isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS:
-        axis.set_tick_params(labelrotation=30)
 
 
 def predicted(data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: str, y: str):
