@@ -7,14 +7,15 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
+from learnscope.part import plain
 
 
 def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
     """The one experiment of all runs in `data`, but for the fields on the axes x and y.
 
     None if there are several (an axis that is neither selected nor shown), or if it cannot be told
-    which it is. A dataset names whole parts by their labels only, so a rule on an axis is known if
-    its label fits the experiment's own: its kind, and the fields in brackets.
+    which it is. Results of older versions name whole parts by their labels only: a rule on an axis
+    is then known if its label fits the experiment's own, its kind and the fields in brackets.
     """
     try:
         toml, over = _recorded(data)
@@ -27,7 +28,8 @@ def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
             values = [c.item() for c in own if c.ndim == 0] or over[path]
             if len(values) != 1:
                 return None
-            experiment = _with(experiment, path, values[0])
+            parts = json.loads(data.attrs.get("parts", "{}")).get(path, {})
+            experiment = _with(experiment, path, values[0], parts)
     except (BadInput, KeyError, TypeError, ValueError):
         return None
     return experiment
@@ -58,10 +60,12 @@ def _recorded(data: xr.Dataset) -> tuple[str, dict[str, list[Any]]]:
     return arms[arm], json.loads(over[arm])
 
 
-def _with(experiment: Experiment, path: str, value: Any) -> Experiment:
-    """The experiment with a field at the value of that label."""
+def _with(experiment: Experiment, path: str, value: Any, parts: dict[str, Any]) -> Experiment:
+    """The experiment with a field at the value of that label; `parts` are tables by label."""
     if path not in Experiment.slots:
         return experiment.replace(path, value)
+    if value in parts:
+        return experiment.replace(path, plain.part(Experiment.slots[path], parts[value], path))
     part = getattr(experiment, path)
     kind, _, fields = str(value).partition("(")
     pairs = [pair.partition("=")[::2] for pair in fields.removesuffix(")").split(", ") if pair]

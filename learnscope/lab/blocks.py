@@ -22,7 +22,16 @@ from learnscope.engine.size import Size, check_precision, run_size
 from learnscope.engine.train import recorded_steps
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
+from learnscope.lab.sweep import (
+    Axis,
+    Over,
+    Program,
+    axes,
+    check_names,
+    part_tables,
+    programs,
+    seed_list,
+)
 from learnscope.part.code import versions
 from learnscope.probes import Output
 
@@ -263,6 +272,7 @@ class Plan:
             attrs={
                 "experiment": self.experiment.text(),
                 "over": json.dumps(over),
+                **part_tables(self.axes),
                 "coordinates_used": self.coordinates,
                 **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,
