@@ -1,3 +1,9 @@
+"""The experiment that a panel shows."""
+
+import learnscope as ls
+from learnscope.figures.setting import setting
+
+
 def test_a_rule_on_an_axis_is_itself_not_the_base_of_the_same_kind():
     """Adam in place of the experiment's plain descent has the same label, and no such theory."""
     data = ls.data.SignalNoise(dim=50, train=4, test=9, signal=1.0, noise=0.5)
