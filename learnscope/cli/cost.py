@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from learnscope.engine.experiment import Record
-from learnscope.engine.size import Size
+from learnscope.engine.size import Size, machine_memory
 from learnscope.errors import BadInput
-from learnscope.lab.blocks import Plan, Plans, machine_memory
+from learnscope.lab.blocks import Plan, Plans
 from learnscope.lab.cluster import cores
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store import identity

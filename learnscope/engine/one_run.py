@@ -188,10 +188,10 @@ def _plain(problem: Problem) -> Problem:
     """The problem with inputs as one array each, whatever form they are stored in."""
     rank = problem.frame.rank
 
-    def one(samples: Samples | None) -> Any:
-        if samples is None:
+    def one(stored: Samples | None) -> Any:
+        if stored is None:
             return None
-        samples = Columns.undone(samples)
+        samples: Samples = Columns.undone(stored)
         if not isinstance(samples.x, tuple):
             return samples
         whole = [jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, rank - x.shape[-1])]) for x in samples.x]

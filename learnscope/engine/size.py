@@ -2,6 +2,9 @@
 
 import dataclasses
 import functools
+import math
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -151,3 +154,32 @@ def _bytes(tree: Any) -> int:
     # A problem may hold its data model (`Fresh`), whose ambient dimension is a Python number.
     leaves = [leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype")]
     return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)
+
+
+def machine_memory() -> float:
+    """The bytes of memory of this machine; infinite where the system does not say."""
+    if not hasattr(os, "sysconf"):
+        return math.inf
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) -> tuple[Size, ...]:
+    """The size of a run of each experiment; runs too large for this machine are refused."""
+    memory = machine_memory()
+    for experiment in listed:
+        count = experiment.steps // experiment.record.every
+        if 16 * count > memory:  # said before the steps are listed
+            raise BadInput(
+                f"one run would record {count:,} steps, for which this machine has not enough "
+                f"memory: record.every = {experiment.record.every} must be larger."
+            )
+    try:
+        sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
+    except (OverflowError, MemoryError) as error:
+        raise BadInput(f"one run has arrays that are too large: {error}.") from error
+    if (needed := max(size.bytes for size in sizes)) > memory:
+        raise BadInput(
+            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates, "
+            f"and this machine has {memory / 1e9:.3g} GB."
+        )
+    return sizes

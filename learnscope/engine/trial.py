@@ -264,7 +264,7 @@ def _story(experiment: Experiment, problem: Problem, params: Params) -> dict[str
         seen = {"outputs": state(problem.train.x), "filters": filters @ filters.T}
         return carry, seen | train.measure(experiment, state, problem)
 
-    bounds = np.array([[0, 0], *([at, at + 1] for at in (0, last // 2, last))])
+    bounds = jnp.array([[0, 0], *([at, at + 1] for at in (0, last // 2, last))])
     return jax.lax.scan(read, train.start_one(experiment, seed, problem, params), bounds)[1]
 
 
@@ -301,10 +301,10 @@ def _lifted(
         pad = lambda v: [(0, 0)] * (v.ndim - 1) + [(0, rank - v.shape[-1])]  # noqa: E731
         return jax.tree.map(lambda v: onto(jnp.pad(v, pad(v))), tree)
 
-    def samples(given: Samples | None) -> Any:
-        if given is None:
+    def samples(stored: Samples | None) -> Any:
+        if stored is None:
             return None
-        given = Columns.undone(given)
+        given: Samples = Columns.undone(stored)
         x = whole(given.x)
         if isinstance(x, tuple) and isinstance(form, jax.ShapeDtypeStruct):  # patches in one array
             patches = [patch.reshape(given.size, -1, dim) for patch in x]

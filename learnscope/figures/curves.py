@@ -2,60 +2,130 @@
 
 import itertools
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from learnscope.figures.style import curves, style
+from learnscope.errors import BadInput
+from learnscope.figures.style import columns_of, curves, headline, legend_below, style
+from learnscope.figures.words import is_number, place, selected, swept, variable
 
 _MOST_LINES = 6
+_MOST_PANELS = 4  # of a variable
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
 def probe_curves(data: xr.Dataset) -> Figure:
-    """One panel per variable, one line per value of the first axis; the band is over the rest.
+    """Every recorded variable against the step: a line for each setting, the median over its seeds
+    with a band from the 10th to the 90th percentile.
 
-    Variables with dims of their own (a filter's, a sample's) are shown by their maximum.
+    Where there are more settings than lines can be told apart, there are lines for the first axis
+    and panels side by side for the others; of an axis with too many values some are shown, and the
+    title says so. Variables with dims of their own (a filter's, a sample's) are shown by their
+    maximum.
     """
-    names = [name for name in data.data_vars if "step" in data[name].dims]
-    axes_of_sweep = [d for d in data.diverged_at.dims if d != "seed"]
-    hue = next((dim for dim in axes_of_sweep if data.sizes[dim] > 1), None)
-    if hue is not None and data.sizes[hue] > _MOST_LINES:
-        keep = [round(i * (data.sizes[hue] - 1) / (_MOST_LINES - 1)) for i in range(_MOST_LINES)]
-        data = data.isel({hue: keep})
-    columns = 2 if len(names) in (2, 4) else min(3, len(names))
-    rows = math.ceil(len(names) / columns)
+    axes = [dim for dim in swept(data) if data.sizes[dim] > 1]
+    data = data.isel({dim: 0 for dim in swept(data) if dim not in axes})
+    names = [str(name) for name in data.data_vars if "step" in data[name].dims]
+    if not names:
+        raise BadInput("this dataset has no steps to draw curves over.")
+    lines, facets = _arranged(data, axes)
+    few, left_out = _thinned(data, lines, facets)
+    shown = [few.isel(dict(zip(facets, at, strict=True)))
+             for at in itertools.product(*(range(few.sizes[dim]) for dim in facets))]  # fmt: skip
+    several = len(shown) > 1
+    across = len(shown) if several else columns_of(len(names))
+    rows = len(names) if several else math.ceil(len(names) / across)
     with style():
         figure, grid = plt.subplots(
-            rows, columns, figsize=(3.4 * columns, 2.9 * rows + 0.6), squeeze=False
-        )
-        for panel, name in itertools.zip_longest(grid.flat, names):
-            if name is None:
-                panel.set_visible(False)
-                continue
-            values = data[name]
-            inner = [d for d in values.dims if d not in (*axes_of_sweep, "seed", "step")]
-            values = values.max(inner) if inner else values
-            pooled = [d for d in axes_of_sweep if d != hue]
-            if pooled:
-                values = values.stack(run=[*pooled, "seed"]).drop_vars([*pooled, "seed", "run"])
-                values = values.rename(run="seed")
-            line = values if hue is not None else values.expand_dims(all=["all runs"])
-            curves(panel, line, hue or "all", f"{hue} = {{}}" if hue else "{}")
-            low, high = float(line.min()), float(line.max())
-            if low > 0 and high > _WIDE * low:
-                panel.set_yscale("log")
-            text = data[name].attrs.get("long_name", name)
-            unit = data[name].attrs.get("units", "1")
-            panel.set_ylabel(
-                ("max of " if inner else "") + text + (f" ({unit})" if unit != "1" else "")
-            )
-            panel.set_xlabel("step")
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 3))
-        runs = math.prod(data.diverged_at.shape)
-        figure.suptitle(
-            f"median and 10-90 % of {runs} runs, {data.attrs.get('coordinates_used', '')}"
-        )
+            rows, across, figsize=(3.4 * across, 2.9 * rows + 0.6), squeeze=False,
+            sharey="row" if several else False,
+        )  # fmt: skip
+        for panel in grid.flat[len(names) * len(shown) :]:
+            panel.set_visible(False)
+        for i, name in enumerate(names):
+            row = grid[i] if several else [grid.flat[i]]
+            own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
+            for panel, part in zip(row, shown, strict=True):
+                _panel(panel, part[name].max(own) if own else part[name], lines)
+                panel.set_title(place(part, facets), parse_math=False)
+            row[0].set_ylabel(("max of " if own else "") + variable(data, name))
+            _scale(row, few[name].max(own) if own else few[name], few)
+        if lines:
+            _legend(figure)
+        headline(figure, _title(data, few), left_out)
     return figure
+
+
+def _arranged(data: xr.Dataset, axes: list[str]) -> tuple[list[str], list[str]]:
+    """The axes with a line for each value, and those with a panel: categories before numbers."""
+    if math.prod(data.sizes[dim] for dim in axes) <= _MOST_LINES:
+        return axes, []
+    return axes[:1], sorted(axes[1:], key=lambda dim: is_number(data[dim]))
+
+
+def _thinned(data: xr.Dataset, lines: list[str], facets: list[str]) -> tuple[xr.Dataset, str]:
+    """Some values of axes that have too many, from the first to the last; and which axes those
+    are."""
+    keep: dict[str, list[int]] = {}
+    for dims, room in ((lines, _MOST_LINES), (facets, _MOST_PANELS)):
+        for dim in dims:
+            size = data.sizes[dim]
+            most = min(room, size)
+            room = max(room // most, 1)
+            if most < size:
+                keep[dim] = [round(i * (size - 1) / max(most - 1, 1)) for i in range(most)]
+    said = [f"{len(at)} of {data.sizes[dim]} values of {dim}" for dim, at in keep.items()]
+    return data.isel(keep), f"shown: {', '.join(said)}" if said else ""
+
+
+def _panel(panel: Axes, values: xr.DataArray, lines: list[str]) -> None:
+    """A variable's lines: of all settings on the axes `lines`."""
+    values = values if "seed" in values.dims else values.expand_dims("seed")
+    there = [dim for dim in lines if dim in values.dims]
+    places = itertools.product(*(range(values.sizes[dim]) for dim in there))
+    settings = [values.isel(dict(zip(there, at, strict=True))) for at in places]
+    names = xr.DataArray([place(each, there) for each in settings], dims="line", name="line")
+    curves(panel, xr.concat([each.reset_coords(drop=True) for each in settings], names), "line")
+    panel.set_xlabel("step")
+
+
+def _scale(row: Any, values: xr.DataArray, data: xr.Dataset) -> None:
+    """The scale of a variable's panels: logarithmic over a wide range, and that of runs that stay
+    finite, which would be flat lines beside one that does not."""
+    diverged = _diverged(data)
+    kept = values if diverged.all() else values.where(~diverged)
+    low, high = float(kept.min()), float(kept.max())
+    log = low > 0 and high > _WIDE * low
+    for panel in row:
+        if log:
+            panel.set_yscale("log")
+        if diverged.any() and low < high:
+            reach = (high / low) ** 0.05 if log else 0.05 * (high - low)
+            panel.set_ylim((low / reach, high * reach) if log else (low - reach, high + reach))
+
+
+def _diverged(data: xr.Dataset) -> xr.DataArray:
+    """Which runs did not stay finite, as far as is known."""
+    return data["diverged_at"].notnull() if "diverged_at" in data else xr.DataArray(False)
+
+
+def _legend(figure: Figure) -> None:
+    """Below all panels, in as many columns as there is room for."""
+    names = [name for axes in figure.axes for name in axes.get_legend_handles_labels()[1]]
+    room = int(12 * figure.get_figwidth() / (max(map(len, names)) + 8))
+    columns = max(1, min(room, len(set(names)), 3))
+    figure.set_figheight(figure.get_figheight() + 0.18 * (len(set(names)) / columns - 1))
+    legend_below(figure, figure.axes, columns)
+
+
+def _title(data: xr.Dataset, shown: xr.Dataset) -> str:
+    """What lines and bands are, the values of fields that do not vary, and what diverged."""
+    seeds, used = data.sizes.get("seed", 0), data.attrs.get("coordinates_used", "")
+    of = {0: "", 1: "one seed"}.get(seeds, f"median and 10-90 % of {seeds} seeds")
+    gone = _diverged(shown)
+    many = f"{int(gone.sum())} of {gone.size} runs diverged" if gone.any() else ""
+    return ", ".join(filter(None, [of, used, selected(data), many]))

@@ -1,60 +1,111 @@
 """Phase diagrams: a heat map over two axes, boundaries in it, and the theory's line."""
 
+import dataclasses
 import json
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis, XAxis
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
 from learnscope import theory
 from learnscope.errors import BadInput
 from learnscope.figures.style import COLOURS
+from learnscope.figures.words import is_number, label, text
 from learnscope.lab import Experiment
 
 _HALO = [withStroke(linewidth=3, foreground="white", alpha=0.85)]
-# Neighbours whose ratios differ by less than this, over a range of more than that: logarithmic.
-_EVEN, _WIDE = 1.05, 3.0
+_WIDE = 3.0  # a range beyond which an axis may be logarithmic
+_THINNEST = 0.02  # least share of an axis for a cell, where there are few
+_MOST_TICKS = 12  # of numbers that lie side by side
+_MOST_LETTERS = 40  # below a map, for words on a line
 
 
 def is_geometric(values: np.ndarray) -> bool:
-    """Whether values are spaced evenly in their logarithms rather than in themselves.
+    """Whether values are spaced more evenly in their logarithms than in themselves.
 
     >>> is_geometric(np.array([1.0, 10.0, 100.0])), is_geometric(np.array([1.0, 2.0, 3.0, 4.0]))
     (True, False)
     """
     if len(values) < 3 or (values <= 0).any() or values.max() < _WIDE * values.min():
         return False
-    ratios = values[1:] / values[:-1]
-    return bool(ratios.max() < _EVEN * ratios.min())
+    return _evenness(np.log(values)) > _evenness(values)
+
+
+def _evenness(values: np.ndarray) -> float:
+    """The least distance of neighbours as a share of the mean one."""
+    distances = np.abs(np.diff(values))
+    return float(distances.min() / distances.mean())
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """An axis of a map: where its values and the edges of their cells lie, and on which scale.
+
+    Edges are the means of neighbours: geometric ones on a logarithmic axis (`log`), arithmetic ones
+    on a `linear` one. Categories, and numbers of which a cell would be too thin to be seen, lie
+    side by side (`place`).
+    """
+
+    at: np.ndarray
+    edges: np.ndarray
+    kind: str
+
+    @staticmethod
+    def of(values: xr.DataArray) -> "Side":
+        """The side for the values of an axis, numbers in rising order.
+
+        >>> Side.of(xr.DataArray([1.0, 100.0, 1e4])).edges
+        array([1.e-01, 1.e+01, 1.e+03, 1.e+05])
+        """
+        if is_number(values) and np.isfinite(values).all():
+            at = np.sort(values.values.astype(float))
+            kind = "log" if is_geometric(at) else "linear"
+            edges = _edges(np.log(at) if kind == "log" else at)
+            widths = np.diff(edges)
+            if widths.min() >= widths.sum() * min(_THINNEST, 0.5 / len(at)):
+                return Side(at, np.exp(edges) if kind == "log" else edges, kind)
+        at = np.arange(values.size, dtype=float)
+        return Side(at, _edges(at), "place")
+
+
+def _edges(at: np.ndarray) -> np.ndarray:
+    """Midpoints of neighbours, and as far beyond the first and the last."""
+    if len(at) == 1:
+        return at[0] + np.array([-0.5, 0.5]) * (abs(at[0]) or 1.0)
+    inner = (at[1:] + at[:-1]) / 2
+    return np.concatenate([[2 * at[0] - inner[0]], inner, [2 * at[-1] - inner[-1]]])
 
 
 def draw_heat_map(axes: Axes, values: xr.DataArray, x: str, y: str, **settings: Any) -> Any:
     """A coloured cell for each pair of values on two axes; the mesh, for a colour bar."""
-    table = values.transpose(y, x)
-    sides = [np.asarray(table[dim].values) for dim in (x, y)]
-    numeric = [np.issubdtype(side.dtype, np.number) for side in sides]
-    at = [s.astype(float) if n else np.arange(len(s)) for s, n in zip(sides, numeric, strict=True)]
-    settings = {"cmap": "viridis", "shading": "nearest", "rasterized": True} | settings
-    mesh = axes.pcolormesh(*at, np.asarray(table.values, float), **settings)
+    numbers = [dim for dim in (x, y) if is_number(values[dim])]
+    table = values.transpose(y, x).sortby(numbers)
+    across, up = (Side.of(table[dim]) for dim in (x, y))
+    settings = {"cmap": "viridis", "shading": "flat", "rasterized": True} | settings
+    mesh = axes.pcolormesh(across.edges, up.edges, np.asarray(table.values, float), **settings)
     axes.grid(False)
-    for side, number, set_scale, set_ticks in zip(
-        sides, numeric, (axes.set_xscale, axes.set_yscale), (axes.set_xticks, axes.set_yticks),
-        strict=True,
-    ):  # fmt: skip
-        if not number:
-            set_ticks(np.arange(len(side)), [str(v) for v in side])
-        elif is_geometric(side.astype(float)):
-            set_scale("log")
-    axes.set(xlabel=label(values, x), ylabel=label(values, y))
+    axes.set(xscale="log" if across.kind == "log" else "linear",
+             yscale="log" if up.kind == "log" else "linear",
+             xlim=across.edges[[0, -1]], ylim=up.edges[[0, -1]],
+             xlabel=label(values, x), ylabel=label(values, y))  # fmt: skip
+    for dim, side, axis in ((x, across, axes.xaxis), (y, up, axes.yaxis)):
+        if side.kind == "place" or len(side.at) == 1:
+            _ticks(axis, side, table[dim])
     return mesh
 
 
-def label(values: xr.DataArray | xr.Dataset, dim: str) -> str:
-    """An axis by its field, such as `data.noise`."""
-    return str(values[dim].attrs.get("field", dim))
+def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
+    """A tick at every value; at some, if they are many numbers."""
+    few = slice(None, None, -(-len(side.at) // _MOST_TICKS) if is_number(values) else None)
+    names = [text(value) for value in values.values[few]]
+    aslant = isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS
+    look: dict[str, Any] = {"rotation": 25, "ha": "right"} if aslant else {}
+    axis.set_ticks(side.at[few], names, **look)
+    axis.set_minor_locator(NullLocator())
 
 
 def predicted(data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: str, y: str):
@@ -81,13 +132,19 @@ def predicted(data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: st
 def theory_line(
     data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: str, y: str
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The theory's boundary as points in the plane of two axes; None if there is none."""
+    """The theory's boundary as points in the plane of two axes; None if there is none.
+
+    `attributes` has the text of the experiment at the values of all other axes. Where other fields
+    change together with the one that theory predicts, there is no line.
+    """
     for along, across in ((x, y), (y, x)):
-        if not np.issubdtype(data[along].dtype, np.number):
+        zipped = sum(coord.dims == (across,) for coord in data.coords.values()) > 1
+        if zipped or not is_number(data[along]):
             continue
         line = predicted(data, attributes, label(data, across), along)
         if np.isfinite(line).any():
-            at = data[along].values
+            order = np.argsort(data[along].values)
+            at, line = data[along].values[order], line[order]
             return (at, line) if along == x else (line, at)
     return None
 

@@ -1,19 +1,28 @@
 """Figures of phase diagrams: any probe over any two axes, and boundaries."""
 
+import itertools
+import json
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from learnscope.errors import BadInput, unknown
-from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line, theory_line
-from learnscope.figures.style import style
+from learnscope.figures.diagram import Side, draw_boundary, draw_heat_map, draw_line, theory_line
+from learnscope.figures.setting import same_parts, setting
+from learnscope.figures.style import columns_of, headline, style
+from learnscope.figures.words import is_number, place, selected, swept, variable
+from learnscope.lab import Experiment
+from learnscope.probes.probe import RESERVED
 
 _MOST_LINES = 8
+_MOST_PANELS = 24
 _FEWEST = 3  # values on each of two axes, for a map to say more than curves
 
 
@@ -26,68 +35,172 @@ def heat_map(
 ) -> Figure:
     """A probe after the last step over two axes of a sweep, with the theory's boundary.
 
-    Means over seeds; other axes of the sweep are averaged over too, and dims of the probe's own are
-    shown by their maximum. Without `of` there is one panel per probe; without `x` and `y` the
-    sweep's last two axes are taken. `boundary` is a result of `learnscope.boundary` to draw on top.
+    Means over seeds, and over nothing else: there is a panel for every value of a further axis of
+    categories (rules, nets, names), and of a further axis of numbers one value must be selected.
+    Dims of the probe's own are shown by their maximum. The theory's line is that of the very
+    experiment in its panel. Without `of` every probe is drawn; without `x` and `y` the sweep's last
+    two axes of numbers are taken. `boundary` is a result of `learnscope.boundary` to draw on top.
     """
-    swept = [str(dim) for dim in data.diverged_at.dims if dim != "seed"]
-    if len(swept) < 2:
-        raise BadInput(f"a heat map needs two axes, and this sweep has {len(swept)}.")
+    x, y, facets = _axes(data, x, y)
+    data = data.isel({dim: 0 for dim in swept(data) if dim not in (x, y, *facets)})
+    names = _names(data, of, x, y)
+    sizes = [data.sizes[dim] for dim in facets]
+    panels = len(names) * math.prod(sizes)
+    if panels > _MOST_PANELS:
+        choose = [f"of={names[0]!r}"] * (len(names) > 1)
+        choose += [f".sel({dim}={data[dim][0].item()!r})" for dim in facets]
+        raise BadInput(
+            f"a figure has at most {_MOST_PANELS} heat maps, and this one would have {panels}: "
+            f"choose some of them, as with {' or '.join(choose)}."
+        )
+    if boundary is not None and boundary.boundary.dims[0] not in (x, y):
+        raise BadInput(f"this boundary is over {boundary.boundary.dims[0]}, not over {x} or {y}.")
+    places = itertools.product(*map(range, sizes))
+    shown = [data.isel(dict(zip(facets, at, strict=True))) for at in places]
+    with style():
+        figure, blocks = _grid(len(names), len(shown))
+        gaps = False
+        for name, block in zip(names, blocks, strict=True):
+            mesh, words, finite = _block(block, shown, name, x, y, facets)
+            figure.colorbar(mesh, ax=block, label=words)
+            gaps = gaps or not finite
+            for panel, part in zip(block, shown, strict=True):
+                if "place" not in (Side.of(data[x]).kind, Side.of(data[y]).kind):
+                    _lines(panel, part, x, y, boundary, len(shown) > 1)
+        headline(figure, _title(data, gaps))
+    return figure
+
+
+def _axes(data: xr.Dataset, x: str | None, y: str | None) -> tuple[str, str, list[str]]:
+    """The two axes of a map, and those with a panel for each value."""
+    dims = swept(data)
+    if len(dims) < 2:
+        raise BadInput(f"a heat map needs two axes, and this sweep has {len(dims)}.")
     for name in (x, y):
-        if name is not None and name not in swept:
-            raise unknown("axis of this sweep", name, swept)
-    free = [dim for dim in swept if dim not in (x, y)]
+        if name is not None and name not in dims:
+            raise unknown("axis of this sweep", name, dims)
+    # The last axes of numbers are taken, then those of categories, then those of a single value.
+    free = sorted(dims, key=lambda dim: (data.sizes[dim] > 1, is_number(data[dim])))
+    free = [dim for dim in free if dim not in (x, y)]
     x = x or free.pop()
     y = y or free.pop()
     if x == y:
         raise BadInput(f"x and y are both '{x}'; a heat map needs two axes.")
-    names = [str(n) for n in data.data_vars if "step" in data[n].dims]
-    if of is not None and of not in names:
-        raise unknown("variable of this sweep", of, names)
-    names = names if of is None else [of]
-    columns = 2 if len(names) in (2, 4) else min(3, len(names))
-    rows = math.ceil(len(names) / columns)
-    with style():
-        figure, grid = plt.subplots(
-            rows, columns, figsize=(4.6 * columns, 3.8 * rows + 0.4), squeeze=False
-        )
-        for panel in grid.flat[len(names) :]:
-            panel.set_visible(False)
-        for panel, name in zip(grid.flat, names, strict=False):
-            last = data[name].isel(step=-1)
-            inner = [d for d in last.dims if d not in (*swept, "seed")]
-            values = last.max(inner) if inner else last
-            averaged = values.mean([d for d in values.dims if d not in (x, y)])
-            mesh = draw_heat_map(panel, averaged, x, y)
-            unit = data[name].attrs.get("units", "1")
-            text = ("max of " if inner else "") + data[name].attrs.get("long_name", name)
-            figure.colorbar(mesh, ax=panel, label=text + (f" ({unit})" if unit != "1" else ""))
-            _lines(panel, data, x, y, boundary)
+    further = [dim for dim in dims if dim not in (x, y) and data.sizes[dim] > 1]
+    for dim in further:
+        if is_number(data[dim]):
+            raise BadInput(
+                f"a heat map has two axes, and no mean is taken over '{dim}': select one of its "
+                f"{data.sizes[dim]} values, as in .sel({dim}={data[dim][0].item()!r})."
+            )
+    return x, y, further
+
+
+def _names(data: xr.Dataset, of: str | None, x: str, y: str) -> list[str]:
+    """The variables to draw: what was recorded at every step, or what is left of it."""
+    can = [str(n) for n, values in data.data_vars.items() if {x, y} <= set(values.dims)]
+    if of is not None and of not in can:
+        raise unknown("variable of this sweep", of, can)
+    stepwise = [name for name in can if "step" in data[name].dims]
+    recorded = stepwise or [name for name in can if name not in RESERVED]
+    return recorded if of is None else [of]
+
+
+def _grid(names: int, places: int) -> tuple[Figure, list[list[Axes]]]:
+    """A figure, and the panels of every variable: together, if each has several."""
+    across = columns_of(places if places > 1 else names)
+    cells = across * math.ceil(places / across) if places > 1 else 1  # of a variable
+    rows = math.ceil(names * cells / across)
+    size = (4.6 * across, 3.8 * rows + 0.4)
+    figure, grid = plt.subplots(rows, across, figsize=size, squeeze=False)
+    blocks = [list(grid.flat[i * cells : i * cells + places]) for i in range(names)]
+    for panel in {*grid.flat} - {panel for block in blocks for panel in block}:
+        panel.remove()
+    return figure, blocks
+
+
+def _block(
+    panels: list[Axes], shown: list[xr.Dataset], name: str, x: str, y: str, facets: list[str]
+) -> tuple[Any, str, bool]:
+    """A variable in a panel for every place, on one scale of colours; what that scale is, and
+    whether everything is finite."""
+    own = [dim for dim in shown[0][name].dims if dim not in (x, y, "seed", "step")]
+    tables, whole = [], True
+    for data in shown:
+        values = data[name].isel(step=-1) if "step" in data[name].dims else data[name]
+        values = (values.max(own) if own else values).compute()
+        there = np.isfinite(values)
+        whole = whole and bool(there.all())
+        values = values.where(there)
+        tables.append(values.mean("seed") if "seed" in values.dims else values)
+    finite = np.concatenate([table.values[np.isfinite(table.values)] for table in tables])
+    limits = {"vmin": finite.min(), "vmax": finite.max()} if finite.size else {}
+    mesh = None
+    for panel, data, table in zip(panels, shown, tables, strict=True):
+        mesh = draw_heat_map(panel, table, x, y, **limits)
+        panel.set_title(place(data, facets), parse_math=False)
+        panel.set_facecolor("0.8")
+    return mesh, ("max of " if own else "") + variable(shown[0], name), whole
+
+
+def _title(data: xr.Dataset, gaps: bool) -> str:
+    """The step, what means are over, and the values of fields that do not vary."""
+    words = [f"step {int(data.step.values.flat[-1])}"] if "step" in data.coords else []
+    if "seed" in data.dims:
         seeds = data.sizes["seed"]
-        over = f"{seeds} seed{'s' * (seeds > 1)}" + (f" and {', '.join(free)}" if free else "")
-        figure.suptitle(f"step {int(data.step[-1])}, mean over {over}")
-    return figure
+        words.append(f"mean over {seeds} seeds" if seeds > 1 else "one seed")
+    gone = "as far as finite (grey: none is)" if gaps else ""
+    return ", ".join(filter(None, [*words, gone, selected(data)]))
 
 
-def _lines(panel, data: xr.Dataset, x: str, y: str, boundary: xr.Dataset | None) -> None:
-    """The theory's boundary along whichever axis theory gives it, and a measured one."""
-    line = theory_line(data, data.attrs, x, y)
-    if line is not None:
+def _lines(
+    panel: Axes, data: xr.Dataset, x: str, y: str, boundary: xr.Dataset | None, several: bool
+) -> None:
+    """The theory's boundary along whichever axis theory gives it, and a measured one; among
+    several panels only in that of its experiment."""
+    experiment = setting(data, x, y)
+    line = None
+    if experiment is not None:
+        line = theory_line(data, {"experiment": experiment.to_toml()}, x, y)
+    if line is not None and _inside(panel, *line):
         draw_line(panel, *line, "theory, constant 1")
-        panel.legend(loc="best", frameon=True, framealpha=0.9)
-    if boundary is not None:
+    if boundary is not None and not (several and _elsewhere(boundary, experiment)):
         dim = str(boundary.boundary.dims[0])
         at, found = boundary[dim].values.astype(float), boundary.boundary.values
         first, second = (found, at) if dim == y else (at, found)
         marks = {"color": "white", "linestyle": "", "marker": "o", "markersize": 4}
         draw_line(panel, first, second, "found by bisection", markeredgecolor="black", **marks)
+    if panel.get_legend_handles_labels()[0]:
         panel.legend(loc="best", frameon=True, framealpha=0.9)
 
 
+def _inside(panel: Axes, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a line may be seen within the limits of a panel."""
+    sides = (panel.get_xlim(), x), (panel.get_ylim(), y)
+    return all(low <= np.nanmax(at) and np.nanmin(at) <= high for (low, high), at in sides)
+
+
+def _elsewhere(boundary: xr.Dataset, experiment: Experiment | None) -> bool:
+    """Whether a measured boundary is of another experiment, or of one that is not known."""
+    if experiment is None:
+        return True
+    measured = Experiment.from_toml(boundary.attrs["experiment"])
+    fields = [boundary.attrs["x"], *json.loads(boundary.attrs["y"])]
+    return not same_parts(experiment, measured, fields)
+
+
 def has_map(data: xr.Dataset) -> bool:
-    """Whether a sweep has two axes with enough values for a map."""
-    sizes = [data.sizes[dim] for dim in data.diverged_at.dims if dim != "seed"]
-    return sum(size >= _FEWEST for size in sizes) >= 2
+    """Whether a sweep has two axes with enough values for a map, and no more of numbers than two;
+    and few enough categories."""
+    sizes = [data.sizes[dim] for dim in swept(data)]
+    if sum(size >= _FEWEST for size in sizes) < 2:
+        return False
+    try:
+        x, y, facets = _axes(data, None, None)
+    except BadInput:
+        return False
+    panels = math.prod(data.sizes[dim] for dim in facets) * len(_names(data, None, x, y))
+    return panels <= _MOST_PANELS
 
 
 def boundary_figure(found: xr.Dataset) -> Figure:

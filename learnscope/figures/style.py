@@ -1,5 +1,6 @@
 """What the studies' figures share: a style, and curves with bands over seeds."""
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from learnscope import evidence
 # Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
 # distinction.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+_LETTERS = 11  # to an inch of a title
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -36,6 +38,19 @@ def style() -> Iterator[None]:
         yield
 
 
+def columns_of(panels: int) -> int:
+    """How many panels stand side by side."""
+    return 2 if panels in (2, 4) else min(3, panels)
+
+
+def headline(figure: Figure, *lines: str) -> None:
+    """A figure's title, in lines no wider than it; a name stays with its value."""
+    wide = int(_LETTERS * figure.get_figwidth())
+    whole = [line.replace(" = ", "\u00a0=\u00a0") for line in lines]
+    wrapped = [part for line in whole for part in textwrap.wrap(line, wide)]
+    figure.suptitle("\n".join(wrapped), parse_math=False)
+
+
 def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:
     """A figure of a study, drawn in this style."""
     return evidence.Figure(title, needs, style()(draw))
@@ -44,7 +59,7 @@ def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> e
 def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
     """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
     for position, value in enumerate(data[hue].values):
-        one = data.sel({hue: value})
+        one = data.sel({hue: value}).dropna("step", how="all")
         low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
         colour = COLOURS[position % len(COLOURS)]
         text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)

@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,11 +17,20 @@ import numpy as np
 import xarray as xr
 
 from learnscope.engine.experiment import Experiment
-from learnscope.engine.size import Size, check_precision, run_size
+from learnscope.engine.size import Size, check_precision, run_sizes
 from learnscope.engine.train import recorded_steps
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
-from learnscope.lab.sweep import Axis, Over, Program, axes, check_names, programs, seed_list
+from learnscope.lab.sweep import (
+    Axis,
+    Over,
+    Program,
+    axes,
+    check_names,
+    part_tables,
+    programs,
+    seed_list,
+)
 from learnscope.part.code import versions
 from learnscope.probes import Output
 
@@ -131,7 +139,7 @@ class Plan:
         chosen, why = choose(coordinates, split)
         if chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
-        sizes = _sizes([program.experiment for program in split], chosen, precision)
+        sizes = run_sizes([program.experiment for program in split], chosen, precision)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
     @functools.cached_property
@@ -263,6 +271,7 @@ class Plan:
             attrs={
                 "experiment": self.experiment.text(),
                 "over": json.dumps(over),
+                **part_tables(self.axes),
                 "coordinates_used": self.coordinates,
                 **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,
@@ -320,32 +329,3 @@ def block_shape(shape: Sequence[int], batch: int, limit: int) -> tuple[int, ...]
 
 def _range(names: Sequence[Any], first: int, last: int) -> str:
     return str(names[first]) if first == last else f"{names[first]} to {names[last]}"
-
-
-def machine_memory() -> float:
-    """The bytes of memory of this machine; infinite where the system does not say."""
-    if not hasattr(os, "sysconf"):
-        return math.inf
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _sizes(listed: Sequence[Experiment], coordinates: str, precision: str) -> tuple[Size, ...]:
-    """The size of a run of each experiment; runs too large for this machine are refused."""
-    memory = machine_memory()
-    for experiment in listed:
-        count = experiment.steps // experiment.record.every
-        if 16 * count > memory:  # said before the steps are listed
-            raise BadInput(
-                f"one run would record {count:,} steps, for which this machine has not enough "
-                f"memory: record.every = {experiment.record.every} must be larger."
-            )
-    try:
-        sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
-    except (OverflowError, MemoryError) as error:
-        raise BadInput(f"one run has arrays that are too large: {error}.") from error
-    if (needed := max(size.bytes for size in sizes)) > memory:
-        raise BadInput(
-            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates, "
-            f"and this machine has {memory / 1e9:.3g} GB."
-        )
-    return sizes

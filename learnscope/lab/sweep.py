@@ -1,7 +1,9 @@
 """Sweeps: which fields vary, and how they split into programs."""
 
+import contextlib
 import dataclasses
 import itertools
+import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,8 +13,8 @@ import numpy as np
 from learnscope.engine.experiment import Experiment
 from learnscope.engine.program import Program
 from learnscope.errors import BadInput, refuse_value
-from learnscope.part import field_kind, labels
-from learnscope.part.plain import values_of
+from learnscope.part import AbstractPart, field_kind, labels
+from learnscope.part.plain import plain, values_of
 from learnscope.probes.probe import RESERVED
 
 Over = Mapping[str, Any] | Sequence[Any] | None
@@ -117,6 +119,19 @@ def _axis(path: str, value: Any) -> Axis:
 
 def _repeated(names: list[str]) -> list[str]:
     return [name for name in names if names.count(name) > 1]
+
+
+def part_tables(swept: Sequence[Axis]) -> dict[str, str]:
+    """Parts on axes by field and label, as tables, where they have a text form: an attribute of
+    the dataset."""
+    tables: dict[str, dict[str, Any]] = {}
+    for axis in swept:
+        for path, values in axis.fields.items():
+            for label, value in zip(axis.labels(path), values, strict=True):
+                with contextlib.suppress(BadInput):
+                    if isinstance(value, AbstractPart):
+                        tables.setdefault(path, {})[label] = plain(value)
+    return {"parts": json.dumps(tables)} if tables else {}
 
 
 def check_names(swept: Sequence[Axis], experiment: Experiment) -> None:

@@ -44,7 +44,7 @@ def canonical(value: Any, where: str = "experiment") -> Any:
         value = np.ascontiguousarray(value)
         digest = hashlib.sha256(value).hexdigest()
         return {"array": digest, "shape": list(value.shape), "dtype": str(value.dtype)}
-    if isinstance(value, eqx.Module) and not isinstance(value, Callable):
+    if isinstance(value, eqx.Module):
         held = {f.name: canonical(getattr(value, f.name), where) for f in dataclasses.fields(value)}
         return {"module": code_of(type(value), where), "held": held}
     if isinstance(value, functools.partial):

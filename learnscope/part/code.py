@@ -7,6 +7,7 @@ stored sweep, a changed formula does.
 """
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -15,7 +16,7 @@ import linecache
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,37 @@ _WORDS = ("learnscope.errors", "learnscope.part.plain", "learnscope.part.python"
 
 
 _loaded: dict[str, tuple[Any, int]] = {}
+_COMPUTING = ("learnscope", "jax", "jaxlib", "equinox", "optax", "diffrax", "numpy")
 
 
 @functools.cache
 def versions() -> dict[str, str]:
     """The versions of the software that decides numbers; read from files once."""
-    return {name: version(name) for name in ("learnscope", "jax")}
+    found = {}
+    for name in _COMPUTING:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+@functools.cache
+def commit() -> str | None:
+    """The commit that learnscope was checked out at, in short; None if it was installed."""
+    git = _OWN.parent / ".git"
+    with contextlib.suppress(OSError, ValueError):
+        if git.is_file():  # a worktree: the file names its folder
+            git = Path(git.read_text(encoding="utf-8").split(": ", 1)[1].strip())
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not head.startswith("ref: "):
+            return head[:7]
+        name = head.removeprefix("ref: ")
+        shared = git / "commondir"
+        base = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
+        if (base / name).is_file():
+            return (base / name).read_text(encoding="utf-8")[:7]
+        packed = (base / "packed-refs").read_text(encoding="utf-8").splitlines()
+        return next(line[:7] for line in packed if line.endswith(f" {name}"))
+    return None
 
 
 def reached_by(modules: Iterable[str]) -> set[str]:

@@ -7,8 +7,8 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from learnscope.data import SignalNoise
@@ -132,10 +132,10 @@ def _experiment(part: Any) -> tuple[Experiment, str]:
             must = "it must be an experiment, a data model, a net, a rule or a probe"
             refuse_value("part", part, must)
         data = part if slot == "data" else SignalNoise(40, train=4, test=9, signal=1.0, noise=0.5)
-        classes = {} if data.labels is None else {"classes": data.labels}
+        classes = 2 if data.labels is None else data.labels
         own = {
             "data": data,
-            "net": PatchCNN(width=2, scale=0.1, **classes),
+            "net": PatchCNN(width=2, scale=0.1, classes=classes),
             "rule": GradientDescent(rate=0.05),
             "probes": (Loss(),),
         }
@@ -232,7 +232,10 @@ def _precise(experiment: Experiment) -> str | None:
     for precision in ("float32", "float64"):
         problem, carry, values, _ = size.shapes(experiment, "ambient", precision)
         for what, tree in (("data", problem), ("parameters", carry), ("outputs", values)):
-            for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array_like)):
+            floats = [
+                v for v in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(v), jnp.floating)
+            ]
+            for leaf in floats:
                 if str(leaf.dtype) != precision:
                     return f"its {what} have an array of {leaf.dtype} where all are {precision}"
     return None

@@ -42,16 +42,18 @@ class Scope:
     @property
     def final(self) -> xr.Dataset:
         """Everything after the last step."""
-        return self._data.isel(step=-1, drop=True)
+        return self._data.isel(step=-1, drop=True, missing_dims="ignore")
 
     def curves(self) -> "Figure":
-        """Every probe against the step: median and band over seeds, one line per swept value."""
+        """Every probe against the step: a line per setting, its median and its band over seeds."""
         from learnscope.figures import probe_curves
 
         return probe_curves(self._data)
 
     def heat_map(self, of: str | None = None, **axes: Any) -> "Figure":
-        """A probe after the last step over two axes, with the theory's boundary."""
+        """A probe after the last step over two axes, a panel for each value of further categories,
+        with the boundary that theory gives for that panel. `axes` are x, y and a measured
+        `boundary`."""
         from learnscope.figures import heat_map
 
         return heat_map(self._data, of, **axes)

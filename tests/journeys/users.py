@@ -135,6 +135,67 @@ def heads(**where):
     return ls.run(experiment, {"net": nets}, seeds=2, progress=False, **where)
 '''
 
+USES = """
+import functools
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import numpy as np
+from jax.nn import relu
+
+import learnscope as ls
+from learnscope.part import Number as Any_number
+from learnscope.part import number
+from learnscope.probes import AbstractProbe, Output
+
+FACTOR = 3.0
+TABLE = np.arange(4.0)
+
+
+def square(w):
+    return (w**2).sum()
+
+
+slope = jax.grad(square)
+same = square
+part = functools.partial(square)
+
+
+@jax.jit
+def jitted(w):
+    return relu(w).sum() * FACTOR
+
+
+@eqx.filter_jit
+def filtered(w):
+    return w.sum() + TABLE.sum()
+
+
+class Times(eqx.Module):
+    times: float = 2.0
+
+
+LISTED, HELD = [square], Times()
+
+
+class Watched(AbstractProbe):
+    outputs: ClassVar = {"watched": Output("a sum of all")}
+    share: Any_number = number(0.5, low=0)
+
+    def __call__(self, state, problem):
+        w = state.params.filters
+        values = [slope(w).sum(), same(w), part(w), jitted(w), filtered(w), LISTED[0](w)]
+        return self.share * sum(values) * HELD.times
+
+
+def watched(**where):
+    data = ls.data.SignalNoise(dim=50, train=4, test=9, signal=1.0, noise=0.5)
+    rule = ls.rules.GradientDescent(rate=0.1)
+    experiment = ls.Experiment(data, ls.nets.PatchCNN(width=2), rule, 3, [Watched()])
+    return ls.run(experiment, seeds=2, coordinates="ambient", progress=False, **where)
+"""
+
 # What a file of parts has beside them, to be swept from the command line.
 TOML = """
 steps = 6

@@ -8,7 +8,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.cli import cost
-from learnscope.lab import blocks
+from learnscope.engine import size
 from learnscope.lab.blocks import Plan
 from learnscope.lab.store import results, writer
 from learnscope.lab.worker import compute
@@ -23,7 +23,7 @@ def test_too_many_seeds(seeds):
 def test_too_many_runs_recorded_steps_or_entries_of_an_array(monkeypatch):
     over = dict.fromkeys(("data.noise", "rule.rate"), range(1, 10_001))
     refused(lambda: ls.run(experiment(), over, seeds=2), "too many runs")
-    monkeypatch.setattr(blocks, "machine_memory", lambda: 16e9)
+    monkeypatch.setattr(size, "machine_memory", lambda: 16e9)
     long = experiment(every=1).replace("steps", 2**31 - 2)
     refused(lambda: ls.run(long), "would record 2,147,483,646 steps")
     noise = ls.data.ClassNoise(classes=5, dim=50, train_per_class=2**30, test=5, signal=1.0)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput
-from learnscope.lab.blocks import Block, KnownRuns, Plan, machine_memory
+from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.progress import amount
 
 _BLOCK = 1000  # bytes that a block itself takes

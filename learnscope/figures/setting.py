@@ -1,0 +1,74 @@
+"""The experiment that a panel shows, so that theory speaks of that one and no other."""
+
+import json
+from typing import Any
+
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.lab import Experiment
+from learnscope.part import plain
+
+
+def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
+    """The one experiment of all runs in `data`, but for the fields on the axes x and y.
+
+    None if there are several (an axis that is neither selected nor shown), or if it cannot be told
+    which it is. Results of older versions name whole parts by their labels only: a rule on an axis
+    is then known if its label fits the experiment's own, its kind and the fields in brackets.
+    """
+    try:
+        toml, over = _recorded(data)
+        experiment = Experiment.from_toml(toml)
+        # Whole parts come first: a field may belong to a part that is swept itself.
+        for path in sorted(over, key=lambda path: path.count(".")):
+            own = [c for c in data.coords.values() if c.attrs.get("field") == path]
+            if path in ("probes", "record") or any(c.dims in ((x,), (y,)) for c in own):
+                continue
+            values = [c.item() for c in own if c.ndim == 0] or over[path]
+            if len(values) != 1:
+                return None
+            parts = json.loads(data.attrs.get("parts", "{}")).get(path, {})
+            experiment = _with(experiment, path, values[0], parts)
+    except (BadInput, KeyError, TypeError, ValueError):
+        return None
+    return experiment
+
+
+def same_parts(one: Experiment, other: Experiment, fields: list[str]) -> bool:
+    """Whether two experiments have the same data, net and rule, but for some fields."""
+    try:
+        for path in fields:
+            value: Any = other
+            for name in path.split("."):
+                value = getattr(value, name)
+            one = one.replace(path, value)
+    except (AttributeError, BadInput):
+        return False
+    return (one.data, one.net, one.rule) == (other.data, other.net, other.rule)
+
+
+def _recorded(data: xr.Dataset) -> tuple[str, dict[str, list[Any]]]:
+    """The experiment's text and the labels of its swept fields; of the arm that is selected, if
+    the dataset has several experiments."""
+    toml, over = data.attrs["experiment"], json.loads(data.attrs.get("over", "{}"))
+    if not toml.startswith("{"):
+        return toml, over
+    arms = json.loads(toml)
+    single = [c.item() for c in data.coords.values() if c.ndim == 0 and "field" not in c.attrs]
+    (arm,) = arms if len(arms) == 1 else [name for name in single if name in arms]
+    return arms[arm], json.loads(over[arm])
+
+
+def _with(experiment: Experiment, path: str, value: Any, parts: dict[str, Any]) -> Experiment:
+    """The experiment with a field at the value of that label; `parts` are tables by label."""
+    if path not in Experiment.slots:
+        return experiment.replace(path, value)
+    if value in parts:
+        return experiment.replace(path, plain.part(Experiment.slots[path], parts[value], path))
+    part = getattr(experiment, path)
+    kind, _, fields = str(value).partition("(")
+    pairs = [pair.partition("=")[::2] for pair in fields.removesuffix(")").split(", ") if pair]
+    if kind != type(part).__name__ or any(repr(getattr(part, n, None)) != v for n, v in pairs):
+        raise BadInput(f"the {path} of {value} is not known.")
+    return experiment

@@ -1,0 +1,53 @@
+"""`ls.compare`: paired where a seed is the same draw, and not where it is not."""
+
+import numpy as np
+import pytest
+
+import learnscope as ls
+from tests.small import experiment, refused
+
+
+def test_paired_where_seeds_are_the_same_draws():
+    setting = experiment()
+    one, two = (ls.run(setting.replace("rule.rate", rate), seeds=6) for rate in (0.3, 0.1))
+    found = ls.compare(one, two, of="loss")
+    assert found.attrs["paired"] == 1
+    gaps = (one.loss - two.loss).isel(step=-1)
+    assert float(found.loss) == pytest.approx(float(gaps.mean()), rel=1e-5)
+    # Student's t with 5 degrees of freedom.
+    reach = 2.570582 * float(gaps.std(ddof=1)) / np.sqrt(6)
+    assert float(found.loss_high - found.loss) == pytest.approx(reach, rel=1e-4)
+    # Rotated runs are the ambient draws.
+    turned = [ls.run(setting, seeds=3, coordinates=how) for how in ("ambient", "rotate")]
+    assert ls.compare(*turned).attrs["paired"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"coordinates": "ambient"}, "drawn in different ways"),
+        ({"precision": "float64"}, "drawn in different ways"),
+        ({"data.noise": 0.7}, "a different data"),
+        ({"net.scale": 0.1}, "a different net"),
+    ],
+)
+def test_not_paired_otherwise(changes: dict, why: str):
+    setting = experiment()
+    other, settings = setting, {}
+    for name, value in changes.items():
+        if "." in name:
+            other = other.replace(name, value)
+        else:
+            settings[name] = value
+    one, two = ls.run(setting, seeds=4), ls.run(other, seeds=4, **settings)
+    found = ls.compare(one, two, of="loss")
+    assert found.attrs["paired"] == 0 and why in found.attrs["why"]
+    last = [result.loss.isel(step=-1) for result in (one, two)]
+    error = np.sqrt(sum(float(v.var(ddof=1)) / 4 for v in last))
+    assert float(found.loss_high - found.loss) > 1.9 * error  # at least the normal quantile
+
+
+def test_what_cannot_be_compared():
+    result = ls.run(experiment(), seeds=2)
+    refused(lambda: ls.compare(result, 3), "it must be a result of run")
+    refused(lambda: ls.compare(result, result, of="los"), "both results record")
