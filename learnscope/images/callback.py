@@ -15,6 +15,8 @@ def called(function: Callable[..., np.ndarray], result: jax.ShapeDtypeStruct, *g
     XLA calls it in a thread of its own, in which JAX may cut numbers of 64 bits to 32, whatever the
     program computes in. So such numbers pass as pairs of 32-bit words.
     """
+    given = tuple(map(jnp.asarray, given))
+    result = jax.ShapeDtypeStruct(result.shape, jax.dtypes.canonicalize_dtype(result.dtype))
     wide = [np.dtype(array.dtype).itemsize == 8 for array in given]
     kinds = [np.dtype(array.dtype) for array in given]
 

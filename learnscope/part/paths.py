@@ -59,7 +59,7 @@ def labels(values: Sequence[Any]) -> list[Any]:
     if len(set(kinds)) == len(kinds):
         return kinds
     names = [_signature(value, [v for v in values if type(v) is type(value)]) for value in values]
-    if len(set(names)) < len(names):
+    if len(set(names)) < len(set(zip(names, map(repr, values), strict=True))):
         raise BadInput(
             f"two values have the same name, {names[0]}: give them labels, "
             "{'first': ..., 'second': ...}."
