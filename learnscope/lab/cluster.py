@@ -87,13 +87,12 @@ class LocalWorkers:
         self._count, self._shared, self._later = count, shared, later
         self._opened, self._said = time.perf_counter(), False
         self._lock, self._stack = threading.Lock(), contextlib.ExitStack()
-        self._pool: ThisProcess | DaskWorkers = ThisProcess(1)
+        self._pool: ThisProcess | DaskWorkers = self._stack.enter_context(ThisProcess(1))
 
     def __str__(self) -> str:
         return str(self._count)
 
     def __enter__(self) -> "LocalWorkers":
-        self._stack.enter_context(self._pool)  # pyright: ignore[reportArgumentType]
         return self
 
     def __exit__(self, *failure: Any) -> None:
@@ -113,9 +112,9 @@ class LocalWorkers:
                 self._pool = DaskWorkers(client, str(self))
             elif show and not self._said:
                 work = f"about {duration(max(1.0, seconds))} of work"
-                why = "starting workers would take longer"
+                why = "with workers it would take longer"
                 sys.stderr.write(f"learnscope: {work} stays in this process: {why}\n")
-            self._said = True
+                self._said = True
             return self._pool
 
 

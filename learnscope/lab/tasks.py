@@ -3,6 +3,7 @@
 import math
 from collections import deque
 
+from learnscope.engine import size
 from learnscope.lab.blocks import Block, Plan
 from learnscope.lab.worker import Done
 
@@ -31,9 +32,14 @@ class Tasks:
 
     def _nominal(self, program: int) -> float:
         """Seconds that a block of a program should take: it is padded to whole batches."""
-        size, steps = self._plan.sizes[program], self._plan.programs[program].experiment.steps
-        batches = -(-math.prod(self._plan.block_shape) // size.batch)
-        return _BLOCK + batches * max(size.work * size.batch / _SPEED, steps * _STEP)
+        run, steps = self._plan.sizes[program], self._plan.programs[program].experiment.steps
+        batches = -(-math.prod(self._plan.block_shape) // run.batch)
+        return _BLOCK + batches * max(run.work * run.batch / _SPEED, steps * _STEP)
+
+    def _fits(self, program: int, blocks: int) -> bool:
+        """Whether the results of so many blocks may be sent at once."""
+        each = self._plan.sizes[program].recorded * math.prod(self._plan.block_shape)
+        return blocks * each <= size.LIMITS.block_results
 
     @property
     def _pace(self) -> float:
@@ -42,6 +48,8 @@ class Tasks:
     @property
     def left(self) -> float:
         """Seconds of work that was not handed out yet, on one core."""
+        if not self._waiting:
+            return 0.0
         return self._left * self._pace + len(self._cold) * _PROGRAM
 
     @property
@@ -70,7 +78,9 @@ class Tasks:
             return []
         limit = 0.0 if program in self._cold else min(_TASK, self.left / (2 * workers))
         task, each = [self._pop(program)], self._each[program] * self._pace
-        while program in self._waiting and (len(task) + 1) * each <= limit:
+        while program in self._waiting and (more := len(task) + 1) * each <= limit:
+            if not self._fits(program, more):
+                break
             task.append(self._pop(program))
         if program in self._waiting:  # to the end of the line
             self._waiting[program] = self._waiting.pop(program)

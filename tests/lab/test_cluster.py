@@ -83,7 +83,7 @@ def sent(monkeypatch):
     return listed
 
 
-STAYS = "of work stays in this process: starting workers would take longer\n"
+STAYS = "of work stays in this process: with workers it would take longer\n"
 
 
 def test_small_work_stays_in_this_process_and_says_so(started, sent, alone, capsys):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from learnscope.engine import size
 from learnscope.lab.blocks import Plan
 from learnscope.lab.tasks import Tasks
 from learnscope.lab.worker import Done
@@ -53,10 +54,20 @@ def test_large_blocks_go_alone():
     assert [len(task) for task in listed] == [1] * blocks and not found.share(2, idle=True)
 
 
+def test_a_task_does_not_return_more_than_a_block_may(monkeypatch):
+    found, _ = tasks()
+    (first,) = found.share(2, idle=True)
+    found.back(first)
+    each = first.runs * found._plan.sizes[0].recorded
+    monkeypatch.setattr(size, "LIMITS", size.Limits(block_results=3 * each))
+    found.share(2, idle=True)
+    assert len(found.share(2, idle=True)) == 3
+
+
 def test_this_process_takes_blocks_in_their_order():
     found, blocks = tasks()
     assert [found.next()[0].number for _ in range(blocks)] == list(range(blocks))
-    assert found.next() == [] and found.left == pytest.approx(0)
+    assert found.next() == [] and found.left == 0
 
 
 def test_what_is_left_includes_compiling():
