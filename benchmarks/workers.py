@@ -11,7 +11,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable
-from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -33,9 +32,9 @@ def calls(scale: float) -> dict[str, tuple[Call, float]]:
         return lambda cluster: run(experiment(steps=steps), over, 10, cluster=cluster)
 
     def bounded(steps: int, seeds: int) -> Call:
-        given: Any = experiment(steps=steps), {"data.signal": (0.1, 100.0)}
-        y = {"data.dim": [500, 1000, 2000, 4000]}
-        return lambda cluster: boundary(*given, y, 0.75, "test_accuracy", seeds, cluster=cluster)
+        setting, x = experiment(steps=steps), {"data.signal": (0.1, 100.0)}
+        y, of = {"data.dim": [500, 1000, 2000, 4000]}, "test_accuracy"
+        return lambda cluster: boundary(setting, x, y, 0.75, of, seeds, cluster=cluster)
 
     return {
         "compute-bound sweep": (sweep(2000, 10 * round(1200 * scale)), _FASTER),
