@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import importlib.util
 import logging
 import os
@@ -269,6 +270,12 @@ def _check_software(theirs: dict[str, str], who: str) -> None:
 
 def _software() -> dict[str, str]:
     try:
-        return {**identity.software(), "jaxlib": version("jaxlib")}
+        return {**_code(), "jaxlib": version("jaxlib")}
     except PackageNotFoundError:
         return {}
+
+
+@functools.cache
+def _code() -> dict[str, str]:
+    """Of the code that this process has loaded; asked for twice in every task, and slow to find."""
+    return identity.software()

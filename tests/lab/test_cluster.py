@@ -169,6 +169,14 @@ def test_small_blocks_share_a_task_and_are_tried_alone_if_it_is_lost(client, sen
     xr.testing.assert_identical(swept(experiment(), cluster=client), expected)
 
 
+def test_the_digest_of_the_code_is_not_taken_for_every_task(client, sent, monkeypatch):
+    """It takes a tenth of a second, which is more than most blocks take."""
+    taken, software = [], here.identity.software
+    monkeypatch.setattr(here.identity, "software", lambda: taken.append(1) or software())
+    swept(experiment(), cluster=client)
+    assert len(sent) > 5 and len(taken) <= 1
+
+
 def test_a_worker_finds_what_another_compiled(client):
     def found(runs):
         import jax
