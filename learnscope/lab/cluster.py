@@ -23,8 +23,9 @@ from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 _RETRIES = 3  # of a task whose worker was lost
-_START = 5.0  # seconds to start local processes, and to load a program there
-_AGAIN = 1 / 3  # of the time spent so far is expected to be spent again, by sweeps to come
+# Seconds to start local processes and load a program there; they must save more than that.
+_START, _MARGIN = 8.0, 1.5
+_AGAIN = 1 / 4  # of the time spent so far is expected to be spent again, by sweeps to come
 _NO_DASK = "a cluster needs Dask, which is not installed: pip install 'learnscope[cluster]'."
 
 
@@ -108,7 +109,7 @@ class LocalWorkers:
             if self._shared:
                 seconds += _AGAIN * (time.perf_counter() - self._opened)
             saved = seconds * (1 - 1 / min(self._count, cores()))
-            if left and saved > 2 * _START:
+            if left and saved > _MARGIN * _START:
                 client = self._stack.enter_context(local(self._count))
                 self._pool = DaskWorkers(client, str(self))
             elif show and not self._said:

@@ -10,6 +10,7 @@ from learnscope.lab.worker import Done
 # Bytes that a core passes over in a second; seconds of the least step, and of a block beside steps.
 _SPEED, _STEP, _BLOCK = 3e9, 5e-6, 0.01
 _PROGRAM = 2.0  # seconds to trace and compile a program
+_PACE = 0.3  # of such seconds are assumed until blocks were timed: no worker is started in vain
 _TASK = 1.0  # seconds of work in a task of several blocks
 
 
@@ -43,7 +44,7 @@ class Tasks:
 
     @property
     def _pace(self) -> float:
-        return self._measured / self._expected if self._expected else 1.0
+        return self._measured / self._expected if self._expected else _PACE
 
     @property
     def left(self) -> float:

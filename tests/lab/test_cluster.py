@@ -123,7 +123,7 @@ def test_a_client_of_the_user_is_always_used(client, started, sent, capsys):
         (15, 15, 0, 0, False),
         (25, 25, 0, 0, True),
         (0, 100, 3, 0, False),  # nothing is left to hand out
-        (6, 6, 3, 0, True),
+        (7, 7, 3, 0, True),
         (3, 3, 3, 0, False),
         (3, 3, 0, 30, False),
         (3, 3, 0, 90, True),
