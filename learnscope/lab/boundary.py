@@ -12,6 +12,7 @@ import xarray as xr
 from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.blocks import Plan
+from learnscope.lab.cluster import opened
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
 from learnscope.lab.run import Report, report_of, run
 from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
@@ -22,6 +23,7 @@ _GRID = 9  # values of x that are tried first, over the whole range
 _SPAN = 100.0  # default range of x: the field's value / 100 to value * 100
 _DOUBLINGS = 7  # default values of y: the field's value, doubled so often
 _RESAMPLES = 2000
+_TIMES = 4  # about how many times as many runs there are as on the first grid
 _REFINEMENTS = 2  # passes of four more points about each band's ends
 
 
@@ -67,13 +69,12 @@ def boundary(
     for name, value in {"tolerance": tolerance, "level": level}.items():
         if not isinstance(value, int | float) or not 0 < value < 1:
             refuse_value(name, value, "it must be between 0 and 1")
-    search = _Search(experiment, field, low, high, axis, of, output, at, level, listed, settings)
-    lines = search.first_lines()
-    while wanted := [(line, point) for line in lines for point in search.middle(line, tolerance)]:
-        for (line, point), mean in zip(wanted, search.extend(wanted), strict=True):
-            line.crossing = line.crossing.narrowed(search.u(point).item(), mean)
-    for _ in range(_REFINEMENTS):
-        search.extend([(line, point) for line in lines for point in search.refinements(line)])
+    with opened(settings.get("cluster"), later=_TIMES - 1) as shared:
+        settings |= {"cluster": shared}
+        search = _Search(
+            experiment, field, low, high, axis, of, output, at, level, listed, settings
+        )
+        lines = search.lines(tolerance)
     return Report.of(search.reports).on(search.dataset(lines))
 
 
@@ -83,7 +84,7 @@ def first_plan(
     """The sweep that a boundary begins with, and about how many times as many runs it has."""
     over = [_axis(experiment, y), _grid(experiment, *_range(experiment, x))]
     settings = {name: more[name] for name in ("coordinates", "precision") if name in more}
-    return Plan.of(experiment, over, seeds, **settings), 4
+    return Plan.of(experiment, over, seeds, **settings), _TIMES
 
 
 def _grid(experiment: Experiment, field: str, low: float, high: float) -> Axis:
@@ -134,6 +135,16 @@ class _Search:
         """The x at some u that can be tried: whole numbers if the field takes no others."""
         whole = field_is_whole(self.experiment, self.field)
         return [float(round(x)) if whole else x for x in map(float, map(self.x, u))]
+
+    def lines(self, tolerance: float) -> list[_Line]:
+        """A line for every y, with its crossing bisected and its band refined."""
+        lines = self.first_lines()
+        while wanted := [(line, point) for line in lines for point in self.middle(line, tolerance)]:
+            for (line, point), mean in zip(wanted, self.extend(wanted), strict=True):
+                line.crossing = line.crossing.narrowed(self.u(point).item(), mean)
+        for _ in range(_REFINEMENTS):
+            self.extend([(line, point) for line in lines for point in self.refinements(line)])
+        return lines
 
     def first_lines(self) -> list[_Line]:
         """A line for every y, with the responses on a grid over the whole range."""

@@ -2,10 +2,14 @@
 
 import ast
 import contextlib
+import functools
+import importlib.util
 import logging
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
@@ -13,11 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from learnscope.errors import BadInput, refuse_value, refusing
+from learnscope.lab.progress import duration
 from learnscope.lab.store import identity
 from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
-_RETRIES = 3  # of a block whose worker was lost
+_RETRIES = 3  # of a task whose worker was lost
+# Seconds to start local processes and load a program there; they must save more than that.
+_START, _MARGIN = 8.0, 1.5
+_AGAIN = 1 / 4  # of the time spent so far is expected to be spent again, by sweeps to come
+_NO_DASK = "a cluster needs Dask, which is not installed: pip install 'learnscope[cluster]'."
 
 
 def cores() -> int:
@@ -30,13 +39,16 @@ class ThisProcess(ThreadPoolExecutor):
 
     here, count = True, 1
 
+    def expect(self, *_: object) -> "ThisProcess":
+        return self
+
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         # Not after Ctrl-C: what is running may take long.
         self.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
 
 
 class DaskWorkers:
-    """Workers of a cluster, which may come and go. A block whose worker is lost goes to another."""
+    """Workers of a cluster, which may come and go. A task whose worker is lost goes to another."""
 
     here = False
 
@@ -53,14 +65,62 @@ class DaskWorkers:
 
     @property
     def count(self) -> int:
-        """How many blocks are computed side by side, by now."""
+        """How many tasks are computed side by side, by now."""
         return max(1, sum(self._client.nthreads().values()))
+
+    def expect(self, *_: object) -> "DaskWorkers":
+        return self
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         return self._executor.submit(_checked, _software(), pack((function, arguments)))
 
 
-Workers = ThisProcess | DaskWorkers
+class LocalWorkers:
+    """Local processes, started once, and only when there is enough work to pay for it; until then
+    this process computes. Several sweeps may share them, from several threads.
+
+    `later` is how many times the work of the sweep at hand is still to come after it.
+    """
+
+    def __init__(self, count: int, shared: bool = False, later: float = 0.0):
+        if importlib.util.find_spec("distributed") is None:
+            raise BadInput(_NO_DASK)
+        _check_guard()
+        self._count, self._shared, self._later = count, shared, later
+        self._opened, self._said = time.perf_counter(), False
+        self._lock, self._stack = threading.Lock(), contextlib.ExitStack()
+        self._pool: ThisProcess | DaskWorkers = self._stack.enter_context(ThisProcess(1))
+
+    def __str__(self) -> str:
+        return str(self._count)
+
+    def __enter__(self) -> "LocalWorkers":
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        self._stack.__exit__(*failure)
+
+    def expect(self, left: float, whole: float, show: bool) -> ThisProcess | DaskWorkers:
+        """Who computes the next tasks of a sweep, of which so many seconds of work are left."""
+        with self._lock:
+            if not self._pool.here:
+                return self._pool
+            seconds = left + self._later * whole
+            if self._shared:
+                seconds += _AGAIN * (time.perf_counter() - self._opened)
+            saved = seconds * (1 - 1 / min(self._count, cores()))
+            if left and saved > _MARGIN * _START:
+                client = self._stack.enter_context(local(self._count))
+                self._pool = DaskWorkers(client, str(self))
+            elif show and not self._said:
+                work = f"about {duration(max(1.0, seconds))} of work"
+                why = "with workers it would take longer"
+                sys.stderr.write(f"learnscope: {work} stays in this process: {why}\n")
+                self._said = True
+            return self._pool
+
+
+Workers = ThisProcess | DaskWorkers | LocalWorkers
 
 
 @contextlib.contextmanager
@@ -70,29 +130,44 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     if cluster is None:
         with ThisProcess(1) as pool:
             yield pool
-        return
-    distributed = _distributed()
-    # Dask reports every lost connection; what matters is in our own messages.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with opened(cluster) as client, contextlib.ExitStack() as stack:
-        if isinstance(client, str):
-            with refusing(f"the cluster {client} cannot be reached"):
-                client = distributed.Client(client, timeout=_PATIENCE, set_as_default=False)
-            stack.enter_context(client)
-        elif not isinstance(client, distributed.Client):
-            must = "it must be a number of workers, the address of a scheduler, or a Dask client"
-            refuse_value("cluster", cluster, must)
-        yield DaskWorkers(client, str(cluster))
+    elif isinstance(cluster, LocalWorkers):
+        yield cluster
+    elif _is_number(cluster):
+        with LocalWorkers(cluster) as pool:
+            yield pool
+    else:
+        with _connected(cluster) as client:
+            yield DaskWorkers(client, str(cluster))
 
 
 @contextlib.contextmanager
-def opened(cluster: Any) -> Iterator[Any]:
+def opened(cluster: Any, later: float = 0.0) -> Iterator[Any]:
     """A cluster that several sweeps share: local processes are started once, for all of them."""
-    if isinstance(cluster, int) and not isinstance(cluster, bool) and cluster > 0:
-        with local(cluster) as client:
-            yield client
+    if _is_number(cluster):
+        with LocalWorkers(cluster, True, later) as pool:
+            yield pool
     else:
         yield cluster
+
+
+def _is_number(cluster: Any) -> bool:
+    return isinstance(cluster, int) and not isinstance(cluster, bool) and cluster > 0
+
+
+@contextlib.contextmanager
+def _connected(cluster: Any) -> Iterator[Any]:
+    """A client of the cluster at an address, or the client that was given."""
+    distributed = _distributed()
+    if isinstance(cluster, str):
+        with refusing(f"the cluster {cluster} cannot be reached"):
+            client = distributed.Client(cluster, timeout=_PATIENCE, set_as_default=False)
+        with client:
+            yield client
+    elif isinstance(cluster, distributed.Client):
+        yield cluster
+    else:
+        must = "it must be a number of workers, the address of a scheduler, or a Dask client"
+        refuse_value("cluster", cluster, must)
 
 
 @contextlib.contextmanager
@@ -173,9 +248,9 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise BadInput(
-            "a cluster needs Dask, which is not installed: pip install 'learnscope[cluster]'."
-        ) from None
+        raise BadInput(_NO_DASK) from None
+    # Dask reports every lost connection; what matters is in our own messages.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return distributed
 
 
@@ -198,6 +273,12 @@ def _check_software(theirs: dict[str, str], who: str) -> None:
 
 def _software() -> dict[str, str]:
     try:
-        return {**identity.software(), "jaxlib": version("jaxlib")}
+        return {**_code(), "jaxlib": version("jaxlib")}
     except PackageNotFoundError:
         return {}
+
+
+@functools.cache
+def _code() -> dict[str, str]:
+    """Of the code that this process has loaded; asked for twice in every task, and slow to find."""
+    return identity.software()

@@ -1,10 +1,9 @@
 """`run`: an experiment over axes and seeds, as one labelled dataset."""
 
 import dataclasses
-import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import UTC, datetime
 from typing import Any
@@ -15,13 +14,14 @@ from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
-from learnscope.lab.cluster import Workers, workers
+from learnscope.lab.cluster import DaskWorkers, ThisProcess, Workers, workers
 from learnscope.lab.progress import SweepProgress, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.results import MemoryResults
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
-from learnscope.lab.worker import Done, work
+from learnscope.lab.tasks import Tasks
+from learnscope.lab.worker import Done, work_all
 
 Results = MemoryResults | StoredResults
 
@@ -71,8 +71,8 @@ def run(
     if missing:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         try:
-            with workers(cluster) as pool:
-                _fill(results, missing, pool, report, progress)
+            with workers(cluster) as crew:
+                _fill(results, missing, crew, report, progress)
         finally:
             report.seconds = time.perf_counter() - started
             facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
@@ -120,84 +120,108 @@ def report_of(data: xr.Dataset) -> Report:
 
 
 def _fill(
-    results: Results, missing: list[Block], pool: Workers, report: Report, show: bool
+    results: Results, missing: list[Block], crew: Workers, report: Report, show: bool
 ) -> None:
     """Compute the missing blocks, and store each as soon as it is there."""
-    plan, failures, stored = results.plan, [], results.name is not None
-    with SweepProgress(plan.runs, report.reused, show) as bar:
-        tasks = _tasks(results, missing if pool.here else _in_turns(missing), pool, bar, report)
-        running: dict[Future[Done], tuple[Block, KnownRuns]] = {}
+    with SweepProgress(results.plan.runs, report.reused, show) as bar:
+        filling = _Filling(results, Tasks(results.plan, missing), report, bar)
         try:
             while True:
-                # Twice as many blocks as workers, so that no worker waits.
-                running.update(itertools.islice(tasks, max(0, 2 * pool.count - len(running))))
-                if not running:
+                filling.submit(crew.expect(filling.tasks.left, filling.tasks.all, show))
+                if not filling.running:
                     break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    block, known = running.pop(future)
-                    done = _outcome(future)
-                    report.compile_seconds += done.compile_seconds
-                    report.compilations += done.compilations
-                    if done.values is None:
-                        failures.append((block, done))
-                        if not stored:
-                            raise _failed(plan, failures, stored)
-                        continue
-                    plan.place(block, known, done.values)
-                    results.put(block, known.values, done.seconds)
-                    if (checkpoint := results.checkpoint(block)) is not None:
-                        Checkpoint(checkpoint).clear()
-                    computed = int((~known.mask).sum())
-                    report.computed += computed
-                    if not pool.here:
-                        bar.advance(computed)
+                for future in wait(filling.running, return_when=FIRST_COMPLETED).done:
+                    filling.collect(future)
         except BaseException:
             bar.cancel()  # threads end with their segment
-            for future in running:
+            for future in filling.running:
                 future.cancel()
             raise
-    if failures:
-        raise _failed(plan, failures, stored)
+    if filling.failures:
+        raise _failed(results.plan, filling.failures, results.name is not None)
 
 
-def _in_turns(blocks: list[Block]) -> list[Block]:
-    """A block of every program, then a second of each, ...: workers begin with different programs,
-    and later find each other's compiled ones in the cache."""
-    of_program: dict[int, list[Block]] = {}
-    for block in blocks:
-        of_program.setdefault(block.program, []).append(block)
-    turns = itertools.zip_longest(*of_program.values())
-    return [block for turn in turns for block in turn if block is not None]
+@dataclasses.dataclass(frozen=True)
+class _Task:
+    """Blocks on their way, and who computes them."""
+
+    blocks: list[tuple[Block, KnownRuns]]
+    pool: ThisProcess | DaskWorkers
 
 
-def _tasks(
-    results: Results, missing: list[Block], pool: Workers, bar: SweepProgress, report: Report
-) -> Iterator[tuple[Future[Done], tuple[Block, KnownRuns]]]:
-    """Submit blocks as they are asked for, except those that need no computing."""
-    for block in missing:
-        known = results.known(block)
+@dataclasses.dataclass
+class _Filling:
+    """A sweep that is being computed."""
+
+    results: Results
+    tasks: Tasks
+    report: Report
+    bar: SweepProgress
+    running: dict[Future[list[Done]], _Task] = dataclasses.field(default_factory=dict)
+    failures: list[tuple[Block, Done]] = dataclasses.field(default_factory=list)
+
+    def submit(self, pool: ThisProcess | DaskWorkers) -> None:
+        """Submit tasks: twice as many as there are workers, so that no worker waits."""
+        count = pool.count
+        while len(self.running) < 2 * count:
+            idle = len(self.running) < count
+            blocks = self.tasks.next() if pool.here else self.tasks.share(count, idle)
+            if not blocks:
+                return
+            unknown = [(block, known) for block in blocks if (known := self._known(block))]
+            if unknown:
+                self._send(_Task(unknown, pool))
+
+    def _known(self, block: Block) -> KnownRuns | None:
+        """The runs of a block that need no computing; None if that is all of them."""
+        known = self.results.known(block)
         there = block.runs if known is None else int(known.mask.sum())
-        report.reused += there
+        self.report.reused += there
         if there:
-            bar.advance(there)
-        if known is None:  # another process was faster
-            continue
-        if there == block.runs:
-            results.put(block, known.values, 0.0)
-            continue
-        runs = results.plan.runs_of(block, ~known.mask)
-        advance = (bar.advance,) if pool.here else ()
-        yield pool.submit(work, runs, results.checkpoint(block), *advance), (block, known)
+            self.bar.advance(there)
+        if there < block.runs:
+            return known
+        if known is not None:  # else another process was faster
+            self.results.put(block, known.values, 0.0)
+        self.tasks.back(block)
+        return None
 
+    def _send(self, task: _Task) -> None:
+        plan, checkpoint = self.results.plan, self.results.checkpoint
+        work = [(plan.runs_of(b, ~known.mask), checkpoint(b)) for b, known in task.blocks]
+        advance = (self.bar.advance,) if task.pool.here else ()
+        self.running[task.pool.submit(work_all, work, *advance)] = task
 
-def _outcome(future: Future[Done]) -> Done:
-    """The result of a future; a worker that was lost too often is a failure of its block."""
-    try:
-        return future.result()
-    except InterruptedError:
-        raise
-    except Exception as error:
-        return Done(why=why_of(error))
+    def collect(self, future: Future[list[Done]]) -> None:
+        """Store what a task has computed."""
+        task = self.running.pop(future)
+        try:
+            outcomes = future.result()
+        except InterruptedError:
+            raise
+        except Exception as error:  # workers were lost, too often
+            if len(task.blocks) > 1:  # which block is to blame?
+                for each in task.blocks:
+                    self._send(_Task([each], task.pool))
+                return
+            outcomes = [Done(why=why_of(error))]
+        for (block, known), done in zip(task.blocks, outcomes, strict=True):
+            self.tasks.back(block, done)
+            self.report.compile_seconds += done.compile_seconds
+            self.report.compilations += done.compilations
+            if done.values is None:
+                self.failures.append((block, done))
+                if self.results.name is None:
+                    raise _failed(self.results.plan, self.failures, stored=False)
+                continue
+            self.results.plan.place(block, known, done.values)
+            self.results.put(block, known.values, done.seconds)
+            if (checkpoint := self.results.checkpoint(block)) is not None:
+                Checkpoint(checkpoint).clear()
+            computed = int((~known.mask).sum())
+            self.report.computed += computed
+            if not task.pool.here:
+                self.bar.advance(computed)
 
 
 def _failed(plan: Plan, failures: list[tuple[Block, Done]], stored: bool) -> BaseException:

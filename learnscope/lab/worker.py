@@ -3,7 +3,7 @@
 import dataclasses
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import numpy as np
@@ -33,6 +33,11 @@ class Done:
     failed: int | None = None
     why: str = ""
     error: BaseException | None = None
+
+
+def work_all(task: Sequence[tuple[Runs, str | None]], *advance: Advance) -> list[Done]:
+    """Compute several blocks, given as runs and checkpoint."""
+    return [work(runs, checkpoint, *advance) for runs, checkpoint in task]
 
 
 def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> Done:

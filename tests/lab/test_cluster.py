@@ -1,17 +1,24 @@
 """Workers: the same digits as without, lost workers, failing blocks, and bad addresses."""
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import learnscope as ls
-from learnscope.lab.cluster import local, workers
+from learnscope.engine import size
+from learnscope.lab import cluster as here
+from learnscope.lab import tasks
+from learnscope.lab.blocks import Plan
+from learnscope.lab.cluster import DaskWorkers, LocalWorkers, local, workers
+from learnscope.lab.worker import work_all
 from tests import small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
@@ -48,9 +55,149 @@ def test_workers_change_no_digit_and_their_threads_do_not_fight(client, alone):
     assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
+@pytest.fixture
+def started(client, monkeypatch):
+    """Local processes that were started before: how often they were asked for."""
+    times = []
+
+    @contextlib.contextmanager
+    def counted(count):
+        times.append(count)
+        yield client
+
+    monkeypatch.setattr(here, "local", counted)
+    monkeypatch.setattr(here, "cores", lambda: 2)
+    return times
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The number of blocks in every task that goes to a worker."""
+    listed, submit = [], DaskWorkers.submit
+
+    def counted(self, function, work, *more):
+        listed.append(len(work))
+        return submit(self, function, work, *more)
+
+    monkeypatch.setattr(DaskWorkers, "submit", counted)
+    return listed
+
+
+STAYS = "of work stays in this process: with workers it would take longer\n"
+
+
+def test_small_work_stays_in_this_process_and_says_so(started, sent, alone, capsys):
+    found = ls.run(experiment(), OVER, 4, cluster=2)
+    assert capsys.readouterr().err == f"learnscope: about 4 s {STAYS}"
+    xr.testing.assert_identical(found, alone)
+    swept(experiment(), cluster=2)  # quietly
+    assert capsys.readouterr().err == "" and not started and not sent
+
+
+def test_large_work_goes_to_workers(started, sent, alone, monkeypatch, capsys):
+    monkeypatch.setattr(tasks, "_STEP", 0.1)
+    found = ls.run(experiment(), OVER, 4, cluster=2)
+    assert started == [2] and sent and capsys.readouterr().err == ""
+    xr.testing.assert_identical(found, alone)
+
+
+def test_work_that_turns_out_large_goes_to_workers(started, sent, alone, monkeypatch):
+    """As soon as a block without compiling has shown it."""
+    monkeypatch.setattr(tasks, "_SPEED", 1e30)
+    for name in ("_STEP", "_BLOCK"):  # so little that any clock shows more
+        monkeypatch.setattr(tasks, name, 1e-9)
+    monkeypatch.setattr(tasks, "_PROGRAM", 0.0)
+    monkeypatch.setattr(here, "_START", 0.01)
+    xr.testing.assert_identical(swept(experiment(), cluster=2), alone)
+    assert started == [2] and 0 < sum(sent) < len(Plan.of(experiment(), OVER, 4).blocks)
+
+
+def test_a_client_of_the_user_is_always_used(client, started, sent, capsys):
+    ls.run(experiment(), seeds=2, cluster=client)
+    assert sent == [1] and not started and STAYS not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("left", "whole", "later", "spent", "pays"),
+    [
+        (15, 15, 0, 0, False),
+        (25, 25, 0, 0, True),
+        (0, 100, 3, 0, False),  # nothing is left to hand out
+        (7, 7, 3, 0, True),
+        (3, 3, 3, 0, False),
+        (3, 3, 0, 30, False),
+        (3, 3, 0, 90, True),
+    ],
+)
+def test_workers_start_when_what_they_save_pays(started, left, whole, later, spent, pays):
+    with LocalWorkers(2, shared=True, later=later) as pool:
+        pool._opened -= spent
+        for _ in range(3):
+            assert pool.expect(left, whole, False).here != pays
+    assert started == [2] * pays
+
+
+def bounded(**more):
+    setting = experiment(steps=3), {"data.signal": (0.1, 100.0)}, {"data.noise": [0.5, 1.0]}
+    return ls.boundary(*setting, at=0.8, of="test_accuracy", seeds=4, tolerance=0.1, **more)
+
+
+def test_a_boundary_starts_its_workers_once(started, sent, monkeypatch, capsys):
+    expected = bounded(progress=False)
+    xr.testing.assert_identical(bounded(cluster=2), expected)
+    assert not started and capsys.readouterr().err.count(STAYS) == 1  # of all rounds
+    monkeypatch.setattr(here, "_START", -1.0)
+    xr.testing.assert_identical(bounded(cluster=2), expected)
+    assert started == [2] and len(sent) > 4
+
+
+def test_small_blocks_share_a_task_and_are_tried_alone_if_it_is_lost(client, sent, monkeypatch):
+    monkeypatch.setattr(size, "LIMITS", size.Limits(block_runs=4))
+    expected = swept(experiment())
+    xr.testing.assert_identical(swept(experiment(), cluster=client), expected)
+    assert max(sent) > 5 and sum(sent) == 120 and len(sent) < 60
+    submit = DaskWorkers.submit
+
+    def lossy(self, function, work, *more):
+        if len(work) == 1:
+            return submit(self, function, work, *more)
+        lost = Future()
+        lost.set_exception(RuntimeError("its worker was lost"))
+        return lost
+
+    monkeypatch.setattr(DaskWorkers, "submit", lossy)
+    xr.testing.assert_identical(swept(experiment(), cluster=client), expected)
+
+
+def test_the_digest_of_the_code_is_not_taken_for_every_task(client, sent, monkeypatch):
+    """It takes a tenth of a second, which is more than most blocks take."""
+    taken, software = [], here.identity.software
+    monkeypatch.setattr(here.identity, "software", lambda: taken.append(1) or software())
+    swept(experiment(), cluster=client)
+    assert len(sent) > 5 and len(taken) <= 1
+
+
+def test_a_worker_finds_what_another_compiled(client):
+    def found(runs):
+        import jax
+
+        events = []
+        jax.monitoring.register_event_listener(lambda event, **_: events.append(event))
+        (done,) = work_all([(runs, None)])
+        kinds = ("/jax/compilation_cache/cache_hits", "/jax/compilation_cache/cache_misses")
+        return [done.values is not None, *map(events.count, kinds)]
+
+    plan = Plan.of(experiment(steps=37).replace("net.width", 5), None, 7)
+    given = {"runs": plan.runs_of(plan.blocks[0]), "pure": False}
+    first, second = (client.submit(found, workers=[w], **given).result() for w in client.nthreads())
+    assert first[0] and second[0]
+    assert second[1] >= max(1, first[2])  # the first one may have found those of an earlier test
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_nor_does_their_number(count, alone):
+def test_nor_does_their_number(count, alone, monkeypatch):
+    monkeypatch.setattr(here, "_START", -1.0)  # however small the work
     xr.testing.assert_identical(swept(experiment(), cluster=count), alone)
 
 
