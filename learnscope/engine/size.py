@@ -130,7 +130,7 @@ def check_fit(experiment: Experiment) -> None:
     parts that do not fit together raise what they would raise in a run."""
     problem, carry, *_ = shapes(experiment, "ambient", "float32")
     fixed = traced(experiment, "float32", "ambient")
-    with faults.explained():
+    with jax.enable_x64(False), faults.explained():
         eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
 
 

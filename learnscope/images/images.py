@@ -117,7 +117,7 @@ class Images(AbstractData):
     def _drawn(self, index: Int[Array, " n"], of: tuple[np.ndarray, np.ndarray]) -> Samples:
         images, labels = of
         shift, factor = self.source.scaling[self.pixels]
-        y = encode_labels(jnp.asarray(labels)[index], self.source.classes)
+        y = encode_labels(jnp.asarray(labels, int)[index], self.source.classes)
         return Samples(rows_at(images, index, shift, factor), y)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:

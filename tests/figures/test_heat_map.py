@@ -161,12 +161,16 @@ def test_no_theory_where_fields_change_together():
     assert lines(axes) == []
 
 
-def test_a_rule_is_known_by_its_label_only_if_that_fits_the_experiments_own():
+def test_theory_speaks_of_the_rule_of_each_panel():
+    """Of an older result, which does not say what its axis holds, only of the experiment's own."""
     rules = [DESCENT, ls.rules.GradientDescent(rate=0.1), PENALTY]
     over = {"rule": rules, "data.noise": NOISES, "data.signal": SIGNALS}
-    own, other, penalty = maps(heat_map(run(EXPERIMENT, over=over), "loss"))
-    assert own.get_title() == "rule = GradientDescent(rate=0.3)"
-    assert [lines(axes) for axes in (own, other, penalty)] == [[THEORY], [], []]
+    result = run(EXPERIMENT, over=over)
+    for expected in ([[THEORY], [THEORY], []], [[THEORY], [], []]):
+        own, other, penalty = maps(heat_map(result, "loss"))
+        assert own.get_title() == "rule = GradientDescent(rate=0.3)"
+        assert [lines(axes) for axes in (own, other, penalty)] == expected
+        result.attrs.pop("parts", None)
 
 
 def test_a_measured_boundary_is_drawn_on_its_own_rule(by_rule, found):

@@ -96,7 +96,7 @@ def test_parts_of_a_user_are_among_the_choices_and_run():
 @pytest.mark.parametrize(
     ("query", "words"),
     [("preset=kou&rule=Fomaml", "tasks"), ("preset=kou&rule=NonContrastive", "several outputs"),
-     (f"{MY}&net.extra=1", "MyClouds x MyNet x MyDescent cannot be run: dot_general"),
+     (f"{MY}&net.extra=1", "in MyNet.__call__: `return x @ params[\"w\"]`: TypeError: dot_general"),
      ("preset=kou&probes=PairLoss", "no positive pairs"),
      ("preset=kou&probes=Lots", "unknown probes")],
 )  # fmt: skip
