@@ -9,7 +9,7 @@ models that draw in compressed coordinates are also compared in law, by moments 
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -17,11 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from learnscope.data import AbstractData, Problem, Samples
-from learnscope.engine import compile, size, train
-from learnscope.engine.coordinates import Room, in_law, obstacle, room
-from learnscope.engine.draw import draw_one, frame_of, key_of, source_of, traced
+from learnscope.data import Problem, Samples
+from learnscope.engine import size, train
+from learnscope.engine.coordinates import in_law, obstacle, room
+from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.engine.experiment import Experiment
+from learnscope.engine.law import CLOSE, Tried, computed, laws_differ, other_law
 from learnscope.engine.program import Program
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
@@ -33,17 +34,6 @@ COORDINATES = ("auto", "ambient", "rotate", "compressed")
 _FEW = 3  # the most that a count of the small copy is lowered to
 _WIDER = 4  # its dimension, over the coordinates that it needs
 _LARGEST = 2**28  # bytes of a copy that is still small
-_CLOSE = 1e-9
-_DRAWS = 400
-# Standard errors. Of a model that is right, a moment of 400 draws differs by so much less than once
-# in 10^14; one that draws in a wrong dimension is off by hundreds.
-_FAR = 8.0
-# These programs run once: XLA compiles them quickly, not well. A later XLA may not know an option.
-_QUICKLY = {
-    "xla_backend_optimization_level": 0,
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
 
 
 def choose(asked: str, programs: Sequence[Program]) -> tuple[str, str | None]:
@@ -95,7 +85,7 @@ def _forget_changed(experiment: Experiment) -> None:
     if changed:
         jax.clear_caches()
         _tried.cache_clear()
-        _laws.cache_clear()
+        laws_differ.cache_clear()
 
 
 def _dims(program: Program) -> list[float]:
@@ -122,7 +112,7 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
         leaves, structure = jax.tree.flatten(small)
         key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
         try:
-            return _tried(_Trial(key, small))
+            return _tried(Tried(key, small))
         except _Unfit as unfit:
             mistake = unfit.__cause__
     if mistake is not None:  # of the parts themselves, not of the copy's size
@@ -134,14 +124,8 @@ class _Unfit(Exception):
     """A small copy whose parts do not fit together."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Trial:
-    key: tuple
-    small: Experiment = dataclasses.field(compare=False)
-
-
 @functools.lru_cache(maxsize=1024)
-def _tried(trial: _Trial) -> str | None:
+def _tried(trial: Tried) -> str | None:
     small, coordinates = trial.small, trial.key[-1]
     name, span = type(small.data).__name__, small.data.span
     try:
@@ -161,7 +145,7 @@ def _tried(trial: _Trial) -> str | None:
             if coordinates == "compressed":
                 if problem.frame.used != span:
                     return f"{name} used {problem.frame.used} coordinates where its span is {span}"
-                if (what := _other_law(small)) is not None:
+                if (what := other_law(small)) is not None:
                     return f"{name} drew {what} of another law in compressed coordinates"
             return _other_path(small, fixed, coordinates)
         except Exception as error:  # of the run, which will say more
@@ -203,17 +187,6 @@ def _with(part: Any, name: str, value: Any) -> Any:
         return part
 
 
-def _computed(function: Callable[[], Any]) -> Any:
-    """What a function computes, as NumPy arrays."""
-    compile.enable()
-    lowered = jax.jit(function).lower()
-    try:
-        program = lowered.compile(_QUICKLY)
-    except Exception:
-        program = lowered.compile()
-    return jax.device_get(program())
-
-
 def _draw(fixed: Experiment, coordinates: str) -> tuple[Problem, Params]:
     return draw_one(source_of(fixed), np.uint32(0), coordinates, room(fixed, coordinates))
 
@@ -232,7 +205,7 @@ def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str |
             whole = _draw(ambient, "ambient")
         return _story(fixed, problem, params), _story(ambient, *whole)
 
-    one, other = _computed(stories)
+    one, other = computed(stories)
     for step in range(4):
         if step > 1 and any(_exploded(other[name][:step]) for name in ("outputs", "filters")):
             break
@@ -278,7 +251,7 @@ def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:
     finite = np.isfinite(one) & np.isfinite(other)
     one, other, before = (np.where(finite, v, 0) for v in (one, other, before))
     largest, change = (np.abs(v).max(initial=0) for v in (other, other - before))
-    allowed = max(min(_CLOSE * largest, 1e-3 * change), 1e-12 * largest)
+    allowed = max(min(CLOSE * largest, 1e-3 * change), 1e-12 * largest)
     return bool(np.abs(one - other).max(initial=0) <= allowed)
 
 
@@ -321,59 +294,3 @@ def _lifted(
         factors=None if problem.factors is None else problem.factors.project(onto),
     )
     return lifted, net.project(params, onto)
-
-
-def _other_law(small: Experiment) -> str | None:
-    """What a data model draws of another law in compressed coordinates, or None."""
-    leaves, structure = jax.tree.flatten(small.data)
-    zero = tuple(bool(np.any(v)) for v in leaves)
-    return _laws(_Trial((structure, zero, room(small, "compressed")), small))
-
-
-@functools.lru_cache(maxsize=1024)
-def _laws(trial: _Trial) -> str | None:
-    small, drawn = trial.small, trial.key[-1]
-
-    def moments(data: AbstractData, held: Room | None, seeds: np.ndarray) -> Any:
-        draw = lambda seed: data.sample(key_of(seed, "data"), frame_of(data, held))  # noqa: E731
-        products = jax.vmap(lambda seed: _products(draw(seed)))(seeds)
-        powers = {name: jnp.concatenate([v, v**2], 1) for name, v in products.items()}
-        return {name: (v.mean(0), v.std(0) / np.sqrt(_DRAWS)) for name, v in powers.items()}
-
-    laws = []
-    for first, coordinates in ((0, "compressed"), (_DRAWS, "ambient")):
-        data = traced(small, "float64", coordinates).data
-        seeds = np.arange(first, first + _DRAWS, dtype=np.uint32)
-        held = drawn if coordinates == "compressed" else None
-        laws.append(_computed(functools.partial(moments, data, held, seeds)))
-    for name, (mean, error) in laws[0].items():
-        there, spread = laws[1][name]
-        rounding = _CLOSE * np.abs(there).max(initial=0)
-        if np.any(np.abs(mean - there) > _FAR * np.hypot(error, spread) + rounding):
-            return name
-    return None
-
-
-def _products(problem: Problem) -> dict[str, Array]:
-    """Labels, and inner products of training vectors, directions and test vectors (not of test
-    vectors with themselves: only their components along the others are drawn)."""
-    rank = problem.frame.rank
-
-    def rows(arrays: list[Array]) -> Array:
-        flat = [array.reshape(-1, array.shape[-1]) for array in arrays]
-        return jnp.concatenate([jnp.pad(f, ((0, 0), (0, rank - f.shape[1]))) for f in flat])
-
-    def patches(samples: Samples) -> Array:
-        """Patches first, examples second, in both forms of inputs."""
-        leaves = jax.tree.leaves(Columns.undone(samples).x)
-        split = [leaf.reshape(samples.size, -1, leaf.shape[-1]) for leaf in leaves]
-        return rows([jnp.moveaxis(leaf, 1, 0) for leaf in split])
-
-    held = [] if problem.validation is None else [patches(problem.validation)]
-    along = rows([*jax.tree.leaves(problem.directions), patches(problem.train), *held])
-    labels = jnp.concatenate([problem.train.y, problem.test.y]).reshape(-1)
-    return {
-        "labels": labels.astype(float),
-        "training vectors": (along @ along.T).reshape(-1),
-        "test vectors": (patches(problem.test) @ along.T).reshape(-1),
-    }

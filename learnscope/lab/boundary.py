@@ -14,7 +14,7 @@ from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.blocks import Plan
 from learnscope.lab.cluster import opened
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
-from learnscope.lab.run import Report, report_of, run
+from learnscope.lab.run import Report, report_of, run_quietly
 from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
 from learnscope.part import field_is_whole, field_kind, value_at
 from learnscope.probes import Output
@@ -180,7 +180,7 @@ class _Search:
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
-        data = run(self.experiment, over, self.seeds, **self.settings)
+        data = run_quietly(self.experiment, over, self.seeds, **self.settings)
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 

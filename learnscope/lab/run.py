@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -22,6 +23,7 @@ from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
 from learnscope.lab.tasks import Tasks
 from learnscope.lab.worker import Done, work_all
+from learnscope.part.code import commit, versions
 
 Results = MemoryResults | StoredResults
 
@@ -62,12 +64,25 @@ def run(
     >>> ls.run(experiment, over={"data.noise": [0.1, 0.5]}, seeds=3, progress=False).loss.shape
     (2, 3, 21)
     """
+    settings = (coordinates, precision, store, cluster, progress)
+    data = run_quietly(experiment, over, seeds, *settings)
+    if progress and report_of(data).reused:
+        sys.stderr.write(f"learnscope: {report_of(data).reuse}\n")
+    return data
+
+
+def run_quietly(
+    experiment: Experiment, over: Over, seeds: int | Iterable[int], coordinates: str = "auto",
+    precision: str = "float32", store: Any = None, cluster: Any = None, progress: bool = True,
+) -> xr.Dataset:  # fmt: skip
+    """`run`, without a word on what was stored before: for many calls in a row."""
     started = time.perf_counter()
     plan = Plan.of(experiment, over, seeds, coordinates, precision)
     results = MemoryResults(plan) if store is None else StoredResults(Folder(store), plan)
     report = Report(plan.runs, store=results.name)
     missing = results.missing()
     report.reused = plan.runs - sum(block.runs for block in missing)
+    report.made = results.made
     if missing:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         try:
@@ -76,7 +91,9 @@ def run(
         finally:
             report.seconds = time.perf_counter() - started
             facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
-            results.log({name: value for name, value in facts.items() if name != "store"})
+            facts["at"] = commit() or versions()["learnscope"]
+            unsaid = ("store", "made")
+            results.log({name: value for name, value in facts.items() if name not in unsaid})
     return report.on(results.dataset())
 
 
@@ -91,13 +108,21 @@ class Report:
     compile_seconds: float = 0.0
     compilations: int = 0
     store: str | None = None
+    made: str = ""  # when reused runs were computed, and by which version
 
     @staticmethod
     def of(reports: "Iterable[Report]") -> "Report":
         """The sum of several reports."""
-        listed, names = list(reports), [f.name for f in dataclasses.fields(Report)][:-1]
+        listed, names = list(reports), [f.name for f in dataclasses.fields(Report)][:-2]
         sums: Any = {name: sum(getattr(each, name) for each in listed) for name in names}
-        return Report(**sums)
+        made = next((each.made for each in listed if each.reused and each.made), "")
+        return Report(**sums, made=made)
+
+    @property
+    def reuse(self) -> str:
+        """What came from the store."""
+        made = f", {self.made}" if self.made else ""
+        return f"reused {self.trainings - self.computed} of {self.trainings} runs{made}"
 
     def on(self, data: xr.Dataset) -> xr.Dataset:
         """Attach this report to a dataset, beside its values: it is never written with them."""
@@ -110,7 +135,7 @@ class Report:
             words[0] += f" ({self.computed / max(self.seconds, 1e-9):.3g} a second)"
             words.append(f"of which {self.compile_seconds:.1f} s compiling")
         if self.trainings > self.computed:
-            words.append(f"{self.trainings - self.computed} were stored before")
+            words.append(self.reuse)
         return ", ".join(words)
 
 

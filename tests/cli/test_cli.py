@@ -219,7 +219,7 @@ def test_a_sweep_is_stored_and_found_again(call, file):
     (name,) = stored()
     for words, count in (((), 0), (("--seeds", "3"), 2)):
         again = call("sweep", file, *words)[1]
-        assert f"{count} trainings" in again and "4 were stored before" in again
+        assert f"{count} trainings" in again and "reused 4 of " in again
     assert len(stored()) == 2
     code, nothing, _ = call("sweep", file, "--store", "none", "data.noise=0.7")
     assert code == 0 and len(stored()) == 2 and "stored as" not in nothing

@@ -170,7 +170,7 @@ def test_the_command_from_end_to_end(call, tmp_path):
     assert pair["noise_memorised"] > 0.5 > pair["signal_learnt"]
     code, out, err = call(*asked)
     assert (code, err) == (0, "")
-    assert out.count("were stored before") == 2
+    assert out.count("reused ") == 2
 
 
 def test_bad_input_gets_one_sentence(refuse):

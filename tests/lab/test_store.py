@@ -98,7 +98,7 @@ def test_a_finished_sweep_is_not_run_again(tmp_path, monkeypatch):
     assert (report.trainings, report.computed, report.reused) == (6, 6, 0)
     before = stamps(tmp_path)
 
-    monkeypatch.setattr(RUNNING, "work", None)  # nothing is to be computed
+    monkeypatch.setattr(RUNNING, "work_all", None)  # nothing is to be computed
     again, report = reported(experiment(), NOISE, seeds=2, store=tmp_path)
     assert (report.trainings, report.computed, report.reused) == (6, 0, 6)
     assert_same(again, first)

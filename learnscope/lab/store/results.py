@@ -31,6 +31,7 @@ class MemoryResults:
     """
 
     name: str | None = None
+    made = ""
 
     def __init__(self, plan: Plan):
         check_fits(plan, machine_memory(), "memory")

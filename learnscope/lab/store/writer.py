@@ -97,6 +97,15 @@ class StoredResults:
     def dataset(self) -> xr.Dataset:
         return self.folder.stored(self.name).dataset()
 
+    @property
+    def made(self) -> str:
+        """When the runs that are there were computed, and by which version: of this sweep, or of
+        those that it copies from."""
+        sweeps = [self.stored, *(other.stored for other in self._others)]
+        sessions = [s for each in sweeps for s in each.manifest["sessions"] if s["computed"]]
+        last = max(sessions, key=lambda session: session["begun"], default=None)
+        return "" if last is None else f"computed {last['begun'][:10]} at {last.get('at', '?')}"
+
     def log(self, session: dict[str, Any]) -> None:
         """Add a session to the manifest, if possible: results do not depend on it."""
         with contextlib.suppress(Exception):
