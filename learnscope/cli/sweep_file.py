@@ -14,7 +14,7 @@ from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan
 from learnscope.lab.boundary import boundary, first_plan
-from learnscope.lab.run import run
+from learnscope.lab.run import run_quietly
 from learnscope.lab.sweep import Axis, field_kind, zipped
 from learnscope.part import plain as serial
 from learnscope.part.plain import parse_value
@@ -102,7 +102,7 @@ class SweepFile:
 
     def run(self, **settings: Any) -> xr.Dataset:
         """The dataset; `settings` are those of `learnscope.run`, beside the file's own."""
-        return run(self.experiment, self.axes, **(self.settings | settings))
+        return run_quietly(self.experiment, self.axes, **(self.settings | settings))
 
     def boundary(self, **settings: Any) -> xr.Dataset:
         """The boundary that the file's table `[boundary]` asks for.

@@ -15,7 +15,7 @@ from learnscope.evidence.ledger import Claim, Entry, Ledger
 from learnscope.evidence.preset import Preset
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
-from learnscope.lab.run import Report, report_of, run
+from learnscope.lab.run import Report, report_of, run_quietly
 from learnscope.lab.sweep import Axis, field_kind, programs, zipped
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Sweep:
         """
         settings = {"precision": self.precision} | settings
         ran = [
-            run(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
+            run_quietly(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
             for arm in self.arms
         ]
         loaded = [

@@ -72,7 +72,7 @@ def run(
 
 
 def run_quietly(
-    experiment: Experiment, over: Over, seeds: int | Iterable[int], coordinates: str = "auto",
+    experiment: Experiment, over: Over = None, seeds: Any = 1, coordinates: str = "auto",
     precision: str = "float32", store: Any = None, cluster: Any = None, progress: bool = True,
 ) -> xr.Dataset:  # fmt: skip
     """`run`, without a word on what was stored before: for many calls in a row."""

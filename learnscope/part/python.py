@@ -4,8 +4,6 @@ import dataclasses
 import math
 from typing import Any
 
-import numpy as np
-
 from learnscope.errors import BadInput
 from learnscope.part.part import AbstractPart
 
@@ -28,7 +26,7 @@ def source(value: Any, indent: int = 0, where: str = "experiment") -> str:
         ]
         name = _name(type(value))
         return _wrapped(f"{name}(", [(f"{n}=", v) for n, v in given], ")", indent, where)
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # an array, or what stands for one
         value = value.tolist()
     if isinstance(value, dict):
         return _wrapped("{", [(f"{key!r}: ", v) for key, v in value.items()], "}", indent, where)

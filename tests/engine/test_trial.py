@@ -235,7 +235,9 @@ def claimed() -> list:
     for case in of("data", "net", "rule", "probes", later=True, deep=True):
         experiment = experiment_with(*case.values)
         if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is None:
-            cases.append(pytest.param(experiment, id=case.id, marks=case.marks))
+            later = case.values[0] in ("net", "probes")  # others have most of what they compile
+            marks = pytest.mark.slow if later else case.marks
+            cases.append(pytest.param(experiment, id=case.id, marks=marks))
     return cases
 
 

