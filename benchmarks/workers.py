@@ -1,6 +1,6 @@
 """How much faster are two workers than one process, and do they change a digit?
 
-Three calls with `cluster=2` and without, in turns, best of some repeats; starting the workers is
+Four calls with `cluster=2` and without, in turns, best of some repeats; starting the workers is
 part of what is timed. A compute-bound sweep and a compute-bound boundary must be at least 1.7 times
 as fast; 2,400 small trainings and a small boundary at most 1.1 times slower.
 
