@@ -171,7 +171,8 @@ def class_problem(
             x = (feature[:, : len(sizes)], noise[:, :width])
         # Only training examples have their noise as a hidden vector; a test example's is its patch.
         y = encode_labels(labels, len(sizes))
-        return Samples(x=x, y=y, vectors={"noise": noise} if hidden else {})
+        vectors = {"noise": noise} if hidden else {}
+        return Samples(x, y, vectors, aliases=(("noise", 1),) if hidden else ())
 
     learnt = samples(train, train_labels, span, True)
     held = samples(test, test_labels, frame.rank, False)

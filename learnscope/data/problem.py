@@ -28,6 +28,10 @@ class Samples(eqx.Module):
     `vectors` holds the hidden vectors (last axis: coordinates, full width), `marks` all other
     hidden variables. `groups` is the number of tasks: the examples of the first task come first,
     then those of the second, and all tasks have equally many. `by_group` separates the tasks.
+
+    `aliases` names the hidden vectors that are patches themselves, by the patch's number. `role` is
+    the set of the problem that examples belong to (`train`, `validation`, or none of them), and
+    `rows` their numbers in that set (None: all of it, in order).
     """
 
     x: PyTree[Float[Array, "n *patch dim"]]
@@ -35,6 +39,9 @@ class Samples(eqx.Module):
     vectors: dict[str, Array] = eqx.field(default_factory=dict)
     marks: dict[str, Array] = eqx.field(default_factory=dict)
     groups: int = eqx.field(static=True, default=1)
+    aliases: tuple[tuple[str, int], ...] = eqx.field(static=True, default=())
+    role: str | None = eqx.field(static=True, default=None)
+    rows: Int[Array, " n"] | None = None
 
     @property
     def size(self) -> int:
@@ -43,7 +50,8 @@ class Samples(eqx.Module):
     def take(self, index: Array) -> "Samples":
         """The examples at `index`, as one group."""
         taken = jax.tree.map(lambda leaf: leaf[index], Columns.undone(self))
-        return dataclasses.replace(taken, groups=1)
+        rows = index if self.role is not None and self.rows is None else taken.rows
+        return dataclasses.replace(taken, groups=1, rows=rows)
 
     def by_group(self) -> "Samples":
         """The same examples with a leading axis of groups, to be vmapped over."""
@@ -57,7 +65,7 @@ class Samples(eqx.Module):
         else:
             patches = zip(_patches(self.x), widths, strict=True)
             x = tuple(onto(patch)[:, :width] for patch, width in patches)
-        return Samples(x, self.y, jax.tree.map(onto, self.vectors), self.marks, self.groups)
+        return dataclasses.replace(self, x=x, vectors=jax.tree.map(onto, self.vectors))
 
 
 def _patches(x: Float[Array, "n *patch dim"]) -> list[Float[Array, "n dim"]]:

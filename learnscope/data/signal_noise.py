@@ -93,4 +93,5 @@ class SignalNoise(AbstractData):
         else:
             x = (carried, noise[:, :width])
         y = jnp.where(chance < self.flip, -sign, sign)
-        return Samples(x, y, {"noise": noise} if hidden else {}, {"sign": sign})
+        vectors = {"noise": noise} if hidden else {}
+        return Samples(x, y, vectors, {"sign": sign}, aliases=(("noise", 1),) if hidden else ())
