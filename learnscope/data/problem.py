@@ -188,6 +188,12 @@ class Problem(eqx.Module):
     episodes: AbstractEpisodes | None = None
     widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
 
+    def __post_init__(self):
+        self.train = dataclasses.replace(self.train, role="train", rows=None)
+        self.test = dataclasses.replace(self.test, role=None, rows=None)
+        if self.validation is not None:
+            self.validation = dataclasses.replace(self.validation, role="validation", rows=None)
+
     def batch(self, key: Key[Array, ""]) -> Samples:
         """The examples that the next step learns from."""
         return self.batches(self, key)

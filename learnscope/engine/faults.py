@@ -15,7 +15,7 @@ from learnscope.data import Problem
 from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
 from learnscope.probes import AbstractProbe
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 _OWN = str(Path(__file__).resolve().parents[1])
 _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
@@ -69,7 +69,7 @@ def _first(error: Exception) -> str:
     return lines[0].rstrip(".") if lines else "no message"
 
 
-def check_outputs(experiment: Experiment, problem: Problem, state: State) -> None:
+def check_outputs(experiment: Experiment, problem: Problem, state: AbstractState) -> None:
     """Refuse probes whose values are not what their `outputs` declare, and dims of two sizes."""
     sizes: dict[str, tuple[int, str]] = {}
     for probe in experiment.probes:
@@ -107,7 +107,7 @@ def _refuse(probe: AbstractProbe, why: str) -> None:
     raise BadInput(f"the probe {type(probe).__name__} does not fit: {why}.")
 
 
-def check_step(experiment: Experiment, problem: Problem, state: State, key: Array) -> None:
+def check_step(experiment: Experiment, problem: Problem, state: AbstractState, key: Array) -> None:
     """Refuse a rule whose step changes the tree, shapes or precision of parameters or memory.
 
     Shipped rules are tested for it; tracing a step takes as long as a short run."""
@@ -115,9 +115,9 @@ def check_step(experiment: Experiment, problem: Problem, state: State, key: Arra
     if type(rule).__module__.startswith("learnscope."):
         return
     after = eqx.filter_eval_shape(lambda s, p, k: rule.step(s, p, k), state, problem, key)
-    if not isinstance(after, State):
+    if not isinstance(after, AbstractState):
         raise BadInput(
-            f"{type(rule).__name__}.step must return a State, not {type(after).__name__}."
+            f"{type(rule).__name__}.step must return a state, not {type(after).__name__}."
         )
     for name in ("params", "memory"):
         one, other = (jax.tree.structure(getattr(s, name)) for s in (state, after))

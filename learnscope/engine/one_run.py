@@ -12,15 +12,14 @@ import xarray as xr
 from learnscope.data import Problem, Samples
 from learnscope.engine import train
 from learnscope.engine.coordinates import room
-from learnscope.engine.draw import Varying, draw_one, placed, source_of, traced
+from learnscope.engine.draw import Varying, draw_one, key_of, placed, source_of, traced
 from learnscope.engine.experiment import Experiment
 from learnscope.engine.program import Program
 from learnscope.engine.size import check_precision, run_size
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import Params
-from learnscope.rules import State
-from learnscope.rules.way import way_for
+from learnscope.rules import AbstractState
 from learnscope.space import Columns
 
 _advance = eqx.filter_jit(train.advance)
@@ -36,7 +35,7 @@ class OneRun(eqx.Module):
     steps: Any
 
     @property
-    def state(self) -> State:
+    def state(self) -> AbstractState:
         return train.state_of(self.experiment, self.carry, self.problem, self.steps)
 
     def after(self, steps: Any) -> "OneRun":
@@ -85,7 +84,7 @@ def _held(
 
 def draw(
     experiment: Experiment, seed: int = 0, coordinates: str = "ambient", precision: str = "float32"
-) -> tuple[Problem, State]:
+) -> tuple[Problem, AbstractState]:
     """The data of a run and its state before the first step, as NumPy arrays by name.
 
     `problem.train.x` is one array (example, patch, coordinate) in any coordinates.
@@ -109,8 +108,8 @@ def train_one(
     seed: int = 0,
     coordinates: str = "ambient",
     precision: str = "float32",
-    start: State | Params | xr.Dataset | None = None,
-) -> State:
+    start: AbstractState | Params | xr.Dataset | None = None,
+) -> AbstractState:
     """The state of a run after its last step, as NumPy arrays by name; the state is a function of
     inputs. What `run` would record is the same (up to rounding: it computes runs together).
 
@@ -147,22 +146,23 @@ def _drawn(experiment: Experiment, seed: int, coordinates: str, precision: str) 
 
 
 def _from(run: OneRun, start: Any) -> OneRun:
-    """A run that continues from a state, parameters or a recorded end."""
-    before = run.state
-    if isinstance(start, xr.Dataset):
-        names = train.named(before.params)
-        leaves = [jnp.asarray(start[name].values) for name in names]
-        params = jax.tree.unflatten(jax.tree.structure(before.params), leaves)
-        step = jnp.asarray(start["step"].values.max(), before.step.dtype)
-        start = dataclasses.replace(before, params=params, step=step)
-    if not isinstance(start, State):
-        start = dataclasses.replace(before, params=start)
+    """A run that continues from a state, parameters or a recorded end. What parameters alone know
+    is continued in weights."""
+    before, experiment = run.state, run.experiment
+    if not isinstance(start, AbstractState):
+        key = key_of(run.seed, "memory")
+        weights = experiment.rule.init(experiment.net, run.problem, key, before.start)
+        params, step = start, weights.step
+        if isinstance(start, xr.Dataset):
+            leaves = [jnp.asarray(start[name].values) for name in train.named(weights.params)]
+            params = jax.tree.unflatten(jax.tree.structure(weights.params), leaves)
+            step = jnp.asarray(start["step"].values.max(), step.dtype)
+        start = dataclasses.replace(weights, params=params, step=step)
     shapes = [jax.tree.map(jnp.shape, state.params) for state in (start, before)]
     if shapes[0] != shapes[1]:
         raise BadInput(f"start has parameters {shapes[0]}: they must be {shapes[1]}.")
     start = jax.tree.map(jnp.asarray, start)
-    position = way_for(run.experiment.rule, start, run.problem).begin(start)
-    carry = train.Carry(position, run.carry.diverged_at)
+    carry = train.Carry(start.bare, run.carry.diverged_at)
     return dataclasses.replace(run, carry=carry, steps=start.step)
 
 

@@ -17,7 +17,7 @@ from learnscope.engine.coordinates import room
 from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, refuse_value
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +134,7 @@ def check_fit(experiment: Experiment) -> None:
         eqx.filter_eval_shape(train.advance, fixed, np.uint32(0), problem, carry, 0, 1)
 
 
-def _check_classes(experiment: Experiment, problem: Problem, state: State) -> None:
+def _check_classes(experiment: Experiment, problem: Problem, state: AbstractState) -> None:
     """Refuse a net without one output per class of the data."""
     classes = experiment.data.labels
     if classes is None or experiment.rule.pair_filters is not None:

@@ -14,28 +14,54 @@ from learnscope.data import Problem
 from learnscope.engine.draw import Batches, key_of
 from learnscope.engine.experiment import Experiment
 from learnscope.nets import Params
-from learnscope.rules import State
-from learnscope.rules.way import way_for
+from learnscope.rules import AbstractRule, AbstractState, WeightState
+from learnscope.rules.span import spanned
 
 
 class Carry(eqx.Module):
-    """A run between segments: its position, in the form that its way of stepping uses."""
+    """A run between segments: its state, without what the problem holds already."""
 
-    position: Any
+    bare: AbstractState
     diverged_at: Int[Array, ""]
 
 
-def start_one(experiment: Experiment, seed: Any, problem: Problem, params: Params) -> Carry:
-    """One run before its first step."""
-    state = experiment.rule.init(experiment.net, problem, key_of(seed, "memory"), params)
-    position = way_for(experiment.rule, state, problem).begin(state)
-    return Carry(position, jnp.full((), -1, state.step.dtype))
+def start_one(
+    experiment: Experiment, seed: Any, problem: Problem, params: Params, span: bool = True
+) -> Carry:
+    """One run before its first step: in the `span` of the training vectors, if it stays there."""
+    rule, key = experiment.rule, key_of(seed, "memory")
+    state = rule.init(experiment.net, problem, key, params)
+    state = (in_span(rule, state, problem, key) if span else None) or state
+    return Carry(state.bare, jnp.full((), -1, state.step.dtype))
 
 
-def state_of(experiment: Experiment, carry: Carry, problem: Problem, step: Any) -> State:
+def in_span(
+    rule: AbstractRule, state: WeightState, problem: Problem, key: Any
+) -> AbstractState | None:
+    """The first state in the span of the training vectors, if shapes speak for it and the rule's
+    steps stay in it. This is tried, not declared: a rule that needs weights raises an error."""
+
+    def steps() -> AbstractState:
+        examples = eqx.filter_eval_shape(problem.batch, key).size
+        spanning = spanned(state, problem, examples)
+        assert spanning is not None
+        memory = rule.prepare(spanning, problem, key)
+        return dataclasses.replace(spanning, memory=memory)
+
+    def after() -> AbstractState:
+        return rule.step(steps(), problem, key)
+
+    try:
+        one, other = (eqx.filter_eval_shape(form) for form in (steps, after))
+    except Exception:
+        return None
+    return steps() if jax.tree.structure(one) == jax.tree.structure(other) else None
+
+
+def state_of(experiment: Experiment, carry: Carry, problem: Problem, step: Any) -> AbstractState:
     """The state of a run after so many steps, for probes to read."""
-    way = way_for(experiment.rule, carry.position, problem)
-    return way.state(carry.position, jnp.asarray(step))
+    state = carry.bare.within(problem)
+    return dataclasses.replace(state, step=jnp.asarray(step).astype(state.step.dtype))
 
 
 @eqx.filter_jit
@@ -44,7 +70,7 @@ def start(runs: Batches, problem: Problem, params: Params) -> Carry:
     return runs.map(start_one, problem, params)
 
 
-def measure(experiment: Experiment, state: State, problem: Problem) -> dict[str, Array]:
+def measure(experiment: Experiment, state: AbstractState, problem: Problem) -> dict[str, Array]:
     """What the probes read, by the names of their outputs."""
     state = experiment.rule.evaluated(state)
     values: dict[str, Array] = {}
@@ -58,23 +84,25 @@ def advance(
     experiment: Experiment, seed: Any, problem: Problem, carry: Carry, first: Any, last: Any
 ) -> Carry:
     """One run after the steps first, ..., last - 1."""
-    key, way = key_of(seed, "training"), way_for(experiment.rule, carry.position, problem)
-    batches = problem.batches
-
-    def way_at(t):
-        by_step = dataclasses.replace(problem, batches=batches.at(t, key))
-        return way_for(experiment.rule, carry.position, by_step)
+    rule, key, batches = experiment.rule, key_of(seed, "training"), problem.batches
+    whole = carry.bare.within(problem)
 
     def step(t, carry):
-        now = way if batches.at(t, key) is batches else way_at(t)
+        now = problem
+        if batches.at(t, key) is not batches:
+            now = dataclasses.replace(problem, batches=batches.at(t, key))
         # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
-        position = now.step(carry.position, t, jax.random.fold_in(key, t))
+        t = t.astype(whole.step.dtype)
+        state = dataclasses.replace(whole.holding(carry.bare), step=t)
+        state = rule.step(state, now, jax.random.fold_in(key, t))
+        if batches.fresh:
+            state = rule.refreshed(state, now)
         # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
-        leaves = jax.tree.leaves(way.moving(position))
+        leaves = jax.tree.leaves(state.point)
         finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))
         lost = ~finite & (carry.diverged_at < 0)
         diverged_at = jnp.where(lost, t + 1, carry.diverged_at)
-        return Carry(position, diverged_at.astype(carry.diverged_at.dtype))
+        return Carry(state.bare, diverged_at.astype(carry.diverged_at.dtype))
 
     return jax.lax.fori_loop(first, last, step, carry)
 

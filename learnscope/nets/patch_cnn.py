@@ -7,7 +7,7 @@ from jaxtyping import Array, Float, Key
 from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
-from learnscope.part import Number, choice, count, number
+from learnscope.part import Number, choice, count, flag, number
 
 
 class PatchCNN(AbstractInnerProductNet):
@@ -15,12 +15,13 @@ class PatchCNN(AbstractInnerProductNet):
 
     For two classes $f(W, x) = F_{+1} - F_{-1}$, else outputs $(F_1, \dots, F_K)$, with
 
-    $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle),$$
+    $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle + b_{j,r}),$$
 
     $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and outcomes depend
     on it. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
     `initial="torch"` is PyTorch's default instead, uniform in $\pm 1/\sqrt d$ whatever the `scale`
-    (its standard deviation is $1/\sqrt{3d}$).
+    (its standard deviation is $1/\sqrt{3d}$). Without `bias`, $b = 0$; with it, biases are trained
+    from 0 (or from PyTorch's default, drawn like a weight).
 
     | symbol | argument |
     |---|---|
@@ -48,6 +49,7 @@ class PatchCNN(AbstractInnerProductNet):
     power: Number = number(2.0, low=1)
     threshold: Number = number(0.5, above=0)
     initial: str = choice("gaussian", "torch", default="gaussian")
+    bias: bool = flag(False)
 
     @property
     def rows(self) -> int:
@@ -71,12 +73,16 @@ class PatchCNN(AbstractInnerProductNet):
         frame = problem.frame
         if self.initial == "torch":
             uniform = jax.random.uniform(key, (self.rows, frame.rank), minval=-1.0)
-            return Weights(uniform / jnp.sqrt(frame.dim))
+            start = jax.random.uniform(jax.random.fold_in(key, 1), (self.rows,), minval=-1.0)
+            root = jnp.sqrt(frame.dim)
+            return Weights(uniform / root, start / root if self.bias else None)
         rows, _ = frame.gaussian_rows(key, self.rows)
-        return Weights(self.scale * rows)
+        return Weights(self.scale * rows, jnp.zeros(self.rows) if self.bias else None)
 
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]
+        if self.bias:
+            seen = tuple(z + params["bias"].reshape(-1, *(1,) * (z.ndim - 1)) for z in seen)
         total = summed(activation(z, self.power, self.threshold) for z in seen)
         if self.classes == 2:
             return self.second_layer_scale * (self.signs @ total)

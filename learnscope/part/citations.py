@@ -44,6 +44,12 @@ PAPERS: dict[str, str] = {
   booktitle = {International Conference on Learning Representations},
   year = {2021}
 }""",
+    "foret2021sharpness": """@inproceedings{foret2021sharpness,
+  title = {Sharpness-aware Minimization for Efficiently Improving Generalization},
+  author = {Foret, Pierre and Kleiner, Ariel and Mobahi, Hossein and Neyshabur, Behnam},
+  booktitle = {International Conference on Learning Representations},
+  year = {2021}
+}""",
     "barrett2021implicit": """@inproceedings{barrett2021implicit,
   title = {Implicit Gradient Regularization},
   author = {Barrett, David G. T. and Dherin, Benoit},

@@ -1,16 +1,14 @@
 """Losses, accuracies, and the gradient's norm."""
 
-from operator import add
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
 from learnscope.data import Problem, Samples
 from learnscope.part import count
 from learnscope.probes.probe import AbstractProbe, Output
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 from learnscope.rules.losses import loss_of
 
 
@@ -19,8 +17,8 @@ class Loss(AbstractProbe):
 
     outputs: ClassVar = {"loss": Output("training loss", "nat", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
-        return loss_of(state.loss, state(problem.train.x), problem.train.y).mean()
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        return loss_of(state.loss, state.outputs(problem.train), problem.train.y).mean()
 
 
 class TestLoss(AbstractProbe):
@@ -29,7 +27,7 @@ class TestLoss(AbstractProbe):
     __test__: ClassVar = False  # pytest: this is not a test
     outputs: ClassVar = {"test_loss": Output("test loss", "nat", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return loss_of(state.loss, state(problem.test.x), problem.test.y).mean()
 
 
@@ -41,11 +39,11 @@ class TrainAccuracy(AbstractProbe):
 
     examples: int | None = count(None, optional=True)
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         train = problem.train
         if self.examples is not None and self.examples < train.size:
             train = train.take(jnp.arange(self.examples))
-        return correct(state(train.x), train.y).mean()
+        return correct(state.outputs(train), train.y).mean()
 
 
 class TestAccuracy(AbstractProbe):
@@ -54,7 +52,7 @@ class TestAccuracy(AbstractProbe):
     __test__: ClassVar = False
     outputs: ClassVar = {"test_accuracy": Output("test accuracy", low=0, high=1)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return correct(state(problem.test.x), problem.test.y).mean()
 
 
@@ -64,11 +62,11 @@ class BalancedAccuracy(AbstractProbe):
 
     outputs: ClassVar = {"balanced_accuracy": Output("balanced test accuracy", low=0, high=1)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return balanced(state, problem.test)
 
 
-def balanced(state: State, samples: Samples) -> Array:
+def balanced(state: AbstractState, samples: Samples) -> Array:
     """The accuracy on each of the labels +1 and -1, averaged over the two."""
     right = correct(state(samples.x), samples.y)
     positive = samples.y > 0
@@ -82,9 +80,9 @@ class GradientNorm(AbstractProbe):
 
     outputs: ClassVar = {"gradient_norm": Output("squared norm of the training gradient", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
-        squares = jax.tree.map(lambda leaf: jnp.sum(leaf**2), state.gradient(problem.train))
-        return jax.tree.reduce(add, squares)
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        gradient = state.gradient(problem.train)
+        return state.dot(gradient, gradient)
 
 
 DEFAULT: tuple[AbstractProbe, ...] = (Loss(),)  # of an experiment that names no probes

@@ -10,10 +10,12 @@ from jaxtyping import Array, Float
 from learnscope.data import AbstractFactors, Problem, Samples
 from learnscope.nets import Params, filters_of, inner
 from learnscope.probes.probe import AbstractProbe, refuse
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
-def outputs_of(probe: AbstractProbe, state: State, params: Params, samples: Samples) -> Array:
+def outputs_of(
+    probe: AbstractProbe, state: AbstractState, params: Params, samples: Samples
+) -> Array:
     """The outputs of a net that has one per class."""
     outputs = state.net(params, samples.x)
     if outputs.ndim != 2:

@@ -17,7 +17,7 @@ from learnscope.probes.by_class import (
     own,
 )
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, refuse
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
 class ActiveNeurons(AbstractProbe):
@@ -29,7 +29,7 @@ class ActiveNeurons(AbstractProbe):
         "active_share_least": Output("the least of any test example", low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         classes = factors_of(self, problem)[1]
         seen = own(noise_seen(state.params, problem.test), problem.test, classes)
         share = jnp.where(jnp.isnan(seen), jnp.nan, seen > 0).mean(1)
@@ -44,7 +44,7 @@ class NoiseSpectrum(AbstractProbe):
         "noise_spectrum": Output("singular value of W_k A_k", dims=("class", "rank"), low=0)
     }
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         factors, classes = factors_of(self, problem)
         filters = filters_of(self, state)
         seen = factors.seen(filters.reshape(classes, -1, filters.shape[1]))
@@ -61,7 +61,7 @@ class Residual(AbstractProbe):
         "residual": Output("1 - probability of the label", dims=("sample",), low=0, high=1)
     }
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return jnp.exp(_log_residual(outputs_of(self, state, state.params, problem.train), problem))
 
 
@@ -70,7 +70,7 @@ class GradientBalance(AbstractProbe):
 
     outputs: ClassVar = {"gradient_balance": Output("largest ratio of residuals", low=1)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         log = _log_residual(outputs_of(self, state, state.params, problem.train), problem)
         return jnp.exp(log.max() - log.min())
 
@@ -85,7 +85,7 @@ class Contributions(AbstractProbe):
         for whose, to in (("own", "its own logit"), ("other", "the largest other logit"))
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         classes, test = factors_of(self, problem)[1], problem.test
         if not isinstance(state.net, AbstractInnerProductNet):
             net = type(state.net).__name__
@@ -117,7 +117,7 @@ class Activations(AbstractProbe):
         for name, whose in (("activation", "training"), ("test_activation", "test"))
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         classes = factors_of(self, problem)[1]
 
         def means(samples: Samples) -> Array:

@@ -13,12 +13,12 @@ from learnscope.nets import AbstractImageNet, PatchEncoder, Projection, in_parts
 from learnscope.part import Number, count, flag, number
 from learnscope.probes.pairs import correlation_summary
 from learnscope.probes.probe import AbstractProbe, Output, refuse
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 from learnscope.space import Columns
 
 
 def features_of(
-    probe: AbstractProbe, state: State, x: PyTree[Float[Array, "n ..."]]
+    probe: AbstractProbe, state: AbstractState, x: PyTree[Float[Array, "n ..."]]
 ) -> Float[Array, "n feature"]:
     """The inputs of a deep network's last layer or projection, computed some examples at a time.
 
@@ -49,7 +49,7 @@ class FeatureCorrelation(AbstractProbe):
 
     bins: int = count(40)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         found = correlation_summary(features_of(self, state, problem.test.x), self.bins)
         return dict(zip(self.outputs, found[1:], strict=True))
 
@@ -74,7 +74,7 @@ class LinearProbe(AbstractProbe):
     ridge: Number = number(0.01, above=0)
     halves: bool = flag(False)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         train, test = problem.train, problem.test
         if self.halves:
             # Always the same shuffle: test examples may be sorted by class or task.

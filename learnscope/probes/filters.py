@@ -11,7 +11,7 @@ from learnscope.errors import BadInput
 from learnscope.nets import Weights
 from learnscope.probes.patterns import unit
 from learnscope.probes.probe import AbstractProbe, Output, refuse
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
 def _names(given: Any) -> Any:
@@ -54,7 +54,7 @@ class FilterCosines(AbstractProbe):
 
     layers: tuple[str, ...] = eqx.field(static=True, default=("filters",), converter=_names)
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         units = [unit(rows_of(self, state.params, layer)) for layer in self.layers]
         most = max(len(rows) for rows in units)
         cosines = [jnp.clip(rows @ rows.T, -1, 1) for rows in units]
@@ -71,5 +71,5 @@ class Filters(AbstractProbe):
 
     layer: str = eqx.field(static=True, default="filters")
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return rows_of(self, state.params, self.layer)

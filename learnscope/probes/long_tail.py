@@ -11,7 +11,7 @@ from learnscope.nets import Params, filters_of
 from learnscope.part import Number, number
 from learnscope.probes.by_class import factors_of, mean_by_class, noise_seen, outputs_of, own
 from learnscope.probes.probe import AbstractProbe, Output
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 
 
 class ClassAccuracy(AbstractProbe):
@@ -21,7 +21,7 @@ class ClassAccuracy(AbstractProbe):
         "class_accuracy": Output("test accuracy of a class", dims=("class",), low=0, high=1)
     }
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         outputs = outputs_of(self, state, state.params, problem.test)
         right = correct(outputs, problem.test.y)
         return mean_by_class(right, problem.test.y, outputs.shape[1])
@@ -51,13 +51,13 @@ class LongTailAccuracy(AbstractProbe):
 
     share: Number = number(0.2, above=0, high=1)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         return {
             "long_tail_accuracy": self._accuracy(state, state.params, problem),
             "long_tail_untrained": self._accuracy(state, state.start, problem),
         }
 
-    def _accuracy(self, state: State, params: Params, problem: Problem) -> Array:
+    def _accuracy(self, state: AbstractState, params: Params, problem: Problem) -> Array:
         outputs = outputs_of(self, state, params, problem.test)
         right, labels = correct(outputs, problem.test.y), problem.test.y
         noise = _equivalent_noise(self, params, problem)

@@ -8,22 +8,21 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from learnscope import nets
 from learnscope.data import Problem
 from learnscope.part import Number, choice, count, number
 from learnscope.probes.probe import (
     AbstractProbe,
     Output,
-    filters_of,
-    hidden,
+    hidden_of,
+    overlap,
     refuse,
     two_class_net,
 )
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 from learnscope.rules.losses import loss_of
 from learnscope.rules.meta.rule import SPLITS, parts_of
-from learnscope.rules.meta.task import AbstractTask, Point, descend
-from learnscope.rules.meta.view import Parts, view
+from learnscope.rules.meta.tasks import Parts, Task, descend, tasks_of
+from learnscope.rules.span import SpanState
 from learnscope.space import Columns
 
 
@@ -37,9 +36,9 @@ class AbstractAdapting(AbstractProbe):
     inner_steps: int = count(5, low=0)
     split: str = choice(*SPLITS, default="train-validation")
 
-    def adapted(self, task: AbstractTask) -> Point:
+    def adapted(self, task: Task) -> AbstractState:
         """The network after adapting to a task."""
-        return descend(task, self.inner_rate, self.inner_steps).point
+        return descend(task.state, task.inner, self.inner_rate, self.inner_steps)
 
     def tasks(self, problem: Problem) -> Parts:
         """The examples of all observed tasks."""
@@ -56,15 +55,15 @@ class MetaLoss(AbstractAdapting):
         "outer_slope": Output("mean -l' of the outer examples", low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        def one(task: AbstractTask) -> tuple[Array, Array]:
-            outputs, y = task.outer_outputs(self.adapted(task))
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
+        def one(task: Task) -> tuple[Array, Array]:
+            outputs, y = self.adapted(task).outputs(task.outer), task.outer.y
             losses = loss_of(state.loss, outputs, y)
             slope = jax.grad(lambda out: loss_of(state.loss, out, y).sum())(outputs)
             return losses.mean(), jnp.abs(slope).mean()
 
         examples = self.tasks(problem)
-        losses, slopes = view(state.net, state.params, examples, state.loss).map(one)
+        losses, slopes = tasks_of(state, examples).map(one)
         return {"meta_loss": losses.mean(), "outer_slope": slopes.mean()}
 
 
@@ -78,7 +77,7 @@ class AdaptedTest(AbstractAdapting):
         "adapted_test_accuracy": Output("test accuracy after adapting", low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         losses, right = _adapted(self, state, problem)
         return {"adapted_test_loss": losses.mean(), "adapted_test_accuracy": right.mean()}
 
@@ -92,13 +91,13 @@ class AdaptedTasks(AbstractAdapting):
         "task_accuracy": Output("test accuracy after adapting", dims=("task",), low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         losses, right = _adapted(self, state, problem)
         return {"task_loss": losses, "task_accuracy": right}
 
 
 def _adapted(
-    probe: AbstractAdapting, state: State, problem: Problem
+    probe: AbstractAdapting, state: AbstractState, problem: Problem
 ) -> tuple[Float[Array, " task"], Float[Array, " task"]]:
     """The loss and the accuracy on the queries of each fresh task."""
     observed = probe.tasks(problem)
@@ -107,12 +106,12 @@ def _adapted(
         size = f"more than the {support} examples that it adapts to; they have {each}"
         refuse(probe, f"fresh tasks of {size}")
 
-    def one(task: AbstractTask) -> tuple[Array, Array]:
-        outputs, y = task.outer_outputs(probe.adapted(task))
+    def one(task: Task) -> tuple[Array, Array]:
+        outputs, y = probe.adapted(task).outputs(task.outer), task.outer.y
         return loss_of(state.loss, outputs, y).mean(), correct(outputs, y).mean()
 
     fresh = Parts((Columns.undone(problem.test),), observed.inner, (support, each))
-    return view(state.net, state.params, fresh, state.loss).map(one)
+    return tasks_of(state, fresh).map(one)
 
 
 class FeatureLearning(AbstractProbe):
@@ -126,12 +125,11 @@ class FeatureLearning(AbstractProbe):
         "task_feature": Output("task features learnt, max |<w, z_k>|", low=0),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        filters = filters_of(self, state)
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         signs = two_class_net(self, state).signs
-        along = signs * (filters @ hidden(self, problem.directions, "shared"))
+        along = signs * overlap(self, state, problem, "shared")
         by_sign = along.reshape(2, -1).max(1)
-        own = filters @ hidden(self, problem.directions, "task").T
+        own = overlap(self, state, problem, "task")
         return {"shared_feature": by_sign.min(), "task_feature": jnp.abs(own).max()}
 
 
@@ -145,10 +143,9 @@ class TaskNoise(AbstractProbe):
         "validation_noise": Output("noise memorised, validation half, max <w, xi>"),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
-        filters = filters_of(self, state)
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         halves = parts_of(type(self).__name__, problem, "train-validation").sets
-        noise = [(filters @ hidden(self, half.vectors, "noise").T).max() for half in halves]
+        noise = [hidden_of(self, state, half, "noise").max() for half in halves]
         return dict(zip(self.outputs, noise, strict=True))
 
 
@@ -169,14 +166,16 @@ class Amplification(AbstractAdapting):
         "validation_noise_amplification": Output("validation noise after / before adapting"),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         two_class_net(self, state)
         examples = self.tasks(problem)
 
-        def one(task: AbstractTask) -> tuple[Array, Array]:
-            return nets.filters_of(task.start), nets.filters_of(self.adapted(task))
+        def one(task: Task) -> tuple[Array, Array]:
+            before, after = task.state, self.adapted(task)
+            assert isinstance(before, SpanState) and isinstance(after, SpanState)
+            return jnp.stack(before.seen), jnp.stack(after.seen)
 
-        before, after = view(state.net, state.params, examples, state.loss).map(one)
+        before, after = tasks_of(state, examples).map(one)
         y = jnp.concatenate([half.y.reshape(half.groups, -1) for half in examples.sets], axis=1)
         if before.shape[1] != 2:
             refuse(self, "examples of a feature and a noise patch")

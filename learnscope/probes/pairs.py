@@ -10,13 +10,13 @@ from learnscope.data import Problem
 from learnscope.part import count
 from learnscope.probes.patterns import histogram
 from learnscope.probes.probe import AbstractProbe, Output, refuse
-from learnscope.rules import Siamese, State
+from learnscope.rules import AbstractState, Siamese
 from learnscope.rules.heads import off_diagonal
 
 _KEY = 0  # of the test examples' views, which are the same at every recorded step
 
 
-def siamese(probe: AbstractProbe, state: State) -> Siamese:
+def siamese(probe: AbstractProbe, state: AbstractState) -> Siamese:
     """The memory of a rule with a prediction head."""
     if not isinstance(state.memory, Siamese):
         refuse(probe, "a rule with a prediction head, such as NonContrastive")
@@ -30,7 +30,7 @@ class PairLoss(AbstractProbe):
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {"pair_loss": Output("loss of positive pairs", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         one, other = problem.viewed(problem.test, jax.random.key(_KEY))
         return siamese(self, state).loss(state.net, state.params, one, other)
 
@@ -47,7 +47,7 @@ class HeadOffDiagonal(AbstractProbe):
         "head_asymmetry": Output("asymmetry of the head's off-diagonal", low=0, high=2),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         head = siamese(self, state).head
         if "matrix" not in head:
             refuse(self, "a linear head, not an mlp")
@@ -109,7 +109,7 @@ class NeuronCorrelation(AbstractProbe):
 
     bins: int = count(40)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         values = state(problem.test.x)
         if values.ndim != 2:
             refuse(self, "a net with several outputs, such as PatchEncoder")

@@ -7,7 +7,7 @@ from jaxtyping import Array
 
 from learnscope.data import Problem
 from learnscope.probes.probe import AbstractProbe, Output, hidden
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 from learnscope.rules.losses import loss_of
 
 
@@ -28,7 +28,7 @@ class PartAccuracy(AbstractProbe):
         "commonest_label": Output("largest share of a label of other inputs", low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         test = problem.test
         other, truth = (hidden(self, test.marks, name) for name in ("other", "truth"))
         outputs = state(test.x)

@@ -2,18 +2,17 @@
 
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from learnscope import nets
 from learnscope.data import Problem
 from learnscope.errors import BadInput
-from learnscope.nets import replaced
 from learnscope.part import Number, count, number
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
 def _lengths(rows: Float[Array, "neuron dim"]) -> Float[Array, " neuron"]:
@@ -41,7 +40,9 @@ def pair_mean(square: Float[Array, "n n"]) -> Float[Array, ""]:
     return (square.sum() - jnp.trace(square)) / max(1, n * (n - 1))
 
 
-def cosines(state: State, problem: Problem, probe: AbstractProbe) -> Float[Array, " neuron"]:
+def cosines(
+    state: AbstractState, problem: Problem, probe: AbstractProbe
+) -> Float[Array, " neuron"]:
     """cos(w_i, truth) of every neuron."""
     return unit(filters_of(probe, state)) @ hidden(probe, problem.directions, "truth")
 
@@ -61,7 +62,7 @@ class Alignment(AbstractProbe):
 
     bins: int = count(40)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         to_truth = cosines(state, problem, self)
         sizes = jnp.abs(to_truth)
         return {
@@ -85,7 +86,7 @@ class Clusters(AbstractProbe):
 
     above: Number = number(0.9, low=0, high=1)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         to_truth = cosines(state, problem, self)
         units = unit(filters_of(self, state))
         return {
@@ -106,7 +107,7 @@ class WeightMap(AbstractProbe):
         "truth_cosine": Output("cosine to the truth", dims=("point",), low=-1, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         truth = hidden(self, problem.directions, "truth")
         points = jnp.concatenate([unit(filters_of(self, state)), truth[None], -truth[None]])
         return {"map_position": _scaled(points), "truth_cosine": jnp.clip(points @ truth, -1, 1)}
@@ -138,7 +139,7 @@ class PatternComponents(AbstractProbe):
         "relevant_share": Output("relevant part of the weights' squared norm", low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         rows = filters_of(self, state)
         relevant = rows @ hidden(self, problem.directions, "relevant").T
         background = rows @ hidden(self, problem.directions, "background").T
@@ -161,11 +162,9 @@ class WeightGradients(AbstractProbe):
         "weight_gradient": Output("gradient of the loss", dims=("neuron", "coordinate"))
     }
 
-    def __call__(self, state: State, problem: Problem) -> Array:
-        def loss(filters: Array) -> Array:
-            return state.losses(replaced(state.params, filters=filters), problem.train).mean()
-
-        return jax.grad(loss)(filters_of(self, state))
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        filters_of(self, state)
+        return nets.filters_of(state.weights.gradient(problem.train))
 
 
 class CentreCosines(AbstractProbe):
@@ -176,7 +175,7 @@ class CentreCosines(AbstractProbe):
         "centre_cosine": Output("largest cosine to a centre", dims=("centre",), low=-1, high=1)
     }
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         centres = unit(hidden(self, problem.directions, "centres"))
         return (unit(filters_of(self, state)) @ centres.T).max(0)
 

@@ -12,7 +12,7 @@ from learnscope.nets import Projection
 from learnscope.part import Number, choice, count, number
 from learnscope.probes.patterns import pair_mean
 from learnscope.probes.probe import AbstractProbe, Output, refuse
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 _KEY = 0  # of the starting noise, which is the same for every neuron
 
@@ -42,7 +42,7 @@ class PreferredImages(AbstractProbe):
     rate: Number = number(0.1, above=0)
     smooth: Number = number(0.1, low=0, high=1)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         net, known = state.net, problem.test.x[:200]
         if not isinstance(net, Projection):
             refuse(self, f"the net Projection, not {type(net).__name__}")

@@ -9,10 +9,10 @@ from typing import ClassVar, NoReturn
 from jaxtyping import Array
 
 from learnscope import nets
-from learnscope.data import Problem
+from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.part import AbstractPart
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 RESERVED = ("diverged_at", "seconds", "seed", "step")  # names that datasets and stores add
 
@@ -42,7 +42,7 @@ def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Arr
     return known[name]
 
 
-def filters_of(probe: "AbstractProbe", state: State) -> Array:
+def filters_of(probe: "AbstractProbe", state: AbstractState) -> Array:
     """The current filters."""
     try:
         return nets.filters_of(state.params)
@@ -51,7 +51,20 @@ def filters_of(probe: "AbstractProbe", state: State) -> Array:
         refuse(probe, f"a net with filters, such as PatchCNN, not {net}")
 
 
-def two_class_net(probe: "AbstractProbe", state: State) -> nets.PatchCNN:
+def overlap(probe: "AbstractProbe", state: AbstractState, problem: Problem, name: str) -> Array:
+    """The inner products of the filters with a direction of the problem, by name."""
+    filters_of(probe, state)
+    return state.overlap(name, hidden(probe, problem.directions, name))
+
+
+def hidden_of(probe: "AbstractProbe", state: AbstractState, samples: Samples, name: str) -> Array:
+    """The inner products of the filters with the examples' hidden vectors, by name."""
+    filters_of(probe, state)
+    hidden(probe, samples.vectors, name)
+    return state.hidden(samples, name)
+
+
+def two_class_net(probe: "AbstractProbe", state: AbstractState) -> nets.PatchCNN:
     """The net, of a probe that is defined for two classes only."""
     if not isinstance(state.net, nets.PatchCNN) or state.net.classes != 2:
         refuse(probe, "a PatchCNN with two classes")
@@ -76,4 +89,4 @@ class AbstractProbe(AbstractPart):
                 )
 
     @abstractmethod
-    def __call__(self, state: State, problem: Problem) -> Array | dict[str, Array]: ...
+    def __call__(self, state: AbstractState, problem: Problem) -> Array | dict[str, Array]: ...

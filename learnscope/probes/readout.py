@@ -11,11 +11,11 @@ from learnscope.errors import BadInput
 from learnscope.nets import TwoLayer, filters_of, inner
 from learnscope.part import Number, count, number
 from learnscope.probes.probe import AbstractProbe, Output, refuse
-from learnscope.rules import State, correct
+from learnscope.rules import AbstractState, correct
 from learnscope.space import Columns
 
 
-def _two_layer(probe: AbstractProbe, state: State) -> TwoLayer:
+def _two_layer(probe: AbstractProbe, state: AbstractState) -> TwoLayer:
     net = getattr(state.net, "net", state.net)  # a linearised net holds the original
     if not isinstance(net, TwoLayer):
         refuse(probe, f"the net TwoLayer, not {type(net).__name__}")
@@ -32,7 +32,7 @@ class ReadoutNorm(AbstractProbe):
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {"readout_norm": Output("norm of the last layer", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return jnp.linalg.norm(state.params[_two_layer(self, state).readout])
 
 
@@ -50,7 +50,7 @@ class BestReadout(AbstractProbe):
     examples: int = count(10000)
     ridge: Number = number(1e-6, above=0)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         net = _two_layer(self, state)
         train = _first(problem.train, self.examples)
 
@@ -85,7 +85,7 @@ class KernelFit(AbstractProbe):
     examples: int = count(2000)
     ridge: Number = number(1e-3, above=0)
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         net = _two_layer(self, state)
         train = _first(problem.train, self.examples)
         test = Columns.undone(problem.test)
@@ -96,7 +96,7 @@ class KernelFit(AbstractProbe):
         return correct(self._kernel(other, one) @ weights, test.y).mean()
 
     @staticmethod
-    def _parts(net: TwoLayer, state: State, x) -> tuple[Array, Array, Array]:
+    def _parts(net: TwoLayer, state: AbstractState, x) -> tuple[Array, Array, Array]:
         """The neurons' outputs, a_i sigma'(z_i), and the inputs."""
         patches = jax.tree.leaves(x)
         if len(patches) != 1 or patches[0].ndim != 2:

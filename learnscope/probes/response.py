@@ -10,7 +10,7 @@ from jaxtyping import Array
 from learnscope import nets
 from learnscope.data import Problem
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 from learnscope.space import Columns
 
 _LEAST = 100  # relative movement of the filters that counts, in rounding errors
@@ -43,7 +43,7 @@ class LearntResponse(AbstractProbe):
 
     truth: str = eqx.field(static=True)
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         truth = jnp.atleast_2d(hidden(self, problem.directions, self.truth))
         now, start = filters_of(self, state), nets.filters_of(state.start)
         along, size = (now * start).sum(1), (start**2).sum(1)

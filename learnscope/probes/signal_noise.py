@@ -7,8 +7,16 @@ from jaxtyping import Array
 
 from learnscope import nets
 from learnscope.data import Problem
-from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden, two_class_net
-from learnscope.rules import State
+from learnscope.probes.probe import (
+    AbstractProbe,
+    Output,
+    filters_of,
+    hidden,
+    hidden_of,
+    overlap,
+    two_class_net,
+)
+from learnscope.rules import AbstractState
 
 
 class SignalLearning(AbstractProbe):
@@ -17,8 +25,8 @@ class SignalLearning(AbstractProbe):
     papers: ClassVar = ("meng2023pegr",)
     outputs: ClassVar = {"signal_learning": Output("signal learning, max |<w, mu>|")}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
-        return jnp.abs(filters_of(self, state) @ hidden(self, problem.directions, "signal")).max()
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        return jnp.abs(overlap(self, state, problem, "signal")).max()
 
 
 class NoiseMemorisation(AbstractProbe):
@@ -27,8 +35,8 @@ class NoiseMemorisation(AbstractProbe):
     papers: ClassVar = ("meng2023pegr",)
     outputs: ClassVar = {"noise_memorisation": Output("noise memorisation, max <w, xi>")}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
-        return (filters_of(self, state) @ hidden(self, problem.train.vectors, "noise").T).max()
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        return hidden_of(self, state, problem.train, "noise").max()
 
 
 class Decomposition(AbstractProbe):
@@ -49,7 +57,7 @@ class Decomposition(AbstractProbe):
         "rho_underbar": Output("noise coefficient, other label", dims=("filter", "sample")),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         signal = hidden(self, problem.directions, "signal")
         noise = hidden(self, problem.train.vectors, "noise")
         sign = two_class_net(self, state).signs

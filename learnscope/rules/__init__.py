@@ -14,19 +14,24 @@ from learnscope.rules.meta.maml import Fomaml, Maml, Pooled
 from learnscope.rules.meta.reptile import MetaProx, Reptile
 from learnscope.rules.meta.rule import parts_of, split_field
 from learnscope.rules.non_contrastive import NonContrastive
-from learnscope.rules.per_example_penalty import PerExamplePenalty, penalised_gradient
+from learnscope.rules.per_example_penalty import PerExamplePenalty
 from learnscope.rules.readout import RandomFeatures
-from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, State
+from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule
+from learnscope.rules.sharpness_aware import SharpnessAware
 from learnscope.rules.siamese import TARGETS, AbstractPairRule, AbstractSiamese, Siamese
+from learnscope.rules.span import SpanState
+from learnscope.rules.state import AbstractState, Move, WeightState, plus
 from learnscope.rules.two_step import FrozenFeatures, TwoStep
+
+State = AbstractState  # the older name
 
 __all__ = [
     "LOSSES", "TARGETS", "AbstractGradientRule", "AbstractPairRule", "AbstractPenalty",
-    "AbstractRule", "AbstractSiamese", "Averaged", "Contrastive", "Fomaml", "FrozenFeatures",
-    "FullPenalty",
-    "GradientDescent", "Head", "Imaml", "Linearised", "Maml", "MetaProx", "NonContrastive",
-    "PerExamplePenalty", "Pooled", "RandomFeatures", "Reptile", "Siamese", "State", "TwoStep",
-    "correct", "off_diagonal", "parts_of", "penalised_gradient", "split_field", "trained_part",
+    "AbstractRule", "AbstractSiamese", "AbstractState", "Averaged", "Contrastive", "Fomaml",
+    "FrozenFeatures", "FullPenalty", "GradientDescent", "Head", "Imaml", "Linearised", "Maml",
+    "MetaProx", "Move", "NonContrastive", "PerExamplePenalty", "Pooled", "RandomFeatures",
+    "Reptile", "SharpnessAware", "Siamese", "SpanState", "State", "TwoStep", "WeightState",
+    "correct", "off_diagonal", "parts_of", "plus", "split_field", "trained_part",
 ]  # fmt: skip
 
 

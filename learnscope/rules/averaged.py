@@ -8,10 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.nets import AbstractNet, Params
 from learnscope.part import Number, choice, number, slot
 from learnscope.rules.gradient_descent import GradientDescent
-from learnscope.rules.rule import AbstractRule, State
+from learnscope.rules.rule import AbstractRule
+from learnscope.rules.state import AbstractState
 
 
 class Averaged(AbstractRule):
@@ -41,10 +41,10 @@ class Averaged(AbstractRule):
     def basis_dependence(self) -> str | None:
         return self.rule.basis_dependence
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
-        return self.rule.prepare(net, params, problem, key), params
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
+        return self.rule.prepare(state, problem, key), state.position
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> AbstractState:
         inner, average = state.memory
         after = self.rule.step(dataclasses.replace(state, memory=inner), problem, key)
         counted = jnp.maximum(state.step + 1 - self.start, 1)
@@ -54,9 +54,9 @@ class Averaged(AbstractRule):
         def averaged(old: Array, weights: Array) -> Array:
             return old + share.astype(weights.dtype) * (weights - old)
 
-        average = jax.tree.map(averaged, average, after.params)
+        average = jax.tree.map(averaged, average, after.position)
         return dataclasses.replace(after, memory=(after.memory, average))
 
-    def evaluated(self, state: State) -> State:
+    def evaluated(self, state: AbstractState) -> AbstractState:
         inner, average = state.memory
-        return self.rule.evaluated(dataclasses.replace(state, params=average, memory=inner))
+        return self.rule.evaluated(dataclasses.replace(state, memory=inner).at(average))

@@ -10,8 +10,9 @@ from learnscope.data import Problem
 from learnscope.nets import Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.rule import AbstractGradientRule, State
+from learnscope.rules.rule import AbstractGradientRule
 from learnscope.rules.siamese import AbstractPairRule, normalised
+from learnscope.rules.state import WeightState
 
 
 class Contrastive(AbstractPairRule, AbstractGradientRule):
@@ -46,7 +47,7 @@ class Contrastive(AbstractPairRule, AbstractGradientRule):
     def fresh_obstacle(self) -> str | None:
         return opt.memory_obstacle(self.optimiser, self.options)
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> Params:
         one, other = problem.pair(key)
 
         def objective(params: Params) -> Array:

@@ -2,14 +2,12 @@
 
 from typing import Any, ClassVar
 
-import jax
-
 from learnscope.data import Samples
-from learnscope.nets import Params
 from learnscope.part import Number, choice, flag, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.rule import AbstractPenalty, State
+from learnscope.rules.rule import AbstractPenalty
+from learnscope.rules.state import AbstractState, Move, plus
 
 
 class FullPenalty(AbstractPenalty):
@@ -39,8 +37,6 @@ class FullPenalty(AbstractPenalty):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
-        slope = jax.grad(lambda params: state.losses(params, batch).mean())
-        gradient = slope(state.params)
-        _, curvature = jax.jvp(slope, (state.params,), (gradient,))
-        return jax.tree.map(lambda g, h: g + weight * h, gradient, curvature)
+    def penalised(self, state: AbstractState, batch: Samples, weight: Number) -> Move:
+        gradient = state.gradient(batch)
+        return plus(gradient, weight, state.curvature(batch, gradient))

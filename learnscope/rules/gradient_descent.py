@@ -5,11 +5,11 @@ from typing import Any
 from jaxtyping import Array, Key
 
 from learnscope.data import Problem
-from learnscope.nets import Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import BATCH_LOSSES, LOSSES
-from learnscope.rules.rule import AbstractGradientRule, State
+from learnscope.rules.rule import AbstractGradientRule
+from learnscope.rules.state import AbstractState, Move
 
 
 class GradientDescent(AbstractGradientRule):
@@ -29,5 +29,5 @@ class GradientDescent(AbstractGradientRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         return state.gradient(problem.batch(key))

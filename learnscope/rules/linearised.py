@@ -10,7 +10,8 @@ from learnscope.nets import AbstractNet, Params
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.rule import AbstractGradientRule, State
+from learnscope.rules.rule import AbstractGradientRule
+from learnscope.rules.state import AbstractState, Move, WeightState
 
 
 class _Tangent(AbstractNet):
@@ -48,9 +49,9 @@ class Linearised(AbstractGradientRule):
 
     def init(
         self, net: AbstractNet, problem: Problem, key: Key[Array, ""], params: Params | None = None
-    ) -> State:
+    ) -> WeightState:
         params = net.init(key, problem) if params is None else params
         return super().init(_Tangent(net, params), problem, key, params)
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         return state.gradient(problem.batch(key))

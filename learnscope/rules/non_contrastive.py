@@ -11,8 +11,8 @@ from learnscope.nets import Params
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.heads import HEADS, Head, apply_head, trained_part
-from learnscope.rules.rule import State
 from learnscope.rules.siamese import NORMALISATIONS, TARGETS, AbstractSiamese, Siamese, misaligned
+from learnscope.rules.state import WeightState
 
 
 class NonContrastive(AbstractSiamese):
@@ -74,7 +74,7 @@ class NonContrastive(AbstractSiamese):
         encoder, of_head = self._transforms()
         return encoder.init(params), of_head.init(head)
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         memory: Siamese = state.memory
         views = problem.pair(key)
         slope, head_slope = jax.grad(self._objective, argnums=(0, 1))(
@@ -99,7 +99,7 @@ class NonContrastive(AbstractSiamese):
         outputs = jax.lax.stop_gradient(outputs)
         return {"matrix": outputs.T @ outputs / outputs.shape[0]}
 
-    def _objective(self, params: Params, head: Head, state: State, views: tuple) -> Array:
+    def _objective(self, params: Params, head: Head, state: WeightState, views: tuple) -> Array:
         """The loss of a pair of views; each view is multiplied with the trained parameters once."""
         net, target = state.net, state.memory.target
         hold = jax.lax.stop_gradient

@@ -8,11 +8,12 @@ from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params, replaced
+from learnscope.nets import AbstractNet, replaced
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.rule import AbstractRule, State
+from learnscope.rules.rule import AbstractRule
+from learnscope.rules.state import AbstractState, WeightState
 
 
 def readout_of(owner: str, net: AbstractNet) -> str:
@@ -25,11 +26,11 @@ def readout_of(owner: str, net: AbstractNet) -> str:
     return net.readout
 
 
-def readout_gradient(state: State, name: str, samples: Samples) -> Array:
+def readout_gradient(state: WeightState, name: str, samples: Samples) -> Array:
     """The gradient of the mean loss by the last layer only."""
 
     def mean_loss(layer: Array) -> Array:
-        return state.losses(replaced(state.params, **{name: layer}), samples).mean()
+        return state.losses_at(replaced(state.params, **{name: layer}), samples).mean()
 
     return jax.grad(mean_loss)(state.params[name])
 
@@ -59,11 +60,11 @@ class RandomFeatures(AbstractRule):
     def basis_dependence(self) -> str | None:
         return None  # the last layer is no vector of the input space
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
-        layer = params[readout_of("RandomFeatures", net)]
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
+        layer = state.params[readout_of("RandomFeatures", state.net)]
         return opt.build(self.optimiser, self.rate, self.options).init(layer)
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         name = readout_of("RandomFeatures", state.net)
         transform = opt.build(self.optimiser, self.rate, self.options)
         gradient, layer = readout_gradient(state, name, problem.batch(key)), state.params[name]

@@ -1,51 +1,22 @@
-"""The interface of a rule, and the state that it steps."""
+"""The interface of a rule."""
 
+import dataclasses
 from abc import abstractmethod
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
-from jaxtyping import Array, Float, Int, Key, PyTree
+from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.nets import AbstractNet, Params
 from learnscope.part import AbstractPart, Number
 from learnscope.rules import optimiser as opt
-from learnscope.rules.losses import loss_of
+from learnscope.rules.state import AbstractState, Move, WeightState
 
-
-class State(eqx.Module):
-    """The state of training: the net, its parameters now and at the start, and the rule's memory.
-
-    Probes measure movement from `start`. `memory` belongs to the rule: an optimiser's moments, a
-    prediction head, ...
-    """
-
-    net: AbstractNet
-    params: Params
-    start: Params
-    memory: Any
-    step: Int[Array, ""]
-    loss: str = eqx.field(static=True)
-
-    def __call__(self, x: PyTree[Float[Array, "n ..."]]) -> Float[Array, "n ..."]:
-        """The outputs of the current network, not to be differentiated."""
-        return self.net.evaluate(self.params, x)
-
-    def losses(self, params: Params, samples: Samples) -> Float[Array, " n"]:
-        """The loss of every example at given parameters."""
-        return loss_of(self.loss, self.net(params, samples.x), samples.y)
-
-    def gradient(self, samples: Samples) -> Params:
-        """The gradient of the mean loss of some examples."""
-        return jax.grad(lambda params: self.losses(params, samples).mean())(self.params)
-
-    def advance(self, params: Params, memory: Any) -> "State":
-        """The state after a step."""
-        return State(self.net, params, self.start, memory, self.step + 1, self.loss)
+S = TypeVar("S", bound=AbstractState)
 
 
 class AbstractRule(AbstractPart):
@@ -55,22 +26,29 @@ class AbstractRule(AbstractPart):
 
     def init(
         self, net: AbstractNet, problem: Problem, key: Key[Array, ""], params: Params | None = None
-    ) -> State:
+    ) -> WeightState:
         """The state before the first step; `params` continues from given parameters."""
         params = net.init(key, problem) if params is None else params
-        memory = self.prepare(net, params, problem, key)
-        return State(net, params, params, memory, jnp.zeros((), int), self.loss)
+        step = jnp.zeros((), int)
+        state = WeightState(
+            net=net, params=params, start=params, memory=None, step=step, loss=self.loss
+        )
+        return dataclasses.replace(state, memory=self.prepare(state, problem, key))
 
     @abstractmethod
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
-        """The rule's memory before the first step."""
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
+        """The rule's memory before the first step of a state that has none."""
 
     @abstractmethod
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> AbstractState:
         """One step."""
 
-    def evaluated(self, state: State) -> State:
+    def evaluated(self, state: AbstractState) -> AbstractState:
         """The state that probes read; a rule that averages weights shows the average here."""
+        return state
+
+    def refreshed(self, state: AbstractState, problem: Problem) -> AbstractState:
+        """The state after a step on fresh examples, ready for new ones: see `AbstractPairRule`."""
         return state
 
     @property
@@ -101,27 +79,29 @@ class AbstractGradientRule(AbstractRule):
         opt.check_optimiser(type(self).__name__, self.optimiser, self.options)
 
     @abstractmethod
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         """The gradient that the optimiser descends along."""
 
     @property
     def basis_dependence(self) -> str | None:
         return opt.basis_dependence(self.optimiser)
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Any:
-        return opt.build(self.optimiser, self.rate, self.options).init(params)
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
+        return opt.build(self.optimiser, self.rate, self.options).init(state.point)
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: S, problem: Problem, key: Key[Array, ""]) -> S:
         transform = opt.build(self.optimiser, self.rate, self.options)
         gradient = self.gradient(state, problem, key)
-        if jax.tree.structure(gradient) != jax.tree.structure(state.params):
-            must, returned = jax.tree.structure(state.params), jax.tree.structure(gradient)
+        if jax.tree.structure(gradient) != jax.tree.structure(state.point):
+            must, returned = jax.tree.structure(state.point), jax.tree.structure(gradient)
             raise BadInput(
                 f"{type(self).__name__}.gradient must return a tree like the parameters, {must}, "
                 f"not {returned}."
             )
-        updates, memory = transform.update(gradient, state.memory, state.params)
-        return state.advance(optax.apply_updates(state.params, updates), memory)
+        # A transform that uses parameters, such as weight decay, is not linear in moves.
+        params = state.params if isinstance(state, WeightState) else None
+        updates, memory = transform.update(gradient, state.memory, params)
+        return state.moved(updates).after(memory)
 
 
 class AbstractPenalty(AbstractGradientRule):
@@ -132,10 +112,10 @@ class AbstractPenalty(AbstractGradientRule):
     half: eqx.AbstractVar[bool]
 
     @abstractmethod
-    def penalised(self, state: State, batch: Samples, weight: Number) -> Params:
+    def penalised(self, state: AbstractState, batch: Samples, weight: Number) -> Move:
         """The gradient of the loss plus `weight` times half the squared norm."""
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         """The penalised gradient in steps below `until`, then the plain one, at no extra cost."""
         batch = problem.batch(key)
         weight = self.weight if self.half else 2 * self.weight

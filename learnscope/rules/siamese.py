@@ -10,10 +10,11 @@ from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import AbstractNet, Params, filters_of
 from learnscope.part import Number
 from learnscope.rules.heads import Head, apply_head, initial_head
 from learnscope.rules.rule import AbstractRule
+from learnscope.rules.state import AbstractState
 
 NORMALISATIONS = ("batch", "l2", "none")
 TARGETS = ("shared", "ema")
@@ -82,6 +83,30 @@ class AbstractPairRule(AbstractRule):
     def fresh_obstacle(self) -> str | None:
         """Why fresh examples cannot be compressed, or None if they can."""
 
+    def refreshed(self, state: AbstractState, problem: Problem) -> AbstractState:
+        """The state in a turned frame. A step on fresh examples leaves the span of the weights in
+        compressed coordinates; afterwards the trained filters again use the first coordinates after
+        the features, the target's the next, and the initial filters the last."""
+        if not self.draws or problem.frame.ambient:
+            return state
+        features = problem.directions["features"].shape[0]
+
+        def sets(state: AbstractState) -> list[Array]:
+            targets = [state.memory.target] if self.targets > 0 else []
+            return [filters_of(params) for params in (state.params, *targets, state.start)]
+
+        filters = sets(state)
+        beyond = jnp.concatenate([rows[:, features:] for rows in filters])
+        # R of a QR decomposition holds the rows' coordinates in the basis Q.
+        triangle = jnp.linalg.qr(beyond.T, mode="r").T
+        triangle = jnp.pad(triangle, ((0, 0), (0, beyond.shape[1] - triangle.shape[1])))
+        size = filters[0].shape[0]
+        new = [
+            jnp.concatenate([rows[:, :features], triangle[i * size : (i + 1) * size]], axis=1)
+            for i, rows in enumerate(filters)
+        ]
+        return eqx.tree_at(sets, state, new)
+
 
 class AbstractSiamese(AbstractPairRule):
     """A rule that trains an encoder with a prediction head to match a target network."""
@@ -105,7 +130,8 @@ class AbstractSiamese(AbstractPairRule):
     def targets(self) -> int:
         return 1 if self.target == "ema" else 0
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Siamese:
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Siamese:
+        net, params = state.net, state.params
         shape = jax.eval_shape(net, params, problem.test.x).shape
         if len(shape) != 2:
             raise BadInput(

@@ -10,11 +10,12 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params, TwoLayer, Weights
+from learnscope.nets import Params, TwoLayer, Weights
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules.losses import LOSSES, loss_of
 from learnscope.rules.readout import readout_gradient
-from learnscope.rules.rule import AbstractRule, State
+from learnscope.rules.rule import AbstractRule
+from learnscope.rules.state import AbstractState, WeightState
 
 _SLICE = 2000  # examples at a time of the full batch: they fit into a core's cache
 
@@ -37,17 +38,17 @@ class AbstractTwoStep(AbstractRule):
         """The number of full-batch steps at the start."""
 
     @abstractmethod
-    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         """A step after the early ones."""
 
     @property
     def basis_dependence(self) -> str | None:
         return None
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> None:
-        if not isinstance(net, TwoLayer):
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
+        if not isinstance(state.net, TwoLayer):
             raise BadInput(
-                f"{type(self).__name__} needs the net TwoLayer, not {type(net).__name__}."
+                f"{type(self).__name__} needs the net TwoLayer, not {type(state.net).__name__}."
             )
         if problem.batches.fresh:
             raise BadInput(
@@ -55,14 +56,14 @@ class AbstractTwoStep(AbstractRule):
                 "steps on the full batch, not one that draws new examples every step."
             )
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         return jax.lax.cond(
             state.step < self.early_steps,
             lambda: self.early(state, problem),
             lambda: self.late(state, problem, key),
         )
 
-    def early(self, state: State, problem: Problem) -> State:
+    def early(self, state: WeightState, problem: Problem) -> WeightState:
         r"""One of the early steps. With $\lambda_w = 1/(2\eta)$ in both steps and
         $\lambda_a = 1/(2\eta)$ in the second, the decay removes the old weights entirely:
         $w \leftarrow -\eta \nabla_w L$."""
@@ -81,7 +82,7 @@ class AbstractTwoStep(AbstractRule):
             second = old.second - rate * (by.second + pulled)
         return state.advance(Weights(filters, old.bias - rate * by.bias, second), None)
 
-    def _gradient(self, state: State, samples: Samples) -> Params:
+    def _gradient(self, state: WeightState, samples: Samples) -> Params:
         """The gradient of the (weighted) mean loss with noise in the neurons, summed in slices."""
         net = state.net
         if self.noise is not None:
@@ -150,7 +151,7 @@ class TwoStep(AbstractTwoStep):
     def early_steps(self) -> int:
         return 2
 
-    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         by = state.gradient(problem.batch(key))
         shrink = 1 - 2 * self.rate * self.decay
         factors = Weights(filters=shrink, bias=1.0, second=shrink)
@@ -189,7 +190,7 @@ class FrozenFeatures(AbstractTwoStep):
     def early_steps(self) -> int:
         return self.after
 
-    def early(self, state: State, problem: Problem) -> State:
+    def early(self, state: WeightState, problem: Problem) -> WeightState:
         after = super().early(state, problem)
         last = after.step == self.after
         second = jnp.where(last & (self.head == "zero"), 0.0, after.params.second)
@@ -197,7 +198,7 @@ class FrozenFeatures(AbstractTwoStep):
         params = after.params.replace(filters=filters, second=second)
         return eqx.tree_at(lambda s: s.params, after, params)
 
-    def late(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         by = readout_gradient(state, "second", problem.batch(key))
         return state.advance(
             state.params.replace(second=state.params.second - self.rate * by), None

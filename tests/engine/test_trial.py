@@ -74,7 +74,7 @@ class Adversarial(_Own):
         batch = problem.batch(key)
 
         def loss(x):
-            return state.losses(state.params, Samples(x, batch.y)).mean()
+            return state.losses(Samples(x, batch.y)).mean()
 
         slope = jax.grad(loss)(batch.x)
         size = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(slope)))

@@ -13,7 +13,7 @@ from learnscope.data import AbstractData, Problem, Samples
 from learnscope.grid import columns, rows
 from learnscope.grid.figure import grid_cells, grid_figure, grid_markdown, reasons, told_apart
 from learnscope.part import kinds
-from learnscope.rules import AbstractRule, State
+from learnscope.rules import AbstractRule, WeightState
 from tests.small import refused
 
 KEY = jax.random.key(0)
@@ -99,7 +99,18 @@ def hand_made(weights, start, seed=0):
                       validation=held)  # fmt: skip
     params, begin = ({"filters": jnp.asarray(w)} for w in (weights, start))
     net = ls.nets.PatchCNN(width=1)
-    return State(net, params, begin, None, jnp.zeros((), int), "logistic"), problem, sets
+    return (
+        WeightState(
+            net=net,
+            params=params,
+            start=begin,
+            memory=None,
+            step=jnp.zeros((), int),
+            loss="logistic",
+        ),
+        problem,
+        sets,
+    )
 
 
 def by_numpy(weights, sets):

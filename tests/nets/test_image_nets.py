@@ -145,7 +145,7 @@ def test_the_penalty_is_the_gradient_of_squared_norms(float64, net):
     def slope(params):
         def objective(p):
             def one(i):
-                own = lambda q: state.losses(q, problem.train.take(jnp.array([i]))).mean()  # noqa: E731
+                own = lambda q: state.losses_at(q, problem.train.take(jnp.array([i]))).mean()  # noqa: E731
                 squares = jax.tree.map(lambda leaf: (leaf**2).sum(), jax.grad(own)(p))
                 return own(p) + 0.25 * sum(jax.tree.leaves(squares))
 

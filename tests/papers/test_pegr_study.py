@@ -7,7 +7,7 @@ import pytest
 
 from learnscope.papers import get
 from learnscope.papers.pegr import experiments as ex
-from learnscope.rules import per_example_penalty, way
+from learnscope.rules import examples
 from tests.papers.test_studies import check_figures
 
 # What three seeds show without the 1/m; ten seeds show the same (docs/ledger.md).
@@ -31,13 +31,12 @@ def test_the_no_mean_reading_gives_the_ledger_its_verdicts():
 
 @pytest.mark.parametrize("factor", [-1.0, 0.5], ids=["sign flipped", "factor 2 dropped"])
 def test_a_wrong_update_changes_the_ledger(monkeypatch, factor):
-    right = per_example_penalty.penalised_slopes
+    right = examples._slopes
 
-    def wrong(net, others, seen, batch, loss, weight):
-        return right(net, others, seen, batch, loss, factor * weight)
+    def wrong(net, rest, seen, own, batch, loss, weight):
+        return right(net, rest, seen, own, batch, loss, factor * weight)
 
-    for user in (per_example_penalty, way):  # steps as the rule says, and in the vectors' span
-        monkeypatch.setattr(user, "penalised_slopes", wrong)
+    monkeypatch.setattr(examples, "_slopes", wrong)
     found = verdicts()
     jax.clear_caches()
     assert found != NO_MEAN

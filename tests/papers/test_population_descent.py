@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.rules.way import Plain, way_for
 from tests.law import assert_mean
 from tests.reference import pairs as reference
 from tests.rules import pair_steps
@@ -151,7 +150,7 @@ def test_a_population_in_compressed_coordinates_is_the_same():
     with jax.enable_x64(True):
         problem, params = pair_steps.first_draw(setting, "float64")
         state = rule.init(setting.net, problem, KEY, params)
-        assert isinstance(way_for(rule, state, problem), Plain)
+        assert rule.refreshed(state, problem) is state
         found = flat_numbers(rule.step(state, problem, KEY))
     case = RATES | DEFAULT | {"head": "identity"}
     right = reference.Population(model).step(flat_numbers(state), case)

@@ -10,7 +10,7 @@ import pytest
 import learnscope as ls
 from learnscope.data import Problem, Samples
 from learnscope.probes import FilterCosines, Filters, PartAccuracy
-from learnscope.rules import State
+from learnscope.rules import WeightState
 from learnscope.space import Frame
 from tests.small import refused
 
@@ -24,8 +24,10 @@ PARAMS = {
 }
 
 
-def state_of(params) -> State:
-    return State(NET, params, params, None, jnp.zeros((), int), "logistic")
+def state_of(params) -> WeightState:
+    return WeightState(
+        net=NET, params=params, start=params, memory=None, step=jnp.zeros((), int), loss="logistic"
+    )
 
 
 def test_cosines_of_layers_and_filling():

@@ -1,4 +1,4 @@
-"""Runs, ways and probes of class-dependent noise against the NumPy reference, in float64."""
+"""Runs, states and probes of class-dependent noise against the NumPy reference, in float64."""
 
 import functools
 
@@ -11,7 +11,7 @@ import xarray as xr
 import learnscope as ls
 from learnscope.lab import one_run
 from learnscope.papers.benign import checks
-from learnscope.rules.way import InSpan, Plain, way_for
+from learnscope.rules import SpanState, WeightState
 from learnscope.space import Columns
 from tests import small
 from tests.reference import benign
@@ -129,21 +129,19 @@ def recorded(data, loss, how, every):
 
 # Compressed and rotated steps are taken in the span of the training vectors.
 RUNS = [
-    ("gaussian", "logistic", "ambient", 1, Plain),
-    ("gaussian", "logistic", "compressed", 1, InSpan),
-    ("gaussian", "adjusted", "compressed", 7, InSpan),
-    ("uniform", "balanced", "rotate", 1, InSpan),
-    ("matrices", "adjusted", "rotate", 10, InSpan),
+    ("gaussian", "logistic", "ambient", 1, WeightState),
+    ("gaussian", "logistic", "compressed", 1, SpanState),
+    ("gaussian", "adjusted", "compressed", 7, SpanState),
+    ("uniform", "balanced", "rotate", 1, SpanState),
+    ("matrices", "adjusted", "rotate", 10, SpanState),
 ]
 
 
-@pytest.mark.parametrize(("data", "loss", "how", "every", "way"), RUNS)
-def test_runs_are_those_of_the_reference(data, loss, how, every, way):
+@pytest.mark.parametrize(("data", "loss", "how", "every", "kind"), RUNS)
+def test_runs_are_those_of_the_reference(data, loss, how, every, kind):
     setting = experiment(data, loss, every)
     with jax.enable_x64(True):
-        problem, params = drawn(data, loss, how)
-        state = setting.rule.init(setting.net, problem, jax.random.key(0), params)
-        assert type(way_for(setting.rule, state, problem)) is way
+        assert type(one_run(setting, SEED, how, "float64").state) is kind
     # A rotated run is that of the ambient draw.
     _, right = reference(data, loss, "compressed" if how == "compressed" else "ambient")
     result = recorded(data, loss, how, every)

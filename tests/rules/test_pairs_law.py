@@ -1,5 +1,6 @@
 """Rules on pairs in any coordinates: compressed runs against ambient ones, and what is refused."""
 
+import dataclasses
 import functools
 import math
 from typing import ClassVar
@@ -16,7 +17,6 @@ from learnscope.engine import size
 from learnscope.lab import one_run
 from learnscope.lab.blocks import Plan
 from learnscope.rules import AbstractPairRule, AbstractRule
-from learnscope.rules.way import Plain, Turning, way_for
 from tests import law, small
 from tests.rules.pair_steps import KEY, first_draw
 from tests.small import quick, refused, run
@@ -60,8 +60,6 @@ def simulate(name, how, first, dims):
     def walk(seeds, dim):
         def one(seed):
             run = one_run(setting, seed, how, varying={"data.dim": dim} if how != "ambient" else {})
-            way = way_for(run.experiment.rule, run.carry.position, run.problem)
-            assert isinstance(way, Turning if how == "compressed" else Plain)
             return jnp.stack([basis_free(run.after(step).state, 2) for step in RECORDED])
 
         return jax.vmap(one)(seeds)
@@ -97,7 +95,8 @@ def test_turning_keeps_all_inner_products_and_takes_the_first_coordinates():
         @quick
         def both(problem, state, t):
             key = jax.random.fold_in(KEY, t)
-            return traced.step(state, problem, key), Turning(traced, problem).step(state, t, key)
+            plain = traced.step(dataclasses.replace(state, step=t), problem, key)
+            return plain, traced.refreshed(plain, problem)
 
         width = eqx.filter_eval_shape(problem.batch, KEY).x[0].values.shape[-1]
         for t in range(4):

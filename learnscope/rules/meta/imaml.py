@@ -10,7 +10,8 @@ from learnscope.part import Number, choice, count, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
-from learnscope.rules.meta.task import AbstractTask, Point, descend
+from learnscope.rules.meta.tasks import Task, descend
+from learnscope.rules.state import Move, plus
 
 
 class Imaml(AbstractMetaRule):
@@ -47,28 +48,24 @@ class Imaml(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        near = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight).point
+    def wanted(self, task: Task) -> Move:
+        pull = 2 * self.weight
+        near = descend(task.state, task.inner, self.inner_rate, self.inner_steps, pull)
 
-        def system(move: Point) -> Point:
-            _, bend = jax.jvp(jax.grad(task.inner_loss), (near,), (task.shift(move),))
-            return jax.tree.map(lambda m, b: m + b / (2 * self.weight), move, bend)
+        def system(move: Move) -> Move:
+            return plus(move, 1 / pull, near.curvature(task.inner, move))
 
-        right = jax.grad(task.outer_loss)(near)
-        return conjugate_gradients(system, right, task.dot, self.solver_steps)
+        return conjugate_gradients(system, near.gradient(task.outer), near.dot, self.solver_steps)
 
 
 def conjugate_gradients(
-    system: Callable[[Point], Point],
-    right: Point,
-    dot: Callable[[Point, Point], Any],
+    system: Callable[[Move], Move],
+    right: Move,
+    dot: Callable[[Move, Move], Any],
     steps: int,
-) -> Point:
+) -> Move:
     """The solution x of system(x) = right, for a map that is symmetric in the inner product `dot`,
     after some steps from x = 0."""
-
-    def plus(one: Point, factor: Any, other: Point) -> Point:
-        return jax.tree.map(lambda a, b: a + factor * b, one, other)
 
     def ratio(over: Any, under: Any) -> Any:
         # A solved system has 0 / 0 here.

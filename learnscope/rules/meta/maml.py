@@ -3,12 +3,15 @@
 from typing import Any, ClassVar
 
 import jax
+from jaxtyping import PyTree
 
 from learnscope.part import Number, choice, count, number
 from learnscope.rules import optimiser as opt
+from learnscope.rules.examples import penalised
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
-from learnscope.rules.meta.task import AbstractTask, Point, descend, penalised
+from learnscope.rules.meta.tasks import Task, descend
+from learnscope.rules.state import Move
 
 
 class Fomaml(AbstractMetaRule):
@@ -47,11 +50,11 @@ class Fomaml(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        adapted = descend(task, self.inner_rate, self.inner_steps)
+    def wanted(self, task: Task) -> Move:
+        adapted = descend(task.state, task.inner, self.inner_rate, self.inner_steps)
         if self.penalty is None:
-            return jax.grad(task.outer_loss)(adapted.point)
-        return penalised(task, adapted.point, self.penalty)
+            return adapted.gradient(task.outer)
+        return penalised(adapted, task.outer, self.penalty)
 
 
 class Maml(AbstractMetaRule):
@@ -80,12 +83,13 @@ class Maml(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        def objective(start: Point):
-            begun = task.begun_at(start)
-            return begun.outer_loss(descend(begun, self.inner_rate, self.inner_steps).point)
+    def wanted(self, task: Task) -> Move:
+        def objective(point: PyTree):
+            begun = task.state.started(point)
+            adapted = descend(begun, task.inner, self.inner_rate, self.inner_steps)
+            return adapted.losses(task.outer).mean()
 
-        return jax.grad(objective)(task.start)
+        return jax.grad(objective)(task.state.point)
 
 
 class Pooled(AbstractMetaRule):
@@ -113,5 +117,5 @@ class Pooled(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        return jax.grad(task.outer_loss)(task.start)
+    def wanted(self, task: Task) -> Move:
+        return task.state.gradient(task.outer)

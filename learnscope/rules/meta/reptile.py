@@ -9,7 +9,8 @@ from learnscope.part import Number, choice, count, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
 from learnscope.rules.meta.rule import AbstractMetaRule, batch_field, split_field
-from learnscope.rules.meta.task import AbstractTask, Point, descend
+from learnscope.rules.meta.tasks import Task, descend
+from learnscope.rules.state import Move
 
 
 class Reptile(AbstractMetaRule):
@@ -41,8 +42,9 @@ class Reptile(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        return jax.tree.map(jnp.negative, descend(task, self.inner_rate, self.inner_steps).move)
+    def wanted(self, task: Task) -> Move:
+        adapted = descend(task.state, task.inner, self.inner_rate, self.inner_steps)
+        return jax.tree.map(jnp.negative, adapted.displacement)
 
 
 class MetaProx(AbstractMetaRule):
@@ -75,6 +77,7 @@ class MetaProx(AbstractMetaRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
-    def wanted(self, task: AbstractTask) -> Point:
-        near = descend(task, self.inner_rate, self.inner_steps, 2 * self.weight)
-        return jax.tree.map(jnp.negative, near.move)
+    def wanted(self, task: Task) -> Move:
+        pull = 2 * self.weight
+        near = descend(task.state, task.inner, self.inner_rate, self.inner_steps, pull)
+        return jax.tree.map(jnp.negative, near.displacement)

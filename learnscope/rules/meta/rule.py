@@ -3,16 +3,14 @@
 from abc import abstractmethod
 
 import equinox as eqx
-import jax
 from jaxtyping import Array, Key
 
-from learnscope.data import Problem, Samples
+from learnscope.data import Problem
 from learnscope.errors import BadInput, refuse
-from learnscope.nets import Params
 from learnscope.part import choice, count
-from learnscope.rules.meta.task import AbstractTask, Point
-from learnscope.rules.meta.view import Parts, view
-from learnscope.rules.rule import AbstractGradientRule, State
+from learnscope.rules.meta.tasks import Parts, Task, tasks_of
+from learnscope.rules.rule import AbstractGradientRule
+from learnscope.rules.state import AbstractState, Move
 from learnscope.space.random import distinct
 
 SPLITS = ("train-train", "train-validation")
@@ -48,34 +46,17 @@ class AbstractMetaRule(AbstractGradientRule):
     batch: eqx.AbstractVar[int | None]
 
     @abstractmethod
-    def wanted(self, task: AbstractTask) -> Point:
+    def wanted(self, task: Task) -> Move:
         """The move that one task wants the weights to descend along."""
 
-    def gradient(self, state: State, problem: Problem, key: Key[Array, ""]) -> Params:
+    def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         parts = parts_of(type(self).__name__, problem, self.split)
         if problem.episodes is not None:
-            tasks = parts.sets[0].groups if self.batch is None else self.batch
+            tasks = parts.tasks if self.batch is None else self.batch
             parts = Parts(problem.episodes(key, tasks), parts.inner, parts.outer)
         elif self.batch is not None:
-            parts = self._some(parts, key)
-        return view(state.net, state.params, parts, state.loss).gradient(self.wanted)
-
-    def _some(self, parts: Parts, key: Key[Array, ""]) -> Parts:
-        groups = parts.sets[0].groups
-        assert self.batch is not None
-        if self.batch > groups:
-            refuse(self, "batch", f"there are {groups} tasks")
-        chosen = distinct(key, groups, self.batch)
-        return Parts(tuple(_tasks_at(s, chosen) for s in parts.sets), parts.inner, parts.outer)
-
-
-def _tasks_at(samples: Samples, chosen: Array) -> Samples:
-    """The examples of the chosen tasks."""
-
-    def pick(leaf: Array) -> Array:
-        folded = leaf.reshape(samples.groups, -1, *leaf.shape[1:])[chosen]
-        return folded.reshape(-1, *leaf.shape[1:])
-
-    bare = Samples(samples.x, samples.y, {}, samples.marks)
-    taken = jax.tree.map(pick, bare)
-    return Samples(taken.x, taken.y, {}, taken.marks, chosen.shape[0])
+            if self.batch > parts.tasks:
+                refuse(self, "batch", f"there are {parts.tasks} tasks")
+            chosen = distinct(key, parts.tasks, self.batch)
+            parts = Parts(parts.sets, parts.inner, parts.outer, chosen)
+        return tasks_of(state, parts).mean(self.wanted)

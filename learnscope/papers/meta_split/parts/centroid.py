@@ -7,7 +7,7 @@ from jaxtyping import Array
 
 from learnscope.data import Problem
 from learnscope.probes import AbstractProbe, Output, filters_of, hidden
-from learnscope.rules import State
+from learnscope.rules import AbstractState
 
 
 class CentroidError(AbstractProbe):
@@ -16,7 +16,7 @@ class CentroidError(AbstractProbe):
     papers: ClassVar = ("bai2021split",)
     outputs: ClassVar = {"centroid_error": Output("squared distance to the centroid", low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         return jnp.sum(
             (filters_of(self, state)[0] - hidden(self, problem.directions, "centroid")) ** 2
         )

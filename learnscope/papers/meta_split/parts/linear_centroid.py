@@ -8,9 +8,9 @@ from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem, joined
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Linear, Params, filters_of, replaced
+from learnscope.nets import Linear, filters_of, replaced
 from learnscope.part import Number, choice, number
-from learnscope.rules import AbstractRule, State, parts_of, split_field
+from learnscope.rules import AbstractRule, AbstractState, WeightState, parts_of, split_field
 
 
 class LinearCentroid(AbstractRule):
@@ -42,11 +42,11 @@ class LinearCentroid(AbstractRule):
     def basis_dependence(self) -> str | None:
         return None
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> None:
-        if not isinstance(net, Linear):
-            raise BadInput(f"LinearCentroid needs the net Linear, not {type(net).__name__}.")
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
+        if not isinstance(state.net, Linear):
+            raise BadInput(f"LinearCentroid needs the net Linear, not {type(state.net).__name__}.")
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         parts = parts_of(type(self).__name__, problem, self.split)
         filters = filters_of(state.params)
         x = joined(*(_inputs(p, filters.shape[1]) for p in parts.sets))

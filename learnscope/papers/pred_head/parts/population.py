@@ -7,7 +7,7 @@ from jaxtyping import Array, Key
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params, PatchEncoder, filters_of, replaced
+from learnscope.nets import Params, PatchEncoder, filters_of, replaced
 from learnscope.papers.pred_head.parts.population_law import (
     Law,
     cross_covariance,
@@ -17,7 +17,15 @@ from learnscope.papers.pred_head.parts.population_law import (
     within_covariance,
 )
 from learnscope.part import Number, choice, count, flag, number
-from learnscope.rules import TARGETS, AbstractSiamese, Head, Siamese, State, trained_part
+from learnscope.rules import (
+    TARGETS,
+    AbstractSiamese,
+    AbstractState,
+    Head,
+    Siamese,
+    WeightState,
+    trained_part,
+)
 
 LINEAR_HEADS = ("identity", "linear", "symmetric", "none")
 CLOSED = ("batch", "none")
@@ -36,14 +44,15 @@ class AbstractPopulation(AbstractSiamese):
     def fresh_obstacle(self) -> str | None:
         return None
 
-    def prepare(self, net: AbstractNet, params: Params, problem: Problem, key: Key) -> Siamese:
+    def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Siamese:
         model_of(problem)
+        net = state.net
         if not isinstance(net, PatchEncoder) or net.activation != "cubic":
             raise BadInput(
                 f"{type(self).__name__} needs the net PatchEncoder with activation = 'cubic', "
                 "for which the population loss has a closed form."
             )
-        return super().prepare(net, params, problem, key)
+        return super().prepare(state, problem, key)
 
     def objective(self, filters: Array, matrix: Array, target: Array | None, law: Law) -> Array:
         """The population loss as a function of the filters and the head."""
@@ -96,7 +105,7 @@ class PopulationDescent(AbstractPopulation):
     def remember(self, params: Params, head: Head) -> Any:
         return None
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         memory: Siamese = state.memory
         law, filters = Law.of(model_of(problem)), filters_of(state.params)
         matrix = memory.head["matrix"]

@@ -15,7 +15,7 @@ from learnscope.papers.pred_head.parts.population_gradient import population_slo
 from learnscope.papers.pred_head.parts.population_law import Law, model_of, within_covariance
 from learnscope.papers.pred_head.parts.rosenbrock import Walk, integrate
 from learnscope.part import Number, choice, count, flag, number
-from learnscope.rules import Head, Siamese, State
+from learnscope.rules import Head, Siamese, WeightState
 
 
 class Flowing(eqx.Module):
@@ -85,7 +85,7 @@ class PopulationFlow(AbstractPopulation):
         zero = jnp.zeros((), int)
         return Flowing(jnp.zeros((), kind), jnp.asarray(1e-2 / self.rate, kind), zero, zero)
 
-    def step(self, state: State, problem: Problem, key: Key[Array, ""]) -> State:
+    def step(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         memory: Siamese = state.memory
         rest: Flowing = memory.rest
         model, matrix = model_of(problem), memory.head["matrix"]

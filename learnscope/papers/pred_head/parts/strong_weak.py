@@ -25,11 +25,11 @@ from learnscope.probes import (
     hidden,
     siamese,
 )
-from learnscope.rules import State, off_diagonal
+from learnscope.rules import AbstractState, off_diagonal
 from learnscope.space import Columns
 
 
-def _parts(probe: AbstractProbe, state: State, problem: Problem) -> tuple[Array, Array]:
+def _parts(probe: AbstractProbe, state: AbstractState, problem: Problem) -> tuple[Array, Array]:
     """B and G: components along the features, and Gram matrix of the rest."""
     features = hidden(probe, problem.directions, "features").shape[0]
     return parts(filters_of(probe, state), features)
@@ -46,7 +46,7 @@ class FeatureStrengths(AbstractProbe):
         "noise_gram": Output("inner products outside", dims=("neuron", "other_neuron")),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         overlaps, gram = _parts(self, state, problem)
         norms = jnp.sqrt(jnp.diag(gram))
         return {"strength": overlaps, "noise_norm": norms, "noise_gram": gram}
@@ -59,7 +59,7 @@ class FeatureShares(AbstractProbe):
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {"share": Output("share of variance", dims=("neuron", "feature"), low=0)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         filters_of(self, state)
         features = hidden(self, problem.directions, "features").shape[0]
         total = jnp.var(state(problem.test.x), axis=0)
@@ -92,7 +92,7 @@ class PopulationMoments(AbstractProbe):
         "population_share": Output("share of variance", dims=("neuron", "feature"), low=0, high=1),
     }
 
-    def __call__(self, state: State, problem: Problem) -> dict[str, Array]:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         law, memory = Law.of(model_of(problem)), siamese(self, state)
         _need_cubic(self, state)
         overlaps, gram = _parts(self, state, problem)
@@ -123,7 +123,7 @@ def _shares(law: Law, overlaps: Array, within: Array) -> Float[Array, "neuron fe
     return jnp.minimum(own / jnp.where(total > 0, total, 1.0)[:, None], 1.0)
 
 
-def _need_cubic(probe: AbstractProbe, state: State) -> None:
+def _need_cubic(probe: AbstractProbe, state: AbstractState) -> None:
     if getattr(state.net, "activation", None) != "cubic":
         raise BadInput(f"the probe {type(probe).__name__} needs a net with cubic neurons.")
 
@@ -141,7 +141,7 @@ class Phase(AbstractProbe):
     papers: ClassVar = ("wen2022mechanism",)
     outputs: ClassVar = {"phase": Output("phase of section 5", low=1, high=4)}
 
-    def __call__(self, state: State, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
         law = Law.of(model_of(problem))
         overlaps, gram = _parts(self, state, problem)
         if min(overlaps.shape) < 2:

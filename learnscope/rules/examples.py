@@ -1,0 +1,122 @@
+"""Penalties on the gradient of every example alone, in weights and in the span."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from learnscope.data import Samples
+from learnscope.nets import AbstractInnerProductNet, Params, filters_of, inner, replaced
+from learnscope.rules.losses import LOSSES
+from learnscope.rules.span import Seen, SpanState, by_patch, own_gram
+from learnscope.rules.state import AbstractState, Move, WeightState, plus
+
+_GRADIENT_BYTES = 2**27  # most memory for per-example gradients
+
+
+def penalised(state: AbstractState, batch: Samples, weight: Any) -> Move:
+    r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$, with the gradient $g_i$ and the Hessian $H_i$ of
+    example i alone: the gradient of $L + \frac{\lambda}{2n} \sum_i \|g_i\|^2$."""
+    if isinstance(state, SpanState):
+        seen, own = state.seen_of(batch), state.vectors.own[state.vectors.within(batch)]
+        slopes, rest = _slopes(state.net, state.rest, seen, own, batch, state.loss, weight)
+        return replaced(rest, filters=state.placed(slopes, batch))
+    assert isinstance(state, WeightState)
+    if not isinstance(state.net, AbstractInnerProductNet):
+        return _in_chunks(state, batch, weight)
+    rest = replaced(state.params, filters=None)
+    seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), filters_of(state.params))
+    own = own_gram(batch.x)
+    slopes, rest = _slopes(state.net, rest, seen, own, batch, state.loss, weight)
+    return replaced(rest, filters=pull(slopes)[0])
+
+
+def _slopes(
+    net: AbstractInnerProductNet, rest: Params, seen: Seen, own: Float[Array, "n patch patch"],
+    batch: Samples, loss: str, weight: Any,
+) -> tuple[Seen, Params]:  # fmt: skip
+    r"""The penalised gradient by the pre-activations and by the other parameters.
+
+    With $\delta_i = \partial \ell_i / \partial z_i$ and the Gram matrix $K_i$ of the example's own
+    patches, a step along $g_i$ moves $z_i$ by $K_i \delta_i$, and $H_i g_i$ is the derivative of
+    $\delta_i$ in that direction. No per-example gradient by the filters is ever formed.
+    """
+
+    def example_loss(z, rest, y):
+        outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[:, None], z))
+        return LOSSES[loss](outputs, y[None])[0]
+
+    def slope(z, rest, y):
+        return jax.grad(example_loss, argnums=(0, 1))(z, rest, y)
+
+    def bend(z, y, dz, drest):
+        return jax.jvp(lambda a, b: slope(a, b, y), (z, rest), (dz, drest))[1]
+
+    each, of_rest = jax.vmap(slope, in_axes=(1, None, 0), out_axes=(1, 0))(seen, rest, batch.y)
+    bends, bends_of_rest = jax.vmap(bend, in_axes=(1, 0, 1, 0), out_axes=(1, 0))(
+        seen, batch.y, _moved_by(own, each), of_rest
+    )
+    slopes = jax.tree.map(lambda leaf: leaf / batch.size, plus(each, weight, bends))
+    means = jax.tree.map(lambda leaf: leaf.mean(0), plus(of_rest, weight, bends_of_rest))
+    return slopes, means
+
+
+def _moved_by(own: Float[Array, "n patch patch"], slopes: Seen) -> Seen:
+    """K_i delta_i for every example. There are few patches: a sum of products is faster than many
+    tiny matrix products."""
+    stacked = jnp.stack(by_patch(slopes))
+    moved = (jnp.moveaxis(own, 0, 2)[:, :, None, :] * stacked[None]).sum(1)
+    found, at = [], 0
+    for leaf in slopes:
+        patches = leaf[0, 0].size
+        found.append(jnp.moveaxis(moved[at : at + patches], 0, 2).reshape(leaf.shape))
+        at += patches
+    return tuple(found)
+
+
+def _in_chunks(state: WeightState, batch: Samples, weight: Any) -> Params:
+    r"""The same for any net, in chunks of examples whose gradients take at most `_GRADIENT_BYTES`.
+
+    $\sum_i H_i g_i$ is the gradient of $\sum_i \langle \nabla \ell_i, v_i \rangle$ at $v_i = g_i$,
+    a sum of forward derivatives over the batch, so that only $g_i$ itself is formed per example.
+    (Reverse over reverse is many times slower.)
+    """
+    net, params = state.net, state.params
+
+    def example_loss(p, x, y):
+        return LOSSES[state.loss](net(p, jax.tree.map(lambda leaf: leaf[None], x)), y[None])[0]
+
+    def total(some):
+        x, y = some
+        own = jax.vmap(jax.grad(example_loss), (None, 0, 0))(params, x, y)
+
+        def slopes(p):
+            """The sum of every example's slope along its own gradient, which is held fixed."""
+            along = lambda x, y, g: jax.jvp(lambda q: example_loss(q, x, y), (p,), (g,))[1]  # noqa: E731
+            return jax.vmap(along)(x, y, own).sum()
+
+        bend = jax.grad(slopes)(params)
+        return jax.tree.map(lambda g, h: g.sum(0) + weight * h, own, bend)
+
+    def add(so_far, some):
+        return jax.tree.map(jnp.add, so_far, total(some)), None
+
+    size = chunk_size(batch.size, sum(leaf.nbytes for leaf in jax.tree.leaves(params)))
+    examples = batch.x, batch.y
+    if size == batch.size:
+        gradient = total(examples)
+    else:
+        chunks = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), examples)
+        gradient = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, params), chunks)[0]
+    return jax.tree.map(lambda leaf: leaf / batch.size, gradient)
+
+
+def chunk_size(examples: int, parameter_bytes: int) -> int:
+    """The number of examples per chunk: the largest divisor whose gradients fit into memory.
+
+    >>> chunk_size(64, 250_000), chunk_size(64, 45_000_000), chunk_size(7, 10**12)
+    (64, 2, 1)
+    """
+    fitting = max(1, _GRADIENT_BYTES // max(1, parameter_bytes))
+    return max(size for size in range(1, examples + 1) if examples % size == 0 and size <= fitting)
