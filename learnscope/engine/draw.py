@@ -81,7 +81,8 @@ def draw_one(
         # No rule learns from compressed test patches: they are stored as probes read them fastest.
         columns = tuple(Columns.of(patches) for patches in problem.test.x)
         problem = eqx.tree_at(lambda p: p.test.x, problem, columns)
-    return problem, params
+    # Sets know their roles, however the data model made them.
+    return dataclasses.replace(problem), params
 
 
 class Batches(eqx.Module):

@@ -192,8 +192,17 @@ def _draw(fixed: Experiment, coordinates: str) -> tuple[Problem, Params]:
 
 
 def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str | None:
-    """Which part does something else in compressed coordinates, or None: the same draw and steps
-    in both."""
+    """Which part does something else in compressed coordinates, or None."""
+    reason = _differs(small, fixed, coordinates, True)
+    if reason is not None and _differs(small, fixed, coordinates, False) is None:
+        name = type(small.rule).__name__
+        return f"{name} takes a move for weights, or changes examples (a norm is state.dot(g, g))"
+    return reason
+
+
+def _differs(small: Experiment, fixed: Experiment, coordinates: str, span: bool) -> str | None:
+    """Which part does something else in compressed coordinates (in the span of the training vectors
+    or in weights), or None: the same draw and steps in both."""
     ambient, dim = traced(small, "float64", "ambient"), int(small.data.dim)
 
     def stories() -> tuple[Any, Any]:
@@ -203,7 +212,7 @@ def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str |
             whole = _lifted(problem, params, fixed, dim, form)
         else:
             whole = _draw(ambient, "ambient")
-        return _story(fixed, problem, params), _story(ambient, *whole)
+        return _story(fixed, problem, params, span), _story(ambient, *whole)
 
     one, other = computed(stories)
     for step in range(4):
@@ -224,7 +233,9 @@ def _other_path(small: Experiment, fixed: Experiment, coordinates: str) -> str |
     return None
 
 
-def _story(experiment: Experiment, problem: Problem, params: Params) -> dict[str, Array]:
+def _story(
+    experiment: Experiment, problem: Problem, params: Params, span: bool = False
+) -> dict[str, Array]:
     """What does not depend on the basis of a run: before the first step, and after three steps, of
     the beginning, the middle and the end."""
     net, last, seed = experiment.net, experiment.steps - 1, np.uint32(0)
@@ -238,7 +249,7 @@ def _story(experiment: Experiment, problem: Problem, params: Params) -> dict[str
         return carry, seen | train.measure(experiment, state, problem)
 
     bounds = jnp.array([[0, 0], *([at, at + 1] for at in (0, last // 2, last))])
-    return jax.lax.scan(read, train.start_one(experiment, seed, problem, params), bounds)[1]
+    return jax.lax.scan(read, train.start_one(experiment, seed, problem, params, span), bounds)[1]
 
 
 def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:

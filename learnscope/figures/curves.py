@@ -29,7 +29,9 @@ def probe_curves(data: xr.Dataset) -> Figure:
     """
     axes = [dim for dim in swept(data) if data.sizes[dim] > 1]
     data = data.isel({dim: 0 for dim in swept(data) if dim not in axes})
-    names = [str(name) for name in data.data_vars if "step" in data[name].dims]
+    floors = {str(name): data[name].attrs.get("floor") for name in data.data_vars}
+    drawn = [name for name in floors if name not in floors.values()]
+    names = [name for name in drawn if "step" in data[name].dims]
     if not names:
         raise BadInput("this dataset has no steps to draw curves over.")
     lines, facets = _arranged(data, axes)
@@ -51,6 +53,9 @@ def probe_curves(data: xr.Dataset) -> Figure:
             own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
             for panel, part in zip(row, shown, strict=True):
                 _panel(panel, part[name].max(own) if own else part[name], lines)
+                if (floor := floors[name]) in part and (part[floor] > 0).any():
+                    most = part[floor].max([d for d in part[floor].dims if d != "step"])
+                    panel.plot(most.step, most, color="0.6", ls=":", lw=1, zorder=0)
                 panel.set_title(place(part, facets), parse_math=False)
             row[0].set_ylabel(("max of " if own else "") + variable(data, name))
             _scale(row, few[name].max(own) if own else few[name], few)

@@ -235,7 +235,8 @@ class Plan:
                 (*self.dims, "step", *output.dims),
                 (*self.shape, len(self.steps), *inner[name]),
                 self.precision,
-                {"long_name": output.long_name, "units": output.unit},
+                {"long_name": output.long_name, "units": output.unit}
+                | ({} if output.floor is None else {"floor": output.floor}),
             )
             for name, output in outputs.items()
         }

@@ -68,7 +68,21 @@ def run(
     data = run_quietly(experiment, over, seeds, *settings)
     if progress and report_of(data).reused:
         sys.stderr.write(f"learnscope: {report_of(data).reuse}\n")
+    if progress and (rounding := at_floor(data)):
+        sys.stderr.write(f"learnscope: {', '.join(rounding)} is rounding error in some runs "
+                         "(see the floor of a variable)\n")  # fmt: skip
     return data
+
+
+def at_floor(data: xr.Dataset) -> list[str]:
+    """The variables that are within 100 rounding errors of 0 at the last step of some run."""
+    floors = {str(name): data[name].attrs.get("floor") for name in data.data_vars}
+    last = data[[n for n, floor in floors.items() if floor] + [f for f in floors.values() if f]]
+    last = last.isel(step=-1) if "step" in last.dims else last
+    return [
+        name for name, floor in floors.items()
+        if floor and ((abs(last[name]) < 100 * last[floor]) & (last[floor] > 0)).any()
+    ]  # fmt: skip
 
 
 def run_quietly(

@@ -13,6 +13,7 @@ from learnscope.part import Number, choice, count, number
 from learnscope.probes.probe import (
     AbstractProbe,
     Output,
+    floor_of,
     hidden_of,
     overlap,
     refuse,
@@ -139,14 +140,20 @@ class TaskNoise(AbstractProbe):
 
     papers: ClassVar = ("zuo2023split",)
     outputs: ClassVar = {
-        "training_noise": Output("noise memorised, training half, max <w, xi>"),
-        "validation_noise": Output("noise memorised, validation half, max <w, xi>"),
+        "training_noise": Output(
+            "noise memorised, training half, max <w, xi>", floor="task_noise_floor"
+        ),
+        "validation_noise": Output(
+            "noise memorised, validation half, max <w, xi>", floor="task_noise_floor"
+        ),
+        "task_noise_floor": Output("rounding error of <w, xi>", low=0),
     }
 
     def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         halves = parts_of(type(self).__name__, problem, "train-validation").sets
         noise = [hidden_of(self, state, half, "noise").max() for half in halves]
-        return dict(zip(self.outputs, noise, strict=True))
+        floors = [floor_of(state, half, "noise") for half in halves]
+        return dict(zip(self.outputs, (*noise, jnp.maximum(*floors)), strict=True))
 
 
 class Amplification(AbstractAdapting):

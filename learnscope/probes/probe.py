@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, NoReturn
 
+import jax.numpy as jnp
 from jaxtyping import Array
 
 from learnscope import nets
@@ -19,14 +20,15 @@ RESERVED = ("diverged_at", "seconds", "seed", "step")  # names that datasets and
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """A variable that a probe records: its name on an axis, its unit, its dims beside `step`, and
-    its limits."""
+    """A variable that a probe records: its name on an axis, its unit, its dims beside `step`, its
+    limits, and the variable that is its rounding `floor`: smaller values are rounding errors."""
 
     long_name: str
     unit: str = "1"
     dims: tuple[str, ...] = ()
     low: float = -math.inf
     high: float = math.inf
+    floor: str | None = None
 
 
 def refuse(probe: "AbstractProbe", needs: str) -> NoReturn:
@@ -62,6 +64,11 @@ def hidden_of(probe: "AbstractProbe", state: AbstractState, samples: Samples, na
     filters_of(probe, state)
     hidden(probe, samples.vectors, name)
     return state.hidden(samples, name)
+
+
+def floor_of(state: AbstractState, samples: Samples, name: str) -> Array:
+    """The rounding error of `hidden_of`: 0 where the state steps it, and keeps every digit."""
+    return state.rounding(samples, name) * jnp.linalg.norm(samples.vectors[name], axis=-1).max()
 
 
 def two_class_net(probe: "AbstractProbe", state: AbstractState) -> nets.PatchCNN:

@@ -11,6 +11,7 @@ from learnscope.probes.probe import (
     AbstractProbe,
     Output,
     filters_of,
+    floor_of,
     hidden,
     hidden_of,
     overlap,
@@ -33,10 +34,14 @@ class NoiseMemorisation(AbstractProbe):
     r"""$\max_{j,r,i} \langle w_{j,r}, \xi_i \rangle$ over training noise (Figure 3)."""
 
     papers: ClassVar = ("meng2023pegr",)
-    outputs: ClassVar = {"noise_memorisation": Output("noise memorisation, max <w, xi>")}
+    outputs: ClassVar = {
+        "noise_memorisation": Output("noise memorisation, max <w, xi>", floor="noise_floor"),
+        "noise_floor": Output("rounding error of <w, xi>", low=0),
+    }
 
-    def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return hidden_of(self, state, problem.train, "noise").max()
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
+        noise = hidden_of(self, state, problem.train, "noise").max()
+        return {"noise_memorisation": noise, "noise_floor": floor_of(state, problem.train, "noise")}
 
 
 class Decomposition(AbstractProbe):

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from learnscope.data import Samples
 from learnscope.nets import AbstractInnerProductNet, Params, filters_of, inner, replaced
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.span import Seen, SpanState, by_patch, own_gram
+from learnscope.rules.span import Seen, SpanState, by_patch, from_patches, own_gram
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 
 _GRADIENT_BYTES = 2**27  # most memory for per-example gradients
@@ -43,36 +43,45 @@ def _slopes(
     $\delta_i$ in that direction. No per-example gradient by the filters is ever formed.
     """
 
-    def example_loss(z, rest, y):
-        outputs = net.read(rest, jax.tree.map(lambda leaf: leaf[:, None], z))
-        return LOSSES[loss](outputs, y[None])[0]
+    def total(z, rest, y):
+        return LOSSES[loss](net.read(rest, z), y).sum()
 
-    def slope(z, rest, y):
-        return jax.grad(example_loss, argnums=(0, 1))(z, rest, y)
+    def mean(slopes, bends):
+        return jax.tree.map(lambda leaf: leaf / batch.size, plus(slopes, weight, bends))
 
-    def bend(z, y, dz, drest):
-        return jax.jvp(lambda a, b: slope(a, b, y), (z, rest), (dz, drest))[1]
+    if not jax.tree.leaves(rest):  # an example's loss depends on its own pre-activations alone
+        slope = jax.grad(lambda z: total(z, rest, batch.y))
+        each = slope(seen)
+        return mean(each, jax.jvp(slope, (seen,), (_moved_by(own, each),))[1]), rest
 
-    each, of_rest = jax.vmap(slope, in_axes=(1, None, 0), out_axes=(1, 0))(seen, rest, batch.y)
-    bends, bends_of_rest = jax.vmap(bend, in_axes=(1, 0, 1, 0), out_axes=(1, 0))(
+    def one(z, y):
+        return jax.tree.map(lambda leaf: leaf[:, None], z), y[None]
+
+    def slopes(z, rest, y):
+        z, y = one(z, y)
+        of_z, of_rest = jax.grad(total, argnums=(0, 1))(z, rest, y)
+        return jax.tree.map(lambda leaf: leaf[:, 0], of_z), of_rest
+
+    def bends(z, y, dz, drest):
+        return jax.jvp(lambda a, b: slopes(a, b, y), (z, rest), (dz, drest))[1]
+
+    each, of_rest = jax.vmap(slopes, in_axes=(1, None, 0), out_axes=(1, 0))(seen, rest, batch.y)
+    bend, bend_of_rest = jax.vmap(bends, in_axes=(1, 0, 1, 0), out_axes=(1, 0))(
         seen, batch.y, _moved_by(own, each), of_rest
     )
-    slopes = jax.tree.map(lambda leaf: leaf / batch.size, plus(each, weight, bends))
-    means = jax.tree.map(lambda leaf: leaf.mean(0), plus(of_rest, weight, bends_of_rest))
-    return slopes, means
+    summed = jax.tree.map(lambda leaf: leaf.sum(0), (of_rest, bend_of_rest))
+    return mean(each, bend), mean(*summed)
 
 
 def _moved_by(own: Float[Array, "n patch patch"], slopes: Seen) -> Seen:
     """K_i delta_i for every example. There are few patches: a sum of products is faster than many
     tiny matrix products."""
-    stacked = jnp.stack(by_patch(slopes))
-    moved = (jnp.moveaxis(own, 0, 2)[:, :, None, :] * stacked[None]).sum(1)
-    found, at = [], 0
-    for leaf in slopes:
-        patches = leaf[0, 0].size
-        found.append(jnp.moveaxis(moved[at : at + patches], 0, 2).reshape(leaf.shape))
-        at += patches
-    return tuple(found)
+    patches = by_patch(slopes)
+    moved = [
+        sum((own[:, p, q][None] * patches[q] for q in range(len(patches))), jnp.zeros(()))
+        for p in range(len(patches))
+    ]
+    return from_patches(moved, slopes)
 
 
 def _in_chunks(state: WeightState, batch: Samples, weight: Any) -> Params:

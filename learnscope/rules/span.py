@@ -9,11 +9,13 @@ of all training vectors, of a task's, and of an example's own patches.
 """
 
 import dataclasses
+import math
 from typing import Any, Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
 from learnscope.data import Problem, Samples
@@ -48,7 +50,7 @@ class Gram(eqx.Module):
     for the other coordinates of the wide ones there is a square matrix.
     """
 
-    first: tuple[Float[Array, "row few"], ...]
+    first: Float[Array, "row few"]
     square: Float[Array, "wide wide"]
     wide: tuple[bool, ...] = eqx.field(static=True)
 
@@ -58,28 +60,32 @@ class Gram(eqx.Module):
         tables = [rows_of(leaf) for leaf in leaves]
         wide = tuple(table.shape[1] > few for table in tables)
         most = max(table.shape[1] for table in tables)
-        rest = [table[:, few:] for table, is_wide in zip(tables, wide, strict=True) if is_wide]
-        whole = [jnp.pad(r, ((0, 0), (0, most - few - r.shape[1]))) for r in rest]
-        beyond = jnp.concatenate(whole) if whole else jnp.zeros((0, 1), tables[0].dtype)
-        first = [jnp.pad(t[:, :few], ((0, 0), (0, max(0, few - t.shape[1])))) for t in tables]
-        return Gram(tuple(first), beyond @ beyond.T, wide)
+        padded = [jnp.pad(table, ((0, 0), (0, most - table.shape[1]))) for table in tables]
+        rest = [table[:, few:] for table, is_wide in zip(padded, wide, strict=True) if is_wide]
+        beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
+        return Gram(jnp.concatenate(padded)[:, :few], beyond @ beyond.T, wide)
 
     def __call__(self, along: Seen) -> Seen:
         """What a move with these coefficients changes of what the vectors see."""
         flat = [_flat(leaf) for leaf in along]
+        sizes = [table.shape[1] for table in flat]
         moved = [jnp.zeros_like(table) for table in flat]
-        if self.first[0].shape[1] > 0:
-            direct = sum(f @ table for f, table in zip(flat, self.first, strict=True))
-            moved = [direct @ table.T for table in self.first]
+        if self.first.shape[1] > 0:
+            moved = _split(_joined(flat) @ self.first @ self.first.T, sizes)
         if any(self.wide):
-            some = [f for f, is_wide in zip(flat, self.wide, strict=True) if is_wide]
-            beyond = (some[0] if len(some) == 1 else jnp.concatenate(some, axis=1)) @ self.square
-            at = 0
-            for i, is_wide in enumerate(self.wide):
-                if is_wide:
-                    moved[i] = moved[i] + beyond[:, at : at + flat[i].shape[1]]
-                    at += flat[i].shape[1]
+            which = [i for i, is_wide in enumerate(self.wide) if is_wide]
+            beyond = _joined([flat[i] for i in which]) @ self.square
+            for i, part in zip(which, _split(beyond, [sizes[i] for i in which]), strict=True):
+                moved[i] = moved[i] + part if self.first.shape[1] > 0 else part
         return tuple(m.reshape(leaf.shape) for m, leaf in zip(moved, along, strict=True))
+
+
+def _joined(tables: list[Float[Array, "filter row"]]) -> Float[Array, "filter row"]:
+    return tables[0] if len(tables) == 1 else jnp.concatenate(tables, axis=1)
+
+
+def _split(table: Float[Array, "filter row"], sizes: list[int]) -> list[Array]:
+    return jnp.split(table, np.cumsum(sizes)[:-1], axis=1)
 
 
 def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "n patch patch"]:
@@ -101,16 +107,9 @@ def _few(shapes: list[tuple[int, ...]]) -> int:
 
 def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
     """The multiplications of a product with a Gram matrix, for one filter."""
-    rows = [(_size(shape[:-1]), shape[-1]) for shape in shapes]
+    rows = [(math.prod(shape[:-1]), shape[-1]) for shape in shapes]
     wide = sum(n for n, width in rows if width > few)
     return 2 * few * sum(n for n, _ in rows) + wide**2
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 class Span(eqx.Module):
@@ -125,7 +124,7 @@ class Span(eqx.Module):
     gram: Gram
     own: Float[Array, "n patch patch"]
     x: tuple[Float[Array, "n *patch width"], ...] | None
-    directions: dict[str, tuple[Float[Array, "row *count"], ...]]
+    directions: dict[str, Float[Array, "row *count"]]
     sets: tuple[tuple[str, int, int], ...] = eqx.field(static=True)
 
     @staticmethod
@@ -137,10 +136,10 @@ class Span(eqx.Module):
             first += samples.size
         x = _leaves(sets)
 
-        def along(rows: Array) -> tuple[Array, ...]:
+        def along(rows: Array) -> Array:
             flat = rows.reshape(-1, rows.shape[-1])
             products = [rows_of(leaf) @ flat[:, : leaf.shape[-1]].T for leaf in x]
-            return tuple(p.reshape(-1, *rows.shape[:-1]) for p in products)
+            return jnp.concatenate(products).reshape(-1, *rows.shape[:-1])
 
         directions = {name: along(rows) for name, rows in problem.directions.items()}
         gram, own = Gram.of(list(x)), own_gram(x)
@@ -217,8 +216,10 @@ class SpanState(AbstractState):
         x = self.vectors.x
         assert x is not None
         filters = filters_of(self.start)
+        pad = np.pad if isinstance(filters, np.ndarray) else jnp.pad  # a state may be NumPy's
         for leaf, along in zip(x, self.coefficients, strict=True):
-            filters = filters.at[:, : leaf.shape[-1]].add(_flat(along) @ rows_of(leaf))
+            width = ((0, 0), (0, filters.shape[1] - leaf.shape[-1]))
+            filters = filters + pad(_flat(along) @ rows_of(leaf), width)
         return replaced(self.rest, filters=filters)
 
     @property
@@ -271,19 +272,16 @@ class SpanState(AbstractState):
             move = jax.tree.map(lambda leaf: by * leaf, move)
         along = coefficients_of(move)
         added = lambda a, b: jax.tree.map(jnp.add, a, b)  # noqa: E731
-        flat = [_flat(leaf) for leaf in along]
-
-        def overlap(products: tuple[Array, ...]) -> Array:
-            each = [jnp.tensordot(f, p, 1) for f, p in zip(flat, products, strict=True)]
-            return sum(each[1:], each[0])
-
-        directions = {name: self.vectors.directions[name] for name in self.overlaps}
+        flat = _joined([_flat(leaf) for leaf in along])
         return dataclasses.replace(
             self,
             rest=added(self.rest, replaced(move, filters=None)),
             seen=added(self.seen, self.vectors.gram(along)),
             coefficients=added(self.coefficients, along),
-            overlaps={name: self.overlaps[name] + overlap(p) for name, p in directions.items()},
+            overlaps={
+                name: before + jnp.tensordot(flat, self.vectors.directions[name], 1)
+                for name, before in self.overlaps.items()
+            },
         )
 
     def dot(self, one: Move, other: Move) -> Float[Array, ""]:
@@ -320,13 +318,18 @@ class SpanState(AbstractState):
         return self.overlaps[name]
 
     def hidden(self, samples: Samples, name: str) -> Float[Array, "filter n"]:
-        aliases = dict(samples.aliases)
-        if samples.role in {role for role, *_ in self.vectors.sets} and name in aliases:
-            return by_patch(self.seen_of(samples))[aliases[name]]
-        return filters_of(self.params) @ samples.vectors[name].T
+        if not self._steps(samples, name):
+            return self.weights.hidden(samples, name)
+        return by_patch(self.seen_of(samples))[dict(samples.aliases)[name]]
 
-    @property
-    def rounding(self) -> Float[Array, ""]:
+    def _steps(self, samples: Samples, name: str) -> bool:
+        """Whether hidden vectors are among those whose products are stepped."""
+        known = samples.role in {role for role, *_ in self.vectors.sets}
+        return known and name in dict(samples.aliases)
+
+    def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
+        if not self._steps(samples, name):
+            return self.weights.rounding(samples, name)
         return jnp.zeros((), self.seen[0].dtype)
 
     def within(self, problem: Problem) -> Self:
@@ -346,13 +349,24 @@ def by_patch(seen: Seen) -> list[Float[Array, "filter n"]]:
     return [leaf[:, :, i] for leaf in arrays for i in range(leaf.shape[2])]
 
 
+def from_patches(patches: list[Float[Array, "filter n"]], like: Seen) -> Seen:
+    """Arrays of every patch in the form of others."""
+    found, at = [], 0
+    for leaf in like:
+        count = math.prod(leaf.shape[2:])
+        own = patches[at : at + count]
+        found.append(own[0] if leaf.ndim == 2 else jnp.stack(own, -1).reshape(leaf.shape))
+        at += count
+    return tuple(found)
+
+
 def spanned(state: WeightState, problem: Problem, examples: int) -> SpanState | None:
     """The state in the span of the training vectors, if a step of so many examples costs no more
     there. The choice depends on shapes alone; ambient runs are in weights, as a script's are."""
     if problem.frame.ambient or not isinstance(state.net, AbstractInnerProductNet):
         return None
     shapes = [leaf.shape for leaf in _leaves(_sets(problem))]
-    count, wide = sum(_size(s[:-1]) for s in shapes), sum(_size(s) for s in shapes)
+    count, wide = sum(math.prod(s[:-1]) for s in shapes), sum(map(math.prod, shapes))
     share = examples / sum(samples.size for samples in _sets(problem))
     cost = gram_cost(shapes, _few(shapes))
     return SpanState.of(state, problem) if cost <= 2 * share * wide or count <= _SMALL else None

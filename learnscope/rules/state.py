@@ -111,10 +111,9 @@ class AbstractState(eqx.Module):
     def hidden(self, samples: Samples, name: str) -> Float[Array, "filter n"]:
         """The inner products of the filters with the examples' hidden vectors of that name."""
 
-    @property
     @abstractmethod
-    def rounding(self) -> Float[Array, ""]:
-        """The rounding error of an overlap with a unit vector; 0 where overlaps are stepped."""
+    def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
+        """The rounding error of `hidden` for a unit vector: 0 where these products are stepped."""
 
     def after(self, memory: Any) -> Self:
         """The state after a step, with the rule's memory then."""
@@ -199,8 +198,7 @@ class WeightState(AbstractState):
     def hidden(self, samples: Samples, name: str) -> Float[Array, "filter n"]:
         return filters_of(self.params) @ samples.vectors[name].T
 
-    @property
-    def rounding(self) -> Float[Array, ""]:
+    def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
         filters = filters_of(self.params)
         return jnp.finfo(filters.dtype).eps * jnp.linalg.norm(filters, axis=1).max()
 

@@ -245,3 +245,26 @@ def claimed() -> list:
 def test_every_part_that_claims_compression_passes_the_trial(experiment):
     form = "compressed" if coordinates.in_law(experiment) else "rotate"
     assert inspect.unwrap(trial.objection)(experiment, form) is None
+
+
+class Normalised(_Own):
+    """The norm of a move is taken as if it were one of weights; in weights this is equivariant."""
+
+    def gradient(self, state, problem, key):
+        slope = state.gradient(problem.batch(key))
+        norm = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(slope)))
+        return jax.tree.map(lambda leaf: leaf / norm, slope)
+
+
+class NormalisedMove(_Own):
+    """The same with the state's own inner product."""
+
+    def gradient(self, state, problem, key):
+        slope = state.gradient(problem.batch(key))
+        norm = jnp.sqrt(state.dot(slope, slope))
+        return jax.tree.map(lambda leaf: leaf / norm, slope)
+
+
+def test_a_norm_of_coefficients_is_found_out():
+    assert "state.dot" in trial.objection(setting(rule=Normalised()), "compressed")
+    assert trial.objection(setting(rule=NormalisedMove()), "compressed") is None

@@ -218,8 +218,8 @@ class OwnTarget(AbstractRule):
     loss: str = ls.part.choice("pairs", default="pairs")
     basis_dependence: ClassVar = None
 
-    def prepare(self, net, params, problem, key):
-        return net.init(key, problem)
+    def prepare(self, state, problem, key):
+        return state.net.init(key, problem)
 
     def step(self, state, problem, key):
         return state.advance(state.params, state.memory)

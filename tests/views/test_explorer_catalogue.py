@@ -50,7 +50,7 @@ class MyDescent(AbstractRule):
     slower: Number = number(above=0, high=1)
     loss: str = choice("logistic", default="logistic")
     basis_dependence: ClassVar = None
-    def prepare(self, net, params, problem, key):
+    def prepare(self, state, problem, key):
         return None
     def step(self, state, problem, key):
         move = lambda w, g: w - self.rate * self.slower * g

@@ -11,7 +11,15 @@ from jaxtyping import Array, Float, Int
 
 from learnscope.data import Samples, joined, patch_gram
 from learnscope.nets import AbstractInnerProductNet, filters_of, inner, replaced
-from learnscope.rules.span import Gram, Seen, Span, SpanState, by_patch, coefficients_of
+from learnscope.rules.span import (
+    Gram,
+    Seen,
+    Span,
+    SpanState,
+    by_patch,
+    coefficients_of,
+    from_patches,
+)
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 
 _UNROLLED = 5  # steps: shorter loops cost more in bookkeeping than in arithmetic
@@ -160,7 +168,7 @@ def _local(
         z, y, gram = one
         patches, samples = gram.shape[:2]
         square = gram.reshape(patches * samples, -1)
-        none = tuple(jnp.zeros((samples, 0), square.dtype) for _ in z)
+        none = jnp.zeros((patches * samples, 0), square.dtype)
         own = jnp.einsum("pnqn->npq", gram)
         span = Span(Gram(none, square, (True,) * patches), own, None, {}, sets)
         still = jax.tree.map(jnp.zeros_like, z)
@@ -185,13 +193,7 @@ def _unfolded(moves: Seen, seen: list[Seen], parts: Parts) -> list[Seen]:
         if parts.chosen is not None:
             none = jnp.zeros((own[0].shape[0], samples.groups, size), own[0].dtype)
             own = [none.at[:, parts.chosen].add(m) for m in own]
-        flat = [m.reshape(m.shape[0], -1) for m in own]
-        leaves, patch = [], 0
-        for leaf in some:
-            count = leaf[0, 0].size
-            leaves.append(jnp.stack(flat[patch : patch + count], axis=-1).reshape(leaf.shape))
-            patch += count
-        found.append(tuple(leaves))
+        found.append(from_patches([m.reshape(m.shape[0], -1) for m in own], some))
         at += size
     return found
 
