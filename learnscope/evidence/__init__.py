@@ -1,25 +1,75 @@
-"""The words for claims: sweeps of a study, findings, the ledger."""
+"""The words for claims: quantities, verbs, claims, sweeps of a study, the ledger."""
 
+from learnscope.evidence.arms import arms
 from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.claim import FLAGS, SCOPES, Claim
+from learnscope.evidence.finding import VERDICTS, Finding, judged
 from learnscope.evidence.function_sweep import FunctionSweep
-from learnscope.evidence.ledger import (
-    VERDICTS,
-    Claim,
-    Finding,
-    Ledger,
-    above,
-    half_width,
-    judged,
-    mean,
-    share,
-    wilson,
+from learnscope.evidence.ledger import Ledger
+from learnscope.evidence.nulls import (
+    NOISE_ONLY,
+    STANDARD,
+    TRAINED,
+    UNTRAINED,
+    Null,
+    alike,
+    constant,
+    scaled,
+    shrunk,
+    shuffled,
+    swapped,
 )
 from learnscope.evidence.output import Output
 from learnscope.evidence.preset import PLAIN, Preset
-from learnscope.evidence.study import SCALES, Arm, Figure, Study, Sweep, check_scale, experiment_of
+from learnscope.evidence.quantity import (
+    Quantity,
+    Unanswered,
+    at,
+    boundary_exponent,
+    change,
+    computed,
+    every,
+    exact,
+    first,
+    first_passage,
+    last,
+)
+from learnscope.evidence.scale import SCALES, Scale
+from learnscope.evidence.statistics import (
+    Interval,
+    half_width,
+    is_positive,
+    mean,
+    proportion,
+    share,
+    student,
+    wilson,
+)
+from learnscope.evidence.study import Arm, Figure, Study, Sweep, check_scale, experiment_of
+from learnscope.evidence.verbs import (
+    Verb,
+    above,
+    at_least,
+    at_most,
+    below,
+    bounded_by,
+    exponent,
+    falls,
+    few_seeds,
+    flat,
+    most_seeds,
+    ordered,
+    rises,
+    within,
+)
 
 __all__ = [
-    "PLAIN", "SCALES", "VERDICTS", "Arm", "BoundarySweep", "Claim", "Figure", "Finding",
-    "FunctionSweep", "Ledger", "Output", "Preset", "Study", "Sweep", "above", "check_scale",
-    "experiment_of", "half_width", "judged", "mean", "share", "wilson",
+    "FLAGS", "NOISE_ONLY", "PLAIN", "SCALES", "SCOPES", "STANDARD", "TRAINED", "UNTRAINED",
+    "VERDICTS", "Arm", "BoundarySweep", "Claim", "Figure", "Finding", "FunctionSweep", "Interval",
+    "Ledger", "Null", "Output", "Preset", "Quantity", "Scale", "Study", "Sweep", "Unanswered",
+    "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
+    "bounded_by", "change", "check_scale", "computed", "constant", "every", "exact",
+    "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
+    "half_width", "is_positive", "judged", "last", "mean", "most_seeds", "ordered", "proportion",
+    "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped", "wilson", "within",
 ]  # fmt: skip

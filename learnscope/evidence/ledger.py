@@ -2,69 +2,20 @@
 
 import dataclasses
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-import xarray as xr
-from scipy.special import stdtrit
-
 from learnscope.errors import BadInput
+from learnscope.evidence.claim import Claim
+from learnscope.evidence.finding import VERDICTS, Finding, weakest
 from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
-VERDICTS = ("reproduced", "differs", "not run")
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """The measurement for a claim, in words and numbers, with the verdict and the reason."""
-
-    measured: str
-    verdict: str
-    why: str = ""
-
-    def __post_init__(self):
-        if self.verdict not in VERDICTS:
-            raise BadInput(f"verdict = {self.verdict!r} must be one of {', '.join(VERDICTS)}.")
-
-
-def judged(measured: str, good: bool, why: str) -> Finding:
-    """A finding: reproduced if `good`, otherwise different for the reason `why`."""
-    return Finding(measured, "reproduced" if good else "differs", "" if good else why)
-
-
-@dataclasses.dataclass(frozen=True)
-class Claim:
-    """A sentence of a paper, where it stands, what it reports, and how it is checked.
-
-    `check` is a function of the datasets of the sweeps named in `needs`. A claim without one is
-    listed as not run, with its `reason`.
-    """
-
-    id: str
-    statement: str
-    where: str
-    reported: str
-    setting: str
-    needs: tuple[str, ...] = ()
-    check: Callable[..., Finding] | None = None
-    reason: str = ""
-
-    def find(
-        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
-    ) -> Finding:
-        """The finding from the given datasets; `absent` gives reasons for missing ones."""
-        if self.check is None:
-            return Finding("", "not run", self.reason)
-        for name in self.needs:
-            if absent is not None and name in absent:
-                return Finding("", "not run", absent[name])
-        missing = [name for name in self.needs if name not in datasets]
-        if missing:
-            return Finding("", "not run", f"needs {', '.join(missing)}, which was not asked for")
-        return self.check(*(datasets[name] for name in self.needs))
+_NEW = ("scope", "flags", "interval", "draws", "null")  # empty in ledgers of older versions
+FOUND = ("measured", "verdict", "why", "interval", "draws", "null")
+# An artefact counts under the first of these scopes in which all that is said of it is reproduced.
+COUNTED = ("as stated", "regime", "reading", "asymptotic", "")
+COLUMNS = (*(scope or "no scope given" for scope in COUNTED), *VERDICTS[1:])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,24 +27,23 @@ class Entry:
     finding: Finding
 
     def to_dict(self) -> dict[str, str]:
-        claim, finding = self.claim, self.finding
+        claim = self.claim
         return {
-            "study": self.study,
-            "id": claim.id,
-            "where": claim.where,
-            "setting": claim.setting,
-            "statement": claim.statement,
-            "reported": claim.reported,
-            "measured": finding.measured,
-            "verdict": finding.verdict,
-            "why": finding.why,
-        }
+            "study": self.study, "id": claim.id, "where": claim.where, "setting": claim.setting,
+            "statement": claim.statement, "reported": claim.reported,
+            **{name: getattr(self.finding, name) for name in FOUND},
+            "scope": claim.scope, "flags": "; ".join(claim.flags),
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, row: Mapping[str, str]) -> "Entry":
         """The row that `to_dict` wrote; its claim can be shown but not checked again."""
-        claim = Claim(row["id"], row["statement"], row["where"], row["reported"], row["setting"])
-        return cls(row["study"], claim, Finding(row["measured"], row["verdict"], row["why"]))
+        flags = tuple(filter(None, row["flags"].split("; ")))
+        claim = Claim(
+            row["id"], row["statement"], row["where"], row["reported"], row["setting"],
+            scope=row["scope"], flags=flags,
+        )  # fmt: skip
+        return cls(row["study"], claim, Finding(**{name: row[name] for name in FOUND}))
 
 
 class Ledger(list[Entry]):
@@ -107,6 +57,10 @@ class Ledger(list[Entry]):
         """The number of claims with each verdict, in one line."""
         return ", ".join(f"{self.count(verdict)} {verdict}" for verdict in VERDICTS)
 
+    def artefacts(self) -> dict[str, dict[str, str]]:
+        """The strongest verdict that every artefact deserves, by study (`strongest`)."""
+        return artefacts(entry.to_dict() for entry in self)
+
     def _repr_html_(self) -> str:
         names = ("study", "where", "statement", "setting", "reported", "measured", "verdict", "why")
         rows = [[entry.to_dict()[name] for name in names] for entry in self]
@@ -116,25 +70,83 @@ class Ledger(list[Entry]):
         return json.dumps([entry.to_dict() for entry in self], indent=2, ensure_ascii=False) + "\n"
 
     def to_markdown(self) -> str:
-        """One table per study."""
-        lines = ["# Ledger", "", f"{len(self)} claims: {self.summary()}.", ""]
-        for study in dict.fromkeys(entry.study for entry in self):
-            lines += [f"## {study}", ""]
+        """The artefacts of every study, counted; then one table of claims per study."""
+        found = self.artefacts()
+        used = [c for c in COLUMNS if any(c in of.values() for of in found.values())]
+        lines = ["# Ledger", "", head(found), "", f"{len(self)} claims: {self.summary()}.", ""]
+        lines += [f"| artefacts of | {' | '.join(used)} |", "|" + "---|" * (len(used) + 1)]
+        for study, of in found.items():
+            counts = (str(list(of.values()).count(column)) for column in used)
+            lines.append(f"| {study} | {' | '.join(counts)} |")
+        for study in found:
+            lines += ["", f"## {study}", ""]
             lines += ["| where | claim | setting | paper | measured | verdict |", "|" + "---|" * 6]
-            for entry in self:
-                if entry.study == study:
-                    row = {k: v.replace("|", "\\|") for k, v in entry.to_dict().items()}
-                    measured = row["measured"] + (f" ({row['why']})" if row["why"] else "")
-                    lines.append(
-                        f"| {row['where']} | {row['statement']} | {row['setting']} | "
-                        f"{row['reported']} | {measured.strip()} | **{row['verdict']}** |"
-                    )
-            lines.append("")
-        return "\n".join(lines)
+            lines += [_line(entry.to_dict()) for entry in self if entry.study == study]
+        return "\n".join([*lines, ""])
+
+
+def head(found: Mapping[str, Mapping[str, str]]) -> str:
+    """How many artefacts came to what, in one sentence."""
+    all_of = [verdict for of in found.values() for verdict in of.values()]
+    counts = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
+    return f"{len(all_of)} artefacts: {', '.join(counts)}." if all_of else "No artefacts."
+
+
+def artefacts(rows: Iterable[Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """The strongest verdict of every artefact (the `where` of claims), by study."""
+    places: dict[str, dict[str, list[Mapping[str, str]]]] = {}
+    for row in rows:
+        places.setdefault(row["study"], {}).setdefault(row["where"], []).append(row)
+    found = {study: {place: strongest(of) for place, of in by.items()}
+             for study, by in places.items()}  # fmt: skip
+    return {study: {p: v for p, v in of.items() if v} for study, of in found.items()}
+
+
+def strongest(rows: Iterable[Mapping[str, str]]) -> str:
+    """The strongest verdict that rows about one artefact deserve; empty if none is about the paper.
+
+    All that is said in one scope must be reproduced there. What differs in a reading refutes
+    nothing while the paper's own setting is open; what is fitted counts for nothing.
+    """
+    scopes: dict[str, list[str]] = {}
+    for row in rows:
+        if not row["scope"].startswith("beyond"):
+            fitted = row["scope"].startswith("fitted") and row["verdict"] == "reproduced"
+            verdict = "inconclusive" if fitted else row["verdict"]
+            scopes.setdefault(row["scope"], []).append(verdict)
+    judged = {scope: weakest(verdicts) for scope, verdicts in scopes.items()}
+    for kind in COUNTED:
+        if any(s.partition(":")[0] == kind and v == "reproduced" for s, v in judged.items()):
+            return kind or "no scope given"
+    own = [v for s, v in judged.items() if s.partition(":")[0] in ("as stated", "regime")]
+    left = own or list(judged.values())
+    return next((v for v in ("inconclusive", "differs", "not run") if v in left), "")
+
+
+def _line(row: Mapping[str, str]) -> str:
+    row = {name: text.replace("|", "\\|") for name, text in row.items()}
+    more = "; ".join(filter(None, [row["why"], details(row)]))
+    measured = row["measured"] + (f" ({more})" if more else "")
+    return (
+        f"| {row['where']} | {row['statement']} | {setting(row)} | {row['reported']} | "
+        f"{measured.strip()} | **{row['verdict']}** |"
+    )
+
+
+def setting(row: Mapping[str, str]) -> str:
+    """A row's setting, with its scope and flags."""
+    return "; ".join(filter(None, [row["setting"], row["scope"], row["flags"]]))
+
+
+def details(row: Mapping[str, str]) -> str:
+    """The interval that decides, its independent draws, and the nulls, as text."""
+    draws = f"{row['draws']} draws" if row["draws"] not in ("", "exact") else row["draws"]
+    null = f"null: {row['null']}" if row["null"] else ""
+    return "; ".join(filter(None, [row["interval"], draws, null]))
 
 
 def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
-    """The rows of an output folder's ledger."""
+    """The rows of an output folder's ledger; those of older versions have no scope or interval."""
     path = folder / "ledger.json"
     if not path.is_file():
         raise BadInput(
@@ -146,55 +158,14 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
     except (ValueError, OSError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read: {error}; remove it to have it anew.") from None
     good = isinstance(rows, list) and all(
-        isinstance(row, dict) and all(isinstance(row.get(name), str) for name in _ROW)
+        isinstance(row, dict)
+        and all(isinstance(row.get(name), str) for name in _ROW)
+        and all(isinstance(row.get(name, ""), str) for name in _NEW)
         for row in rows
     )
     if not good or any(row["verdict"] not in VERDICTS for row in rows):
         raise BadInput(f"{path} is not a ledger of learnscope; remove it to have it anew.")
-    return tuple({name: row[name] for name in _ROW} for row in rows)
-
-
-def share(hits: xr.DataArray | np.ndarray | Sequence[bool]) -> str:
-    """A share of seeds with its 95 % interval (Wilson).
-
-    >>> share([True] * 9 + [False])
-    '9/10 [60-98 %]'
-    """
-    values = np.asarray(hits).ravel()
-    _, low, high = wilson(values)
-    return f"{int(values.sum())}/{values.size} [{100 * low:.0f}-{100 * high:.0f} %]"
-
-
-def wilson(hits: xr.DataArray | np.ndarray | Sequence[bool]) -> tuple[float, float, float]:
-    """A share and the ends of its 95 % interval (Wilson 1927)."""
-    values = np.asarray(hits).ravel()
-    n, k, z = values.size, int(values.sum()), 1.959964
-    centre = (k + z**2 / 2) / (n + z**2)
-    spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
-    return k / n, max(0.0, centre - spread), min(1.0, centre + spread)
-
-
-def mean(values: xr.DataArray | np.ndarray | Sequence[float]) -> str:
-    """A mean over seeds with its 95 % interval (Student's).
-
-    >>> mean([0.4, 0.5, 0.6])
-    '0.500 ± 0.248'
-    """
-    numbers = np.asarray(values, float).ravel()
-    return f"{numbers.mean():.3f} ± {half_width(numbers):.3f}"
-
-
-def half_width(values: np.ndarray) -> float:
-    """Half of the 95 % interval of a mean, by Student's t; 0 for a single value."""
-    n = values.size
-    return float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / math.sqrt(n)) if n > 1 else 0.0
-
-
-def above(values: xr.DataArray | np.ndarray | Sequence[float]) -> bool:
-    """Whether a mean is above 0 with 95 % confidence: its interval (Student's) lies above 0.
-
-    >>> above([0.4, 0.5, 0.6]), above([-0.1, 0.5, 0.6]), above([0.5])
-    (True, False, False)
-    """
-    numbers = np.asarray(values, float).ravel()
-    return bool(numbers.size > 1 and numbers.mean() - half_width(numbers) > 0)
+    return tuple(
+        {name: row[name] for name in _ROW} | {name: row.get(name, "") for name in _NEW}
+        for row in rows
+    )

@@ -10,8 +10,9 @@ import xarray as xr
 
 from learnscope.errors import BadInput, unknown
 from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.claim import Claim
 from learnscope.evidence.function_sweep import FunctionSweep
-from learnscope.evidence.ledger import Claim, Entry, Ledger
+from learnscope.evidence.ledger import Entry, Ledger
 from learnscope.evidence.preset import Preset
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
@@ -20,8 +21,6 @@ from learnscope.lab.sweep import Axis, field_kind, programs, zipped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
-
-SCALES = ("smoke", "laptop", "paper")
 
 
 def check_scale(scale: str, allowed: Iterable[str]) -> str:
@@ -114,7 +113,7 @@ class Sweep:
         """The sweep with fields set (one value) or swept (several) in every arm that has them."""
         arms = self.arms
         for path, values in changes.items():
-            taken = [_has(arm.experiment, path) for arm in arms]
+            taken = [has_field(arm.experiment, path) for arm in arms]
             if not any(taken):
                 field_kind(arms[0].experiment, path)  # says what is allowed
             arms = tuple(
@@ -142,7 +141,8 @@ def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
     return results
 
 
-def _has(experiment: Experiment, path: str) -> bool:
+def has_field(experiment: Experiment, path: str) -> bool:
+    """Whether an experiment has a field."""
     try:
         field_kind(experiment, path)
     except BadInput:

@@ -11,7 +11,8 @@ from learnscope.evidence.boundary_sweep import BoundarySweep
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
-from learnscope.evidence.study import SCALES, Study, Sweep, check_scale
+from learnscope.evidence.scale import SCALES
+from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of

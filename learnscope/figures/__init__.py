@@ -2,6 +2,16 @@
 
 from learnscope.figures.curves import probe_curves
 from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line, predicted
+from learnscope.figures.panels import (
+    bars,
+    boundary_panel,
+    figure,
+    heat,
+    histogram,
+    over,
+    panel,
+    steps,
+)
 from learnscope.figures.phase import boundary_figure, has_map, heat_map
 from learnscope.figures.style import (
     COLOURS,
@@ -15,7 +25,8 @@ from learnscope.figures.style import (
 )
 
 __all__ = [
-    "COLOURS", "STYLES", "band", "boundary_figure", "curves", "draw_boundary", "draw_heat_map",
-    "draw_line", "has_map", "heat_map", "interval", "legend_below", "predicted", "probe_curves",
+    "COLOURS", "STYLES", "band", "bars", "boundary_figure", "boundary_panel", "curves",
+    "draw_boundary", "draw_heat_map", "draw_line", "figure", "has_map", "heat", "heat_map",
+    "histogram", "interval", "legend_below", "over", "panel", "predicted", "probe_curves", "steps",
     "style", "styled",
 ]  # fmt: skip

@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 
 from learnscope.errors import BadInput
-from learnscope.evidence.ledger import Ledger
+from learnscope.evidence.ledger import Ledger, details, head, setting
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
 
 LARGE_FAMILY = 3  # more sweeps than this share one line
-_COLOURS = {"reproduced": "green", "differs": "yellow", "not run": "dim"}
+_COLOURS = {"reproduced": "green", "differs": "yellow", "inconclusive": "cyan", "not run": "dim"}
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
@@ -26,13 +26,14 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
     for entry in ledger:
         row = entry.to_dict()
         verdict = row["verdict"]
-        measured = row["measured"] + (f" ({row['why']})" if row["why"] else "")
+        more = "; ".join(filter(None, [row["why"], details(row)]))
+        measured = row["measured"] + (f" ({more})" if more else "")
         table.add_row(
-            f"{row['study']}\n{row['where']}", row["statement"], row["setting"], row["reported"],
+            f"{row['study']}\n{row['where']}", row["statement"], setting(row), row["reported"],
             measured.strip(), f"[{_COLOURS[verdict]}]{verdict}[/]",
         )  # fmt: skip
     console.print(table)
-    console.print(f"{len(ledger)} claims: {ledger.summary()}.")
+    console.print(f"{len(ledger)} claims: {ledger.summary()}. {head(ledger.artefacts())}")
 
 
 def boundary_table(boundary: xr.Dataset) -> str:

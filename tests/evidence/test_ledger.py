@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 
-from learnscope.evidence.ledger import Claim, Entry, Finding, Ledger, mean, share
+from learnscope.evidence import Claim, Finding, Ledger, mean, share
+from learnscope.evidence.ledger import Entry, read_rows, strongest
 from tests.small import refused
 
 
@@ -16,11 +17,11 @@ def claim(**changes):
     return Claim(**(fields | changes))
 
 
-def test_a_claim_is_found_from_the_datasets_it_needs_with_one_of_three_verdicts():
+def test_a_claim_is_found_from_the_datasets_it_needs_with_one_of_four_verdicts():
     assert claim().find({"x": 3}) == Finding("3", "reproduced")
     assert claim().find({}).verdict == "not run"
     assert claim(check=None, reason="no GPU").find({"x": 3}) == Finding("", "not run", "no GPU")
-    refused(lambda: Finding("1", "fine"), "reproduced, differs, not run")
+    refused(lambda: Finding("1", "fine"), "reproduced, differs, inconclusive, not run")
 
 
 def test_formats_agree():
@@ -29,7 +30,7 @@ def test_formats_agree():
     assert row["measured"] == "2 | 3"
     assert row["verdict"] == "differs"
     assert "2 \\| 3 (because) | **differs** |" in ledger.to_markdown()
-    assert ledger.summary() == "0 reproduced, 1 differs, 0 not run"
+    assert ledger.summary() == "0 reproduced, 1 differs, 0 inconclusive, 0 not run"
 
 
 def test_wilson_interval_covers_as_often_as_it_says_and_one_number_has_no_width():
@@ -45,3 +46,37 @@ def test_wilson_interval_covers_as_often_as_it_says_and_one_number_has_no_width(
     assert 0.93 < covered < 0.985
     assert mean([0.25]) == "0.250 ± 0.000"
     assert mean(np.full(4, 2.0)) == "2.000 ± 0.000"
+
+
+def row(scope, verdict):
+    return {"scope": scope, "verdict": verdict}
+
+
+def test_an_artefact_has_the_strongest_verdict_that_all_rows_of_one_scope_deserve():
+    good, bad, open_ = "reproduced", "differs", "inconclusive"
+    assert strongest([row("as stated", good), row("reading: a", bad)]) == "as stated"
+    assert strongest([row("as stated", good), row("as stated", bad)]) == "differs"
+    both = [row("as stated", bad), row("reading: a", good), row("reading: b", bad)]
+    assert strongest(both) == "reading"
+    # A reading that differs refutes nothing while the paper's own setting is open.
+    assert strongest([row("as stated", open_), row("reading: a", bad)]) == open_
+    assert strongest([row("reading: a", bad), row("reading: b", open_)]) == open_
+    assert strongest([row("fitted: the rate", good)]) == "inconclusive"
+    assert strongest([row("beyond", good)]) == ""
+
+
+def test_scopes_and_flags_are_known_words():
+    refused(lambda: claim(scope="mostly"), "scope", "as stated")
+    refused(lambda: claim(flags=("lucky",)), "flag", "tuned")
+
+
+def test_rows_are_read_back_and_those_of_older_versions_too(tmp_path):
+    entry = Entry("pegr", claim(scope="beyond"), Finding("2", "inconclusive", "why", "i", "3", "n"))
+    (tmp_path / "ledger.json").write_text(Ledger([entry]).to_json(), encoding="utf-8")
+    (back,) = read_rows(tmp_path)
+    assert Entry.from_dict(back).to_dict() == back == entry.to_dict()
+    old = {
+        k: v for k, v in back.items() if k not in ("scope", "flags", "interval", "draws", "null")
+    }
+    (tmp_path / "ledger.json").write_text(json.dumps([old]), encoding="utf-8")
+    assert read_rows(tmp_path)[0]["interval"] == ""

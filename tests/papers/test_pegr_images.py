@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from learnscope.evidence import SCALES
 from learnscope.papers import get
-from learnscope.papers.pegr import real, real_checks
-from learnscope.papers.pegr.real_figures import REAL_FIGURES
-from tests.papers.test_studies import attributes, check_all, judge
+from learnscope.papers.pegr import real
+from tests.papers.test_studies import attributes, check_all, check_nulls, judge
 
 RULES = ("PEGR", "FGR", "standard")
 
 
-def reading(accuracy, loss=(1.0, 1.0, 1.0), noises=(0.0, 5.0, 15.0), seeds=3):
+SEEDS = 12
+CLAIM = {claim.id: claim for claim in get("pegr").claims}
+
+
+def reading(accuracy, loss=(1.0, 1.0, 1.0), noises=(0.0, 5.0, 15.0), seeds=SEEDS):
     """A dataset in which every rule ends with an accuracy a noise level, seeds a little apart."""
     steps = np.array([0, 60, 120])
     ends = np.array([[row] * seeds for row in zip(*(accuracy[r] for r in RULES), strict=True)])
@@ -25,7 +29,7 @@ def reading(accuracy, loss=(1.0, 1.0, 1.0), noises=(0.0, 5.0, 15.0), seeds=3):
     losses = np.stack([np.full_like(ends, 2.4), np.full_like(ends, 2.3), last], -1)
     dims = ("rule", "noise", "seed", "step")
     variables = {"test_accuracy": (dims, table), "loss": (dims, losses)}
-    coords = {"rule": list(RULES), "noise": list(noises), "step": steps}
+    coords = {"rule": list(RULES), "noise": list(noises), "step": steps, "seed": np.arange(seeds)}
     return xr.Dataset(variables, coords, attributes(real.real_sweeps("laptop")["mnist_unit"]))
 
 
@@ -37,32 +41,43 @@ GUESSING = reading(dict.fromkeys(RULES, (0.1, 0.1, 0.1)), (2.29,) * 3)
 LOST = GOOD.where((GOOD.rule != "PEGR") | (GOOD.noise < 1) | (GOOD.step < 60))
 
 
+def verdict(name, data):
+    return CLAIM[f"{name}.unit"].judge({"mnist_unit": data}).verdict
+
+
 def test_claims_can_fail():
-    above_fgr = lambda data: real_checks.accuracy_above(data, other="FGR")  # noqa: E731
-    names = ("losses_decrease", "accuracy_above", "accuracy_falls")
-    for check in (above_fgr, *(getattr(real_checks, name) for name in names)):
-        judge(check, GOOD, BAD, LOST)
-        assert check(BAD).why and check(LOST).why
-        assert check(GUESSING).verdict != "reproduced"
+    for name in ("figure-5", "figure-6", "figure-6-full"):
+        judge(CLAIM[f"{name}.unit"], GOOD, BAD, LOST)
+    judge(CLAIM["figure-6-falls.unit"], GOOD, BAD)
     # Without noise it may be a little below.
     worse = reading({"PEGR": (0.8, 0.8, 0.6), "FGR": (0.9,) * 3, "standard": (0.9,) * 3})
-    judge(real_checks.noiseless_is_kept, GOOD, worse)
+    judge(CLAIM["figure-6-quiet.unit"], GOOD, worse)
+    check_nulls(get("pegr"), {"mnist_unit": GOOD})
 
 
-def test_divergence_and_standstill_are_told_and_too_short_refutes_nothing():
-    lost = real_checks.accuracy_above(LOST)
-    assert "diverged" in lost.measured and "PEGR diverges in 6 of 9 runs" in lost.why
-    assert "when it closes after 60 steps" in real_checks.losses_decrease(BAD).why
-    for check in (real_checks.accuracy_above, real_checks.noiseless_is_kept):
-        assert check(GUESSING).verdict == "not run" and "too short" in check(GUESSING).why
+def test_what_guesses_or_has_few_seeds_refutes_nothing_and_divergence_does():
+    names = ("figure-6", "figure-6-full", "figure-6-quiet", "figure-6-falls")
+    assert [verdict(name, GUESSING) for name in names] == ["inconclusive"] * 4
+    assert verdict("figure-5", GUESSING) == "differs"  # above log 10 by less than a hundredth
+    few = [verdict(n, LOST.isel(seed=[0, 1, 2])) for n in ("figure-5", "figure-6")]
+    assert few == ["inconclusive"] * 2
+    lost = CLAIM["figure-5.unit"].judge({"mnist_unit": LOST})
+    assert "12 of 12 not finite" in lost.measured
 
 
 def test_figures_draw_also_what_diverged():
-    working = GOOD.isel(noise=slice(2))
-    for figure in REAL_FIGURES.values():
-        drawing = figure.draw(GOOD, LOST, working, working.isel(rule=[0, 2]))
+    def loud(data):
+        more = data.isel(noise=[2]).assign_coords(noise=[10.0])
+        return xr.concat([data, more], "noise").sortby("noise")
+
+    unit = GOOD
+    working = unit.assign_coords(noise=[0.0, 1.0, 2.0])
+    long = working.isel(noise=[1], rule=[0, 2])
+    shown = [data.assign_attrs(GOOD.attrs) for data in (loud(GOOD), loud(LOST), working, long)]
+    for name in ("figure5", "figure6"):
+        drawing = get("pegr").figures[name].draw(*shown)
         texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
-        assert "PEGR diverges in 3/3" in texts
+        assert "PEGR diverges in 12/12" in texts
         plt.close(drawing)
 
 
@@ -73,7 +88,7 @@ def test_readings_differ_only_where_they_say():
     rule = unit.experiment.rule
     assert (rule.rate, rule.weight, rule.until) == (0.01, 0.1, 25 * 938)
     assert (unit.experiment.net.scale, unit.experiment.data.batch) == (0.1, 64)
-    for scale in real.SIZES:
+    for scale in SCALES:
         for sweep in real.real_sweeps(scale).values():
             assert sweep.arms[0].experiment.rule.until == sweep.arms[0].experiment.steps // 2
 

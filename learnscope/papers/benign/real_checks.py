@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Finding, above, half_width, judged, mean
+from learnscope.evidence import Finding, half_width, is_positive, judged, mean
 from learnscope.papers.benign.real import TOGETHER, WHOLE
 
 LITTLE = 0.5  # accuracy below which a net counts as untrained
@@ -18,7 +18,7 @@ def shapes_differ(data: xr.Dataset) -> Finding:
         two, halves = one.sel(pair="two classes"), one.sel(pair="halves of one")
         parts.append(f"in {'the map' if space == 'map' else space}: {mean(two)} between classes, "
                     f"{mean(halves)} between halves of one")  # fmt: skip
-        good &= above((halves - two).values)
+        good &= is_positive((halves - two).values)
     return judged(
         f"cosine of covariances {'; '.join(parts)}", good, "classes are as alike as halves"
     )
@@ -35,7 +35,7 @@ def high_is_atypical(data: xr.Dataset) -> Finding:
         f"({data.attrs['images']} images, {data.sizes['seed']} draws)"
     )
     why = "far from the mean of their class, but no harder to tell by their neighbours than others"
-    return judged(text, above(high - low), why)
+    return judged(text, is_positive(high - low), why)
 
 
 def ratios_are_large(data: xr.Dataset) -> Finding:

@@ -9,7 +9,7 @@ difference whose 95 % interval leaves out 0.
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Finding, above, judged, mean, share
+from learnscope.evidence import Finding, is_positive, judged, mean, share
 from learnscope.papers.input_structure import real_sizes as real
 from learnscope.papers.input_structure.clusters import Clusters, best_number, clusters
 from learnscope.probes import chunk_alignment
@@ -22,7 +22,7 @@ CORE = 0.5  # share of a cluster that stands for the paper's picking by hand
 def better(one: xr.DataArray, other: xr.DataArray) -> tuple[str, bool]:
     """The difference in words, and whether `one` is above `other`."""
     apart = np.asarray(one - other, float).ravel()
-    good = bool((apart > 0).all()) and above(apart)
+    good = bool((apart > 0).all()) and is_positive(apart)
     return f"difference {mean(apart)}, positive in {share(apart > 0)} seeds", good
 
 

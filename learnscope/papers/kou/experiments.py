@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.evidence import BoundarySweep, Sweep
+from learnscope.evidence import BoundarySweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.probes import Loss, TestAccuracy
@@ -23,7 +23,6 @@ from learnscope.rules import GradientDescent
 
 FLIP = 0.1
 LEVEL = 0.7  # halfway between chance and 1 - FLIP
-THEOREM_STEPS = 3000
 SMALLEST, LARGEST, SIDES_AT = 3e5, 1e8, 1e7  # dimensions
 TRAIN, WIDTH, DELTA = 20, 10, 0.1
 
@@ -50,32 +49,30 @@ def theorem_dims(dims: np.ndarray) -> Axis:
     return zipped({"data.dim": dims, "rule.rate": rates, "net.scale": 0.01 / dims}, name="dim")
 
 
-def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
-    """All sweeps of the study."""
-    cells, seeds, points, steps = {
-        "smoke": (5, 2, 3, 200),
-        "laptop": (50, 10, 7, THEOREM_STEPS),
-        "paper": (100, 10, 13, THEOREM_STEPS),
-    }[scale]
-    signals = np.linspace(1, 10, cells)
-    dims = np.linspace(100, 1090, cells).round()
-    plane = (zipped({"data.signal": signals}), zipped({"data.dim": dims}))
-    far = experiment(dim=10**6, steps=steps)
-    large = np.geomspace(SMALLEST, LARGEST, points).round()
-    small = {"data.dim": np.geomspace(100, 1090, points).round().tolist()}
-    line_seeds = {"smoke": 4, "laptop": 20, "paper": 100}[scale]
-    line = (LEVEL, "test_accuracy", line_seeds)
-    sides = zipped({"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]})
-    long = experiment(dim=10**6, steps=2 * steps)  # until the loss is small
-    for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
-        long = long.replace(path, values[0])
-    return {
-        "diagram": Sweep.of({"ReLU CNN": experiment()}, seeds, plane, dim="net"),
-        "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
-        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, theorem_dims(large), *line),
-        "sides": Sweep.of({"ReLU CNN": long}, line_seeds, (sides,), dim="net"),
-    }
-
-
 # n |mu|^4 / (d sigma_p^4) on both sides of the boundary.
 RATIOS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
+SIZES = Scale(
+    cells=(5, 50, 100), seeds=(2, 10, 10), points=(3, 7, 13), steps=(200, 3000, 3000),
+    line_seeds=(4, 20, 100),
+)  # fmt: skip
+
+
+def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
+    """All sweeps of the study."""
+    size = SIZES[scale]
+    plane = {"data.signal": np.linspace(1, 10, size.cells),
+             "data.dim": np.linspace(100, 1090, size.cells).round()}  # fmt: skip
+    small = {"data.dim": np.geomspace(100, 1090, size.points).round().tolist()}
+    large = theorem_dims(np.geomspace(SMALLEST, LARGEST, size.points).round())
+    line = (LEVEL, "test_accuracy", size.line_seeds)
+    far = experiment(dim=10**6, steps=size.steps)
+    long = experiment(dim=10**6, steps=2 * size.steps)  # until the loss is small
+    for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
+        long = long.replace(path, values[0])
+    sides = {"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]}
+    return {
+        "diagram": arms(experiment(), size.seeds, plane),
+        "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
+        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, large, *line),
+        "sides": arms(long, size.line_seeds, sides),
+    }

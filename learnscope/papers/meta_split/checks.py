@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Finding, above, experiment_of, judged, mean
+from learnscope.evidence import Finding, experiment_of, is_positive, judged, mean
 from learnscope.papers.meta_split import theory
 from learnscope.papers.meta_split.experiments import DIM, RATE, SPLITS, THRESHOLD
 from learnscope.papers.meta_split.fits import decay_exponents, loss_exponents, power_exponents
@@ -25,7 +25,7 @@ AS_BEFORE = 3.0  # times
 
 def below(one: xr.DataArray | np.ndarray, other: xr.DataArray | np.ndarray) -> bool:
     """Whether paired values of `one` are smaller, with 95 % confidence."""
-    return above(np.asarray(other, float).ravel() - np.asarray(one, float).ravel())
+    return is_positive(np.asarray(other, float).ravel() - np.asarray(one, float).ravel())
 
 
 def _by_tasks(values: xr.DataArray) -> str:
@@ -98,7 +98,7 @@ def exponent(data: xr.Dataset) -> Finding:
     exponents = {t: loss_exponents(one.sel(step=t)) for t in times}
     text = "; ".join(f"T = {t}: c = {mean(exponents[t])}" for t in shown)
     last, before = exponents[times[-1]], exponents[times[len(times) // 2]]
-    positive = above(last)
+    positive = is_positive(last)
     settled = abs(last.mean() - before.mean()) < 0.1 * abs(last.mean())
     text += "; " + ("it changes by less" if settled else "it still changes by more")
     text += " than a tenth over the last half of the steps; it is a mean slope: between "
@@ -111,7 +111,7 @@ def feature_grows(data: xr.Dataset) -> Finding:
     powers = power_exponents(last)
     text = f"min_j max_r j<w, nu>: {_by_tasks(last)}; exponent {mean(powers)}, "
     text += f"between {_local(last.mean('seed'))}"
-    return judged(text, above(powers), "it does not grow as a power of K")
+    return judged(text, is_positive(powers), "it does not grow as a power of K")
 
 
 def _start(data: xr.Dataset, method: str, tiny: bool) -> xr.Dataset:

@@ -8,7 +8,7 @@ better than another if the 95 % interval of the mean difference, paired by seed,
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Finding, above, half_width, judged
+from learnscope.evidence import Finding, half_width, is_positive, judged
 from learnscope.papers.meta_split.real import BASE, OUTER, REPTILE, SPLITS, label
 from learnscope.papers.meta_split.real_reported import REPORTED, column
 
@@ -68,9 +68,9 @@ def split_helps(data: xr.Dataset, setting: str, margin: float = 0.0) -> Finding:
     text = f"{_both(data, setting)}; better by {_points(by)}; before meta-training "
     text += f"{float(start.mean()):.1f} %"
     why = f"not better by more than {margin:g} points" if margin else "not better"
-    better = above(by) and bool(by.mean() > margin)
+    better = is_positive(by) and bool(by.mean() > margin)
     why = "train-validation learnt nothing in so few steps" if better else why
-    return judged(text, better and above(learnt), f"{why}, over the seeds")
+    return judged(text, better and is_positive(learnt), f"{why}, over the seeds")
 
 
 def numbers(data: xr.Dataset, name: str) -> Finding:
@@ -106,7 +106,7 @@ def gap_grows(data: xr.Dataset, less: str) -> Finding:
         return missing
     small, large = gap(data, less), gap(data, BASE)
     text = f"gap {_points(large)} ({BASE}), {_points(small)} ({less}: {_both(data, less)})"
-    good = above(large - small) and bool(large.mean() > 0)
+    good = is_positive(large - small) and bool(large.mean() > 0)
     return judged(text, good, "the gap does not grow over the seeds, or is no gain")
 
 
@@ -126,7 +126,7 @@ def loses(data: xr.Dataset) -> Finding:
     base, other = (accuracy(data, label(s, SPLITS[1])).mean("task") for s in (BASE, OUTER))
     by = (base - other).values
     text = f"{_both(data, OUTER)}; train-validation loses {_points(by)}"
-    return judged(text, above(by), "train-validation does not lose over the seeds")
+    return judged(text, is_positive(by), "train-validation does not lose over the seeds")
 
 
 def beats_reptile(data: xr.Dataset) -> Finding:
@@ -136,7 +136,7 @@ def beats_reptile(data: xr.Dataset) -> Finding:
         return missing
     by = (accuracy(data, apart).mean("task") - accuracy(data, REPTILE).mean("task")).values
     text = f"FOMAML {shown(data, apart)}; Reptile {shown(data, REPTILE)}; better by {_points(by)}"
-    return judged(text, above(by), "not better over the seeds")
+    return judged(text, is_positive(by), "not better over the seeds")
 
 
 def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) -> Finding:
@@ -148,7 +148,7 @@ def rises(data: xr.Dataset, settings: tuple[str, ...], splits: tuple[str, ...]) 
     for split in splits:
         chosen = [label(setting, split) for setting in settings]
         first, last = (accuracy(data, arm).mean("task").values for arm in (chosen[0], chosen[-1]))
-        good &= above(last - first)
+        good &= is_positive(last - first)
         each = (f"{s} {shown(data, arm)}" for s, arm in zip(settings, chosen, strict=True))
         parts.append(f"{split}: {', '.join(each)}; up by {_points(last - first)}")
     return judged("; ".join(parts), good, "no rise over the seeds")

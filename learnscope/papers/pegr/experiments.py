@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
@@ -48,7 +48,8 @@ THEOREM = {"dim": 10**7, "train": 26, "width": 26, "signal": 1.0, "level": 60.0}
 THEOREM_SIZES = (THEOREM["dim"], int(THEOREM["train"]), int(THEOREM["width"]))
 THEOREM_NOISE = THEOREM["level"] / math.sqrt(THEOREM["dim"])
 THEOREM_SCALE, THEOREM_RATE = 2e-4, 0.01
-THEOREM_STEPS = 80000
+THEOREM_STEPS, THEOREM_TEST = 80000, 10_000
+CLOSED = ("PEGR, closed at T1", "PEGR, closed at 2 T1")
 
 
 def section_4_1(
@@ -65,15 +66,14 @@ def section_4_1(
 def theorem(rule: AbstractRule, steps: int) -> Experiment:
     """An experiment in the regime of Condition 3.1."""
     return Experiment(
-        data=SignalNoise(
-            dim=THEOREM["dim"], train=THEOREM["train"], test=1000, signal=1.0, noise=THEOREM_NOISE
-        ),
+        data=SignalNoise(dim=THEOREM["dim"], train=THEOREM["train"], test=THEOREM_TEST, signal=1.0,
+                         noise=THEOREM_NOISE),
         net=PatchCNN(width=THEOREM["width"], activation="relu2", scale=THEOREM_SCALE),
         rule=rule,
         steps=steps,
         probes=(*CURVES, Decomposition()),
         record=Record(every=max(1, steps // 80)),
-    )
+    )  # fmt: skip
 
 
 def theorem_closing_time(share: float = 1.0) -> int:
@@ -88,75 +88,71 @@ def noise_axis(**followers: list[float]) -> Axis:
     return zipped({"data.noise": NOISES, "net.scale": scales, **followers})
 
 
-def _reading(second_layer: str, seeds: int, steps: int, closing: int) -> Sweep:
+def _rules(closing: int) -> dict[str, AbstractRule]:
     penalty = {"rate": RATE, "weight": WEIGHT, "until": closing}
-    rules: dict[str, AbstractRule] = {
+    return {
         "PEGR": PerExamplePenalty(**penalty, half=True),
         "FGR": FullPenalty(**penalty, half=False),
         "standard": GradientDescent(rate=RATE),
         "PEGR with λ": PerExamplePenalty(**penalty, half=False),
     }
-    experiments = {name: section_4_1(rule, second_layer, steps) for name, rule in rules.items()}
-    return Sweep.of(experiments, seeds, (noise_axis(),))
 
 
-def _working(seeds: int, steps: int, closing: int) -> Sweep:
-    weights = [pegr.suggested_weight(noise, DIM, WIDTH) for noise in NOISES]
-    penalty = {"rate": RATE, "weight": WEIGHT, "until": closing}
-    weighted = noise_axis(**{"rule.weight": weights})
-    arms = (
-        Arm("PEGR", section_4_1(PerExamplePenalty(**penalty), "mean", steps), (weighted,)),
-        Arm("FGR", section_4_1(FullPenalty(**penalty), "mean", steps), (weighted,)),
-        Arm("standard", section_4_1(GradientDescent(rate=RATE), "mean", steps), (noise_axis(),)),
-    )
-    return Sweep(arms, seeds)
+def _working(seeds: int) -> Sweep:
+    penalty = {"rate": RATE, "weight": WEIGHT, "until": WORKING_CLOSING}
+    rules: dict[str, AbstractRule] = {
+        "PEGR": PerExamplePenalty(**penalty), "FGR": FullPenalty(**penalty),
+        "standard": GradientDescent(rate=RATE),
+    }  # fmt: skip
+    weights = {"rule.weight": [pegr.suggested_weight(noise, DIM, WIDTH) for noise in NOISES]}
+    base = section_4_1(rules["PEGR"], "mean", WORKING_STEPS)
+    return arms(base, seeds, noise_axis(**weights), rule=rules)
 
 
-def _theorem(seeds: int, steps: int) -> Sweep:
+def _theorem(seeds: int) -> Sweep:
     def penalty(share: float) -> AbstractRule:
         until = theorem_closing_time(share)
         return PerExamplePenalty(rate=THEOREM_RATE, weight=1 / THEOREM["level"], until=until)
 
-    experiments = {
-        "PEGR, closed at T1": theorem(penalty(1.0), steps),
-        "PEGR, closed at 2 T1": theorem(penalty(0.5), steps),
-        "standard": theorem(GradientDescent(rate=THEOREM_RATE), steps),
-    }
-    return Sweep.of(experiments, seeds)
+    plain = GradientDescent(rate=THEOREM_RATE)
+    rules = {CLOSED[0]: penalty(1.0), CLOSED[1]: penalty(0.5), "standard": plain}
+    return arms(theorem(plain, THEOREM_STEPS), seeds, rule=rules)
 
 
-def _closing(seeds: int, steps: int) -> Sweep:
+def _closing(seeds: int) -> Sweep:
     """Theorem 3.2's weight and closing time in the setting of section 4.1."""
-    arms = []
-    for label, share in (("T1", 1.0), ("2 T1", 0.5)):
-        until = [float(round(pegr.closing_time(TRAIN, WIDTH, 1.0, scale, RATE, share=share)))
-                 for scale in SCALES_OF_WEIGHTS.values()]  # fmt: skip
-        weights = [pegr.theorem_weight(noise, DIM) for noise in SCALES_OF_WEIGHTS]
-        axis = noise_axis(**{"rule.weight": weights, "rule.until": until})
-        rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
-        arms.append(Arm(label, section_4_1(rule, "mean", steps), (axis,)))
-    return Sweep(tuple(arms), seeds, dim="closing")
+    rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
+    weights = {"rule.weight": [pegr.theorem_weight(noise, DIM) for noise in NOISES]}
+
+    def times(share: float) -> dict[str, list[float]]:
+        scales = SCALES_OF_WEIGHTS.values()
+        found = (pegr.closing_time(TRAIN, WIDTH, 1.0, s, RATE, share=share) for s in scales)
+        return {"rule.until": [float(round(time)) for time in found]}
+
+    return arms(section_4_1(rule, "mean", 15000), seeds, noise_axis(**weights),
+                closing={"T1": times(1.0), "2 T1": times(0.5)})  # fmt: skip
 
 
 def _phase(points: int, seeds: int) -> Sweep:
     """Success over (weight, noise) without the 1/m, for comparison with the criterion."""
-    weights = np.geomspace(1e-4, 1.0, points).tolist()
-    noises = np.geomspace(0.1, 3.0, points).tolist()
-    experiment = section_4_1(
-        PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING), "sum", STEPS, records=1
-    ).replace("probes", (Loss(), TestAccuracy()))
-    axes = (zipped({"rule.weight": weights}), zipped({"data.noise": noises}))
-    return Sweep.of({"PEGR": experiment}, seeds, axes)
+    rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
+    base = section_4_1(rule, "sum", STEPS, records=1).replace("probes", (Loss(), TestAccuracy()))
+    plane = {"rule.weight": np.geomspace(1e-4, 1.0, points).tolist(),
+             "data.noise": np.geomspace(0.1, 3.0, points).tolist()}  # fmt: skip
+    return arms(base, seeds, plane)
+
+
+# 35 of 35 seeds are the fewest whose share is above nine tenths with 95 % confidence.
+SIZES = Scale(seeds=(3, 35, 35), points=(4, 12, 40), phase_seeds=(2, 10, 20))
 
 
 def sweeps(scale: str) -> dict[str, Sweep]:
-    """All sweeps of the study. Smoke has few seeds and a coarse grid, paper the full grid."""
-    seeds = 3 if scale == "smoke" else 10
-    points, phase_seeds = {"smoke": (4, 2), "laptop": (12, 5), "paper": (40, 20)}[scale]
+    """All sweeps of the study."""
+    size, rules = SIZES[scale], _rules(CLOSING)
     return {
-        "literal": _reading("mean", seeds, STEPS, CLOSING),
-        "no_mean": _reading("sum", seeds, STEPS, CLOSING),
-        "working": _working(seeds, WORKING_STEPS, WORKING_CLOSING),
-        "closing": _closing(seeds, 15000), "theorem": _theorem(seeds, THEOREM_STEPS),
-        "phase": _phase(points, phase_seeds), **real_sweeps(scale),
+        **{name: arms(section_4_1(rules["PEGR"], layer), size.seeds, noise_axis(), rule=rules)
+           for name, layer in (("literal", "mean"), ("no_mean", "sum"))},
+        "working": _working(size.seeds), "closing": _closing(size.seeds),
+        "theorem": _theorem(size.seeds), "phase": _phase(size.points, size.phase_seeds),
+        **real_sweeps(scale),
     }  # fmt: skip

@@ -1,198 +1,137 @@
 """The paper's figures 1 to 4 in three readings, three that it does not have, and 5 and 6."""
 
-from functools import partial
+import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Drawing
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from learnscope.evidence import Figure
-from learnscope.figures import COLOURS, curves, legend_below, styled
+from learnscope.evidence import Figure, computed, every, experiment_of
+from learnscope.figures import figure, heat, steps
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
-from learnscope.papers.pegr.real_figures import REAL_FIGURES
+from learnscope.papers.pegr.claims import LEMMA_5_5, RULES, success
+from learnscope.papers.pegr.real import LONG_NOISES, NOISES, WORKING_NOISES
 
+FLOOR, _NOTE = 1e-6, "below 10⁻⁶ drawn there"
 _READINGS = {
     "literal": ("literal reading\n1/m, λ = 0.01", ex.CLOSING),
     "no_mean": ("without 1/m\nλ = 0.01", ex.CLOSING),
     "working": ("working setting\n1/m, λ = 2m/(σp² d)", ex.WORKING_CLOSING),
 }
-_RULES = ("PEGR", "FGR", "standard")
-_FLOOR, _FLOOR_NOTE = 1e-6, "below 10⁻⁶ drawn there"
 
 
-def _positive(values: xr.DataArray) -> xr.DataArray:
-    """Values for a logarithmic axis: a network may have forgotten noise altogether."""
-    return values.clip(min=_FLOOR)
+def _seeds(title: str):
+    return lambda data, *_: f"{title}: median and 10-90 % of {data.sizes['seed']} seeds"
 
 
-def _paper_figure(variable: str, label: str, log: bool, *readings: xr.Dataset) -> Drawing:
+def _paper_figure(title: str, variable: str, label: str, scale: str = "linear") -> Figure:
     """One row per reading, one column per rule, one line per noise level."""
-    figure, grid = plt.subplots(3, 3, figsize=(9.5, 7.6), sharex="row", sharey=not log)
-    for row, (text, closing), data in zip(grid, _READINGS.values(), readings, strict=True):
-        for axes, rule in zip(row, _RULES, strict=True):
-            curves(axes, data[variable].sel(rule=rule), "noise", "σp = {}")
-            if rule != "standard":
-                axes.axvline(closing, color="0.4", linewidth=0.8, linestyle=":")
-            if log:
-                axes.set_yscale("log")
-        row[0].set_ylabel(text)
-    for axes, rule in zip(grid[0], _RULES, strict=True):
-        axes.set_title(rule)
-    plt.setp(grid[-1], xlabel="step")
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    closed = Line2D([], [], color="0.4", linewidth=0.8, linestyle=":")
-    figure.legend(
-        [*handles, closed], [*names, "penalty switched off"], loc="outside lower center", ncols=5
-    )
-    figure.suptitle(f"{label}: median and 10-90 % of {readings[0].sizes['seed']} seeds")
-    return figure
+    rows = [
+        [steps(variable, "noise", of=reading, where={"rule": rule}, label="σp = {}", yscale=scale,
+               floor=FLOOR if scale == "log" else None, title=rule,
+               marks=() if rule == "standard" else (closing,),
+               ylabel=words if rule == "PEGR" else "")
+         for rule in RULES]
+        for reading, (words, closing) in _READINGS.items()
+    ]  # fmt: skip
+    return figure(title, tuple(_READINGS), rows, _seeds(label), (9.5, 7.6), 4, sharex="row",
+                  sharey=scale == "linear")  # fmt: skip
 
 
-def figure3(*readings: xr.Dataset) -> Drawing:
-    shown = [data.assign(shown=_positive(data.noise_memorisation)) for data in readings]
-    return _paper_figure("shown", f"noise memorisation  max ⟨w, ξ⟩ ({_FLOOR_NOTE})", True, *shown)
+_TIMES = [factor * ex.theorem_closing_time() for factor in (1, 2)]
 
 
-def theorem(data: xr.Dataset) -> Drawing:
-    """Both theorems where their condition holds."""
-    panels = {
-        "loss": ("training loss (nat)", False),
-        "signal_learning": ("signal learning  max |⟨w, μ⟩|", True),
-        "noise_memorisation": (f"noise memorisation  max ⟨w, ξ⟩\n({_FLOOR_NOTE})", True),
-        "test_accuracy": ("test accuracy", False),
-    }
-    figure, grid = plt.subplots(2, 2, figsize=(9, 6), sharex=True)
-    closing = ex.theorem_closing_time()
-    for axes, (variable, (label, log)) in zip(grid.flat, panels.items(), strict=True):
-        values = _positive(data[variable]) if log else data[variable]
-        curves(axes, values, "rule")
-        for factor in (1, 2):
-            axes.axvline(factor * closing, color="0.4", linewidth=0.8, linestyle=":")
-        if log:
-            axes.set_yscale("log")
-        axes.set_ylabel(label)
-    plt.setp(grid[-1], xlabel="step (dotted: T1 and 2 T1)")
-    legend_below(figure, [grid[0, 0]], 3)
-    figure.suptitle(
-        "Theorems 3.2 and 3.3 in ten million dimensions, where Condition 3.1 holds\n"
-        f"median and 10-90 % of {data.sizes['seed']} seeds"
-    )
-    return figure
+def _theorem_panel(variable: str, label: str, scale: str = "linear"):
+    floor = FLOOR if scale == "log" else None
+    return steps(variable, "rule", yscale=scale, floor=floor, ylabel=label, marks=_TIMES,
+                 xlabel="step (dotted: T1 and 2 T1)")  # fmt: skip
 
 
-def bounds(literal: xr.Dataset, working: xr.Dataset, theorem_data: xr.Dataset) -> Drawing:
-    """Lemma 5.5 and Proposition 5.6 along the trajectories."""
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.6))
-    settings = [
-        ("literal", literal, literal.noise**2 * ex.DIM),
-        ("working", working, working.noise**2 * ex.DIM),
-        ("d = 10⁷", theorem_data, ex.THEOREM["level"] ** 2),
-    ]
-    for position, (name, data, square) in enumerate(settings):
-        ratio = data.gradient_norm / (72 * square * data.loss)
-        worst = ratio.max([dim for dim in ratio.dims if dim != "step"])
-        share = data.step / data.step[-1]
-        left.plot(share, worst, color=COLOURS[position], label=name)
-    left.axhline(1, color="k", linewidth=0.8)
-    left.set(yscale="log", xlabel="share of the steps", ylabel="‖∇L‖² / (72 σp² d L), largest")
-    left.set_title("Lemma 5.5: at most 1")
-    left.legend()
-    arm = theorem_data.sel(rule="PEGR, closed at 2 T1")
-    open_ = arm.sel(step=arm.step[arm.step <= ex.theorem_closing_time(share=0.5)])
-    largest = open_.gamma.max("filter")
-    middle.fill_between(
-        open_.step, largest.min("seed"), largest.max("seed"), color=COLOURS[0], alpha=0.4
-    )
-    limits = pegr.signal_bounds(*ex.THEOREM_SIZES[1:])
-    middle.axhline(limits.lower, color=COLOURS[3], label="lower bound, at T1")
-    middle.axhline(limits.upper, color="k", label="upper bound, up to T1")
-    middle.axvline(ex.theorem_closing_time(), color="0.4", linestyle=":", label="T1 as printed")
-    middle.set(yscale="log", xlabel="step", ylabel="largest γ, range of seeds")
-    middle.set_title("Proposition 5.6: γ")
-    middle.legend()
-    rho = open_.rho_bar + open_.rho_underbar
-    low, high = rho.min(["filter", "sample", "seed"]), rho.max(["filter", "sample", "seed"])
-    right.fill_between(open_.step, low, high, color=COLOURS[2], alpha=0.4)
-    limit = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE)
-    right.axhline(limit.lower, color="k", label="lower bound")
-    right.axhline(0, color="k", linewidth=0.8)
-    right.set(xlabel="step", ylabel="ρ, range of filters, samples, seeds")
-    right.set_title("Proposition 5.6: ρ")
-    right.legend()
-    return figure
+_OPEN = {"until": ex.theorem_closing_time(0.5), "rule": [ex.CLOSED[1]]}
+_RHO = (every("rho_bar", **_OPEN) + every("rho_underbar", **_OPEN)).of("theorem")
+_LIMITS = pegr.signal_bounds(*ex.THEOREM_SIZES[1:])
+_LOWEST = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE).lower
+_BOUNDS = [
+    *(steps(ratio.max("noise") if sweep != "theorem" else ratio, "rule", yscale="log",
+            title=f"Lemma 5.5, {sweep}: at most 1", levels={"the bound": 1.0},
+            ylabel="‖∇L‖² / (72 σp² d L)")
+      for ratio, sweep in zip(LEMMA_5_5, ("literal", "working", "theorem"), strict=True)),
+    steps(every("gamma", **_OPEN).of("theorem").max("filter"), "rule", yscale="log",
+          title="Proposition 5.6: largest γ", marks=_TIMES[:1],
+          levels={"lower bound, at T1": _LIMITS.lower, "upper bound, up to T1": _LIMITS.upper}),
+    *(steps(rho, "rule", title=f"Proposition 5.6: {word} ρ", marks=_TIMES[:1],
+            levels={"lower bound": _LOWEST, "upper bound": 0.0})
+      for word, rho in (("largest", _RHO.max("filter", "sample")),
+                        ("least", _RHO.min("filter", "sample")))),
+]  # fmt: skip
 
 
-def success(data: xr.Dataset) -> xr.DataArray:
-    """Test accuracy above 0.99 and training loss below 0.05 at the end; diverged runs fail."""
-    last = data.isel(step=-1)
-    return (last.test_accuracy > 0.99) & (last.loss < 0.05)
+def _noises(data) -> np.ndarray:
+    noise = data["phase"].noise.values
+    return np.geomspace(noise[0], noise[-1], 300)
 
 
-def predicted_side(data: xr.Dataset) -> xr.Dataset:
-    """Whether signal outgrows noise by the linearised rates of section 5.1, and whether a step
-    turns noise to more than its negative (`overshoots`), where the linearisation is poor."""
-
-    def side(weight: float, noise: float) -> tuple[bool, bool]:
-        rates = pegr.rates(ex.DIM, ex.TRAIN, ex.WIDTH, 1.0, noise, ex.RATE, weight, "sum")
-        signal = rates.signal_growth - rates.signal_suppression
-        change = rates.noise_growth - rates.noise_suppression
-        return signal > change, change < -2
-
-    signal, overshoots = xr.apply_ufunc(
-        side, data.weight, data.noise, vectorize=True, output_core_dims=[[], []]
-    )
-    return xr.Dataset({"signal": signal, "overshoots": overshoots})
+def _dies_out(data) -> tuple[list[float], np.ndarray]:
+    return [pegr.critical_weight(x, ex.DIM, ex.WIDTH, "sum") for x in _noises(data)], _noises(data)
 
 
-def phase(data: xr.Dataset) -> Drawing:
-    """Success probability over (weight, noise), with what the linearised rates predict."""
-    chance = success(data).sel(rule="PEGR").mean("seed").transpose("noise", "weight")
-    figure, axes = plt.subplots(figsize=(7, 5))
-    mesh = axes.pcolormesh(
-        data.weight, data.noise, chance, vmin=0, vmax=1, cmap="viridis", shading="nearest"
-    )
-    axes.grid(False)
-    noises = np.geomspace(float(data.noise[0]), float(data.noise[-1]), 300)
-    critical = [pegr.critical_weight(x, ex.DIM, ex.WIDTH, "sum") for x in noises]
-    overshoot = [2 * ex.TRAIN / (ex.RATE * (x**2 * ex.DIM) ** 2) for x in noises]
-    axes.plot(critical, noises, color="#D55E00", linewidth=2, label="λ‖ξ‖² = 1: noise dies out")
-    axes.plot(overshoot, noises, color="#CC79A7", linewidth=2, linestyle="--",
-              label="λη‖ξ‖⁴/n = 2: a step overshoots")  # fmt: skip
-    plain = pegr.critical_noise(1.0, ex.DIM, ex.TRAIN)
-    axes.axhline(plain, color="black", linestyle=":", linewidth=2,
-                 label="below: no penalty is needed",
-                 path_effects=[withStroke(linewidth=4, foreground="white")])  # fmt: skip
-    axes.set(xscale="log", yscale="log", xlabel="penalty weight λ", ylabel="noise level σp",
-             xlim=(float(data.weight[0]), float(data.weight[-1])),
-             ylim=(float(data.noise[0]), float(data.noise[-1])))  # fmt: skip
-    axes.yaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1, 2, 3]))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_title(
-        "PEGR without 1/m: accuracy > 0.99 and loss < 0.05 after 1500 steps\n"
-        f"{data.sizes['weight']} x {data.sizes['noise']} settings, {data.sizes['seed']} seeds"
-    )
-    figure.colorbar(mesh, label="share of seeds that succeed")
-    figure.legend(loc="outside lower center", ncols=2)
-    return figure
+def _overshoots(data) -> tuple[np.ndarray, np.ndarray]:
+    return 2 * ex.TRAIN / (ex.RATE * (_noises(data) ** 2 * ex.DIM) ** 2), _noises(data)
 
 
-_ALL = ("literal", "no_mean", "working")
+def closing(data: xr.Dataset) -> float:
+    """The step from which on the penalty is switched off."""
+    return float(experiment_of(data, "PEGR").to_dict()["rule"]["until"])
+
+
+_IMAGES = {
+    "mnist_unit": ("pixels 0 to 1\nλ = 0.1", NOISES),
+    "mnist_bytes": ("pixels 0 to 255\nλ = 0.1", NOISES),
+    "mnist_working": ("working setting\npixels 0 to 1, λ = 1/E‖x‖²", WORKING_NOISES),
+    "mnist_long": ("the same for longer\npixels 0 to 1, λ = 1/E‖x‖²", LONG_NOISES),
+}
+
+
+def _image_figure(title: str, variable: str, label: str, guessing: float, top: float) -> Figure:
+    """One row per reading, one column per noise level, one line per rule."""
+    rows = [
+        [steps(variable, "rule", of=name, where={"noise": noise}, title=f"σp = {noise:g}",
+               marks=lambda data, name=name: [closing(data[name])], levels={"guessing": guessing},
+               ylabel=f"{words}\n{label}" if noise == noises[0] else "", ylim=(0, top))
+         for noise in noises]
+        for name, (words, noises) in _IMAGES.items()
+    ]  # fmt: skip
+    return figure(title, tuple(_IMAGES), rows, _seeds(f"{title} (dotted: penalty switched off)"),
+                  (10.4, 10), 5, sharex="row")  # fmt: skip
+
+
 FIGURES: dict[str, Figure] = {
-    "figure1": styled("Training loss in three readings", _ALL,
-                      partial(_paper_figure, "loss", "training loss (nat)", False)),
-    "figure2": styled("Signal learning in three readings", _ALL, partial(
-        _paper_figure, "signal_learning", "signal learning  max |⟨w, μ⟩|", True)),
-    "figure3": styled("Noise memorisation in three readings", _ALL, figure3),
-    "figure4": styled("Test accuracy in three readings", _ALL,
-                      partial(_paper_figure, "test_accuracy", "test accuracy", False)),
-    "theorem": styled("Theorems 3.2 and 3.3 where their condition holds", ("theorem",), theorem),
-    "bounds": styled("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), bounds),
-    "phase": styled("Success over (weight, noise)", ("phase",), phase),
-    **REAL_FIGURES,
+    "figure1": _paper_figure("Training loss in three readings", "loss", "training loss (nat)"),
+    "figure2": _paper_figure("Signal learning in three readings", "signal_learning",
+                             "signal learning  max |⟨w, μ⟩|", "log"),
+    "figure3": _paper_figure("Noise memorisation in three readings", "noise_memorisation",
+                             f"noise memorisation  max ⟨w, ξ⟩ ({_NOTE})", "log"),
+    "figure4": _paper_figure("Test accuracy in three readings", "test_accuracy", "test accuracy"),
+    "theorem": figure(
+        "Theorems 3.2 and 3.3 where their condition holds", "theorem",
+        [_theorem_panel("loss", "training loss (nat)"),
+         _theorem_panel("signal_learning", "signal learning  max |⟨w, μ⟩|", "log"),
+         _theorem_panel("noise_memorisation", f"noise memorisation  max ⟨w, ξ⟩\n({_NOTE})", "log"),
+         _theorem_panel("test_accuracy", "test accuracy")],
+        _seeds("Theorems 3.2 and 3.3 in ten million dimensions, where Condition 3.1 holds\n"),
+        (9, 6), 3, sharex=True),
+    "bounds": figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), _BOUNDS),
+    "phase": figure(
+        "Success over (weight, noise)", "phase",
+        [heat(computed("success", success), "weight", "noise", "share of seeds that succeed",
+              vmin=0, vmax=1, xlabel="penalty weight λ", ylabel="noise level σp",
+              lines={"λ‖ξ‖² = 1: noise dies out": _dies_out,
+                     "λη‖ξ‖⁴/n = 2: a step overshoots": _overshoots},
+              levels={"below: no penalty is needed": pegr.critical_noise(1.0, ex.DIM, ex.TRAIN)})],
+        lambda data: "PEGR without 1/m: accuracy > 0.99 and loss < 0.05 after 1500 steps, "
+        f"{data.sizes['seed']} seeds", (7, 5), 2),
+    "figure5": _image_figure("Training loss of LeNet5 on noisy images", "loss",
+                             "training loss (nat)", math.log(10), 3.2),
+    "figure6": _image_figure("Test accuracy of LeNet5 trained on noisy images", "test_accuracy",
+                             "test accuracy", 0.1, 1.0),
 }  # fmt: skip

@@ -20,11 +20,9 @@ The number of epochs is not said either: 50 are taken, so that the penalty is on
 half. The laptop scale keeps that half, with fewer images and steps.
 """
 
-import dataclasses
-
-from learnscope.evidence import Arm, Sweep
+from learnscope.evidence import Scale, Sweep, arms
 from learnscope.images import Images
-from learnscope.lab import Axis, Experiment, Record, zipped
+from learnscope.lab import Experiment, Record, zipped
 from learnscope.nets import LeNet5
 from learnscope.probes import Loss, TestAccuracy
 from learnscope.rules import AbstractRule, FullPenalty, GradientDescent, PerExamplePenalty
@@ -37,37 +35,13 @@ RULES = ("PEGR", "FGR", "standard")
 SQUARED_NORM, PIXELS = 87.8, 784
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """The size of a scale: images, steps (the penalty is on in the first half) and seeds."""
-
-    name: str
-    train: int | None
-    test: int | None
-    steps: int
-    records: int
-    seeds: int = 3
-    batch: int = BATCH
-
-
 _EPOCHS, _PER_EPOCH = 50, 938
-SIZES = {
-    "smoke": {
-        "literal": Size("digits", 64, 50, 4, 2, 2, 16),
-        "working": Size("digits", 64, 50, 4, 2, 2, 16),
-        "long": Size("digits", 64, 50, 6, 2, 2, 16),
-    },
-    "laptop": {
-        "literal": Size("mnist", 1000, 500, 120, 4),
-        "working": Size("mnist", 1000, 1000, 600, 6),
-        "long": Size("mnist", 1000, 1000, 1000, 5),
-    },
-    "paper": {
-        "literal": Size("mnist", None, None, _EPOCHS * _PER_EPOCH, _EPOCHS),
-        "working": Size("mnist", None, None, _EPOCHS * _PER_EPOCH, _EPOCHS),
-        "long": Size("mnist", None, None, 2 * _EPOCHS * _PER_EPOCH, _EPOCHS),
-    },
-}
+SIZES = Scale(
+    name=("digits", "mnist", "mnist"), train=(64, 1000, None), test=(50, 1000, None),
+    batch=(16, BATCH, BATCH), records=(2, 5, _EPOCHS), seeds=(2, 3, 3),
+    literal=(4, 120, _EPOCHS * _PER_EPOCH), working=(4, 600, _EPOCHS * _PER_EPOCH),
+    long=(6, 1000, 2 * _EPOCHS * _PER_EPOCH),
+)  # fmt: skip
 
 
 def working_weight(noise: float) -> float:
@@ -79,46 +53,34 @@ def working_weight(noise: float) -> float:
     return 1 / (SQUARED_NORM + PIXELS * noise**2)
 
 
-def experiment(rule: AbstractRule, pixels: str, size: Size) -> Experiment:
-    """Section 4.2 under some rule."""
-    images = {"train": size.train, "test": size.test, "batch": size.batch, "pixels": pixels}
-    data = Images(name=size.name, **images)
-    return Experiment(
-        data=data, net=LeNet5(scale=SCALE), rule=rule, steps=size.steps,
-        probes=(Loss(), TestAccuracy()), record=Record(every=max(1, size.steps // size.records)),
-    )  # fmt: skip
-
-
-def _rules(size: Size) -> dict[str, AbstractRule]:
-    penalty = {"rate": RATE, "weight": WEIGHT, "until": size.steps // 2}
-    return {
-        "PEGR": PerExamplePenalty(**penalty, half=True),
-        "FGR": FullPenalty(**penalty, half=True),
-        "standard": GradientDescent(rate=RATE),
-    }
-
-
-def _literal(pixels: str, size: Size) -> Sweep:
-    experiments = {label: experiment(rule, pixels, size) for label, rule in _rules(size).items()}
-    return Sweep.of(experiments, size.seeds, (zipped({"data.noise": NOISES}),))
-
-
-def _working(size: Size, noises: list[float], rules: tuple[str, ...]) -> Sweep:
-    def axis(label: str) -> Axis:
-        weights = {"rule.weight": [working_weight(noise) for noise in noises]}
-        return zipped({"data.noise": noises} | ({} if label == "standard" else weights))
-
-    made = {label: rule for label, rule in _rules(size).items() if label in rules}
-    arms = (Arm(label, experiment(r, "unit", size), (axis(label),)) for label, r in made.items())
-    return Sweep(tuple(arms), size.seeds)
-
-
 def real_sweeps(scale: str) -> dict[str, Sweep]:
-    """The sweeps on images; smoke has the bundled digits."""
-    sizes = SIZES[scale]
+    """The sweeps on images; smoke has the bundled digits. The penalty is on in the first half."""
+    size = SIZES[scale]
+
+    def sweep(steps: int, noises: list[float], pixels: str, rules: tuple[str, ...] = RULES,
+              **follow: list[float]) -> Sweep:  # fmt: skip
+        penalty = {"rate": RATE, "weight": WEIGHT, "until": steps // 2}
+        made: dict[str, AbstractRule] = {
+            "PEGR": PerExamplePenalty(**penalty, half=True),
+            "FGR": FullPenalty(**penalty, half=True),
+            "standard": GradientDescent(rate=RATE),
+        }
+        base = Experiment(
+            data=Images(name=size.name, train=size.train, test=size.test, batch=size.batch,
+                        pixels=pixels),
+            net=LeNet5(scale=SCALE), rule=made["standard"], steps=steps,
+            probes=(Loss(), TestAccuracy()), record=Record(every=max(1, steps // size.records)),
+        )  # fmt: skip
+        axis = zipped({"data.noise": noises, **follow})
+        return arms(base, size.seeds, axis, rule={name: made[name] for name in rules})
+
+    def working(steps: int, noises: list[float], rules: tuple[str, ...]) -> Sweep:
+        weights = {"rule.weight": [working_weight(noise) for noise in noises]}
+        return sweep(steps, noises, "unit", rules, **weights)
+
     return {
-        "mnist_unit": _literal("unit", sizes["literal"]),
-        "mnist_bytes": _literal("bytes", sizes["literal"]),
-        "mnist_working": _working(sizes["working"], WORKING_NOISES, RULES),
-        "mnist_long": _working(sizes["long"], LONG_NOISES, ("PEGR", "standard")),
+        "mnist_unit": sweep(size.literal, NOISES, "unit"),
+        "mnist_bytes": sweep(size.literal, NOISES, "bytes"),
+        "mnist_working": working(size.working, WORKING_NOISES, RULES),
+        "mnist_long": working(size.long, LONG_NOISES, ("PEGR", "standard")),
     }

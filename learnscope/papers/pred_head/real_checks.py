@@ -9,7 +9,7 @@ import math
 
 import xarray as xr
 
-from learnscope.evidence import Finding, above, judged, mean, share
+from learnscope.evidence import Finding, is_positive, judged, mean, share
 from learnscope.papers.pred_head.experiments import BARE, HEAD
 from learnscope.papers.pred_head.real import BATCH, CONSTANT, EMA, HEADS, L2, PLAIN, WAYS
 
@@ -78,7 +78,7 @@ def worse_without(data: xr.Dataset) -> Finding:
         gains.append((head - bare).values)
         measured.append(f"on {of}: {mean(head)} with, {mean(bare)} without, gain {mean(gains[-1])}")
     why = "the gain on features is not above 0 with 95 % confidence"
-    return judged("; ".join(measured), above(gains[0]), why)
+    return judged("; ".join(measured), is_positive(gains[0]), why)
 
 
 def ema(data: xr.Dataset) -> Finding:
@@ -99,7 +99,7 @@ def l2_gap(data: xr.Dataset) -> Finding:
     batch, l2 = (_accuracy(data, HEAD, way) for way in (BATCH, L2))
     gain = (batch - l2).values
     text = f"batch norm {mean(batch)}, l2 {mean(l2)}, gap {mean(gain)}"
-    return judged(text, above(gain), "the gap is not above 0 with 95 % confidence")
+    return judged(text, is_positive(gain), "the gap is not above 0 with 95 % confidence")
 
 
 def _fallen(norm: xr.DataArray) -> xr.DataArray:

@@ -9,8 +9,8 @@ from typing import Any
 import h5py
 
 from learnscope.errors import BadInput
-from learnscope.evidence import Study
-from learnscope.evidence.ledger import VERDICTS, read_rows
+from learnscope.evidence import VERDICTS, Study
+from learnscope.evidence.ledger import read_rows
 from learnscope.lab import Experiment
 from learnscope.papers import STUDIES
 from learnscope.theory import conditions

@@ -10,11 +10,12 @@ from string import Template
 
 from PIL import Image
 
-from learnscope.evidence.ledger import VERDICTS
+from learnscope.evidence import VERDICTS
+from learnscope.evidence.ledger import artefacts, details, head, setting
 from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
-MARKS = {"reproduced": "✓", "differs": "≠", "not run": "–"}
+MARKS = {"reproduced": "✓", "differs": "≠", "inconclusive": "?", "not run": "–"}
 _COLUMNS = ("study", "where", "claim and setting", "paper", "measured", "verdict", "figures")
 _COLOURS = 192  # colours of a picture: enough for lines and heat maps, at a third of the size
 
@@ -26,6 +27,7 @@ def page(contents: Contents) -> str:
     names = [escape(part.study.name) for part in contents.parts]
     return Template(template.read_text(encoding="utf-8")).substitute(
         version=escape(version("learnscope")),
+        artefacts=escape(head(artefacts(contents.rows))),
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
         total=str(len(contents.rows)),
         studies="".join(f'<option value="{name}">{name}</option>' for name in names),
@@ -56,12 +58,14 @@ def _row(contents: Contents, row: dict[str, str]) -> str:
     figures = {picture.name: picture.anchor for picture in contents.pictures_of(row)}
     runs = contents.sweeps_of(row)
     seen = _links(figures) + (f'<p class="runs">runs: {_links(runs)}</p>' if runs else "")
-    why = f'<p class="why">{escape(row["why"])}</p>' if row["why"] else ""
+    why = "".join(
+        f'<p class="why">{escape(text)}</p>' for text in (row["why"], details(row)) if text
+    )
     verdict, study = row["verdict"], escape(row["study"])
     cells = (
         f'<a href="#{study}">{study}</a>',
         escape(row["where"]),
-        f'{escape(row["statement"])}<p class="setting">{escape(row["setting"])}</p>',
+        f'{escape(row["statement"])}<p class="setting">{escape(setting(row))}</p>',
         escape(row["reported"]),
         escape(row["measured"]) + why,
         f'<span class="verdict {_kind(verdict)}">{MARKS[verdict]} {verdict}</span>',

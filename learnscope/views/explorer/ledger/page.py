@@ -4,8 +4,15 @@ import flask
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput, unknown
+from learnscope.evidence.ledger import artefacts, head
 from learnscope.papers import STUDIES, get
-from learnscope.views.explorer.ledger.rows import ALL_VERDICTS, contents, live_addresses, table
+from learnscope.views.explorer.ledger.rows import (
+    ALL_VERDICTS,
+    NOT_HERE,
+    contents,
+    live_addresses,
+    table,
+)
 from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.site import Site, heading, labelled, message, named
 from learnscope.views.report.contents import pictures
@@ -28,6 +35,7 @@ def layout(site: Site, search: str) -> html.Div:
         held = dict.fromkeys(_FILTERS, "")
         troubles.append(message(f"This link cannot be shown: {error}"))
     counts = {v: sum(row["verdict"] == v for row in shown.rows) for v in ALL_VERDICTS}
+    here = [row for row in shown.rows if row["verdict"] != NOT_HERE]
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     study = _choice("ledger-study", {s.name: f"{s.name}: {s.title}" for s in STUDIES.values()},
                     held["study"])  # fmt: skip
@@ -40,7 +48,7 @@ def layout(site: Site, search: str) -> html.Div:
         [
             heading("Ledger", _ABOUT),
             *troubles,
-            html.P(f"{len(shown.rows)} claims: {summary}."),
+            html.P(f"{head(artefacts(here))} {len(shown.rows)} claims: {summary}."),
             html.Div(controls, className="filters", role="search"),
             html.Div(id="ledger-table", className="scroll"),
             html.Dialog(id="ledger-figure", **named("Figure")),

@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 
 from learnscope.errors import BadInput
-from learnscope.evidence import FunctionSweep, Sweep
-from learnscope.evidence.ledger import VERDICTS, Claim
+from learnscope.evidence import VERDICTS, Claim, Finding, FunctionSweep, Sweep
+from learnscope.evidence.ledger import FOUND, Entry, details, setting
 from learnscope.papers import STUDIES, get
 from learnscope.views.explorer.live.state import nearest
 from learnscope.views.report.contents import Contents, Part, pictures, read_rows
@@ -33,15 +33,13 @@ def contents(folder: Path) -> tuple[Contents, str | None]:
 
 
 def _row(study: str, claim: Claim, measured: dict[str, str] | None) -> dict[str, str]:
+    """A claim as it is now, with what was measured here."""
+    row = Entry(study, claim, Finding("", "not run", claim.reason)).to_dict()
     if measured is not None:
-        finding = {name: measured[name] for name in ("measured", "verdict", "why")}
-    elif claim.check is None:
-        finding = {"measured": "", "verdict": "not run", "why": claim.reason}
-    else:
-        finding = {"measured": "", "verdict": NOT_HERE, "why": ""}
-    return {"study": study, "id": claim.id, "where": claim.where, "setting": claim.setting,
-            "statement": claim.statement, "reported": claim.reported, **finding,
-            "needs": " ".join(claim.needs)}  # fmt: skip
+        row |= {name: measured[name] for name in FOUND}
+    elif claim.check is not None:
+        row["verdict"] = NOT_HERE
+    return row | {"needs": " ".join(claim.needs)}
 
 
 def table(shown: Contents) -> str:
@@ -55,7 +53,8 @@ def table(shown: Contents) -> str:
 def _html(shown: Contents, row: dict[str, str]) -> str:
     cell = {name: escape(value) for name, value in row.items()}
     verdict = cell["verdict"]
-    why = f'<p class="aside">{cell["why"]}</p>' if cell["why"] else ""
+    more = (cell["why"], escape(details(row)))
+    why = "".join(f'<p class="aside">{text}</p>' for text in more if text)
     links = "".join(
         f'<a class="figure" href="/figure/{p.study}/{p.name}.png" title="{escape(p.title)}" '
         f'data-command="learnscope run {p.study}.{p.name}">{escape(p.name)}</a> '
@@ -66,7 +65,7 @@ def _html(shown: Contents, row: dict[str, str]) -> str:
     return (
         f'<tr data-study="{cell["study"]}" data-verdict="{verdict}" data-needs="{cell["needs"]}">'
         f'<td data-name="where"><strong>{cell["study"]}</strong><br>{cell["where"]}</td>'
-        f'<td data-name="claim">{cell["statement"]}<p class="aside">{cell["setting"]}</p></td>'
+        f'<td data-name="claim">{cell["statement"]}<p class="aside">{escape(setting(row))}</p></td>'
         f'<td data-name="paper">{cell["reported"]}</td>'
         f'<td data-name="here">{cell["measured"]}{why}</td>'
         f'<td data-name="verdict" class="verdict {kind}">{MARKS.get(verdict, "·")} {verdict}</td>'

@@ -1,0 +1,160 @@
+"""Cells: the places of a sweep at which a claim must hold, and their verdicts.
+
+A cell is inside if its 95 % interval lies inside what is claimed. It is outside if its interval,
+widened for the number of cells (Bonferroni), lies wholly outside: among many cells one is outside
+by chance.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.evidence.finding import Finding, weakest
+from learnscope.evidence.quantity import DRAWS
+from learnscope.evidence.statistics import LEVEL, Interval, estimate, proportion, student
+
+FEWEST = 10  # independent draws that a verdict needs
+_SHOWN = 6  # cells that are written out
+_ULPS = 100 * float(np.finfo(np.float32).eps)
+Statistic = Callable[[xr.DataArray, float], Interval]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """Values at one place of a sweep, and what is claimed of their statistic: low to high.
+
+    A `veto` only counts if it is outside: it shows that nothing speaks against the claim. A
+    `strict` claim excludes the ends.
+    """
+
+    place: str
+    values: xr.DataArray
+    low: float
+    high: float
+    statistic: Statistic
+    diverged: str = "unanswered"
+    veto: bool = False
+    strict: bool = False
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        return self.statistic(self.values, level)
+
+    def problem(self) -> str:
+        """Why there can be no verdict; empty if there can be one."""
+        found, lost = self.interval(), int((~np.isfinite(self.values)).sum())
+        if lost:
+            return f"{lost} of {self.values.size} draws are not finite"
+        if found.draws is not None and found.draws < FEWEST:
+            return f"{found.draws} independent draws, and a verdict needs {FEWEST}"
+        return ""
+
+    def verdict(self, cells: int) -> str:
+        problem = self.problem()
+        if problem and not (self.diverged == "fails" and self.values.size >= FEWEST):
+            return "inconclusive"
+        if problem:
+            return "differs"
+        wide = self.interval(1 - (1 - LEVEL) / cells)
+        if _clear(wide.high, self.low) or _clear(self.high, wide.low):
+            return "differs"
+        found = self.interval()
+        inside = self._holds(self.low, found.low) and self._holds(found.high, self.high)
+        return "reproduced" if inside or self.veto else "inconclusive"
+
+    def _holds(self, less: float, more: float) -> bool:
+        """Whether less <= more: clearly, or attained exactly where the claim is not strict."""
+        return _clear(less, more) or (less == more and not self.strict)
+
+    def claimed(self) -> str:
+        """What is claimed, as text."""
+        more, less = (">", "<") if self.strict else ("≥", "≤")
+        if math.isinf(self.high):
+            return f"{more} {self.low:.4g}"
+        if math.isinf(self.low):
+            return f"{less} {self.high:.4g}"
+        return f"in [{self.low:.4g}, {self.high:.4g}]"
+
+    def margin(self) -> float:
+        """How far the interval is inside; negative if it is not."""
+        found = self.interval()
+        return min(found.low - self.low, self.high - found.high)
+
+    def text(self) -> str:
+        named = f"{self.place}: " if self.place else ""
+        if np.isfinite(self.values).all():
+            return f"{named}{self.interval()}"
+        return f"{named}{int((~np.isfinite(self.values)).sum())} of {self.values.size} not finite"
+
+
+def _clear(less: float, more: float) -> bool:
+    """Whether less < more by over 100 ulps (float32)."""
+    if math.isinf(less) or math.isinf(more):
+        return less < more
+    return more - less > _ULPS * max(abs(less), abs(more))
+
+
+def mean_of(values: xr.DataArray, level: float) -> Interval:
+    if DRAWS in values.dims:
+        return student(values, level)
+    middle = float(values)
+    if "error" in values.attrs:
+        return estimate(middle, values.attrs["error"], values.attrs["draws"], level)
+    return Interval(middle, middle, middle)
+
+
+def share_of(values: xr.DataArray, level: float) -> Interval:
+    return proportion(values, level) if DRAWS in values.dims else mean_of(values, level)
+
+
+def split(
+    values: xr.DataArray, low: float, high: float, statistic: Statistic,
+    diverged: str = "unanswered", veto: bool = False, strict: bool = False, prefix: str = "",
+) -> Iterator[Cell]:  # fmt: skip
+    """A cell for every place on the axes that were not selected."""
+    if diverged not in ("unanswered", "fails"):
+        raise BadInput(f"diverged = {diverged!r} must be 'unanswered' or 'fails'.")
+    if DRAWS not in values.dims and not {"exact", "error"} & set(values.attrs):
+        raise BadInput("a quantity lost its seeds: they are the draws (`exact` has none).")
+    if statistic is share_of and diverged == "fails":
+        values = values.fillna(0.0)
+    dims = [dim for dim in values.dims if dim != DRAWS]
+    for place in np.ndindex(*(values.sizes[dim] for dim in dims)):
+        here = values.isel(dict(zip(dims, place, strict=True)))
+        where = ", ".join(f"{dim} = {_label(values, dim, i)}" for dim, i in zip(dims, place))  # noqa: B905
+        yield Cell(f"{prefix} {where}".strip(), here, low, high, statistic, diverged, veto, strict)
+
+
+def _label(values: xr.DataArray, dim: Any, index: int) -> str:
+    if dim not in values.coords:
+        return str(index)
+    label = values[dim].values[index]
+    return f"{label:.4g}" if isinstance(label, float | int | np.number) else str(label)
+
+
+def finding(text: str, cells: list[Cell]) -> Finding:
+    verdicts = [cell.verdict(len(cells)) for cell in cells]
+    verdict = weakest(verdicts)
+    deciding = [c for c, v in zip(cells, verdicts, strict=True) if v == verdict and not c.veto]
+    deciding = deciding or [c for c, v in zip(cells, verdicts, strict=True) if v == verdict]
+    worst = min(deciding, key=Cell.margin)
+    shown = [cell for cell in cells if not cell.veto or cell is worst]
+    words = "; ".join(cell.text() for cell in shown)
+    if len(shown) > _SHOWN:
+        good = sum(v == "reproduced" for v in verdicts)
+        words = f"{good} of {len(cells)} cells inside; nearest {worst.text()}"
+    why = ""
+    if verdict == "differs":
+        outside = [c.place for c, v in zip(cells, verdicts, strict=True) if v == verdict if c.place]
+        many = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
+        why = f"not at {', '.join(outside[:3])}{many}" if outside else "outside what is claimed"
+    elif verdict == "inconclusive":
+        why = worst.problem() or "the interval holds the bound"
+    found = worst.interval()
+    draws = "exact" if found.draws is None else str(found.draws)
+    ends = "" if math.isnan(found.middle) else f"{found}, claimed {worst.claimed()}"
+    return Finding(f"{text}: {words}", verdict, why, ends, draws)

@@ -1,0 +1,112 @@
+"""Claims: a sentence of a paper, where it stands, what it reports, and a verb over a quantity."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+from learnscope.evidence.finding import Finding
+from learnscope.evidence.nulls import STANDARD, Null, absurd
+from learnscope.evidence.quantity import Datasets
+from learnscope.evidence.verbs import Verb
+
+SCOPES = {
+    "as stated": "the paper's own setting and sentence",
+    "regime": "parameters at which the theorem's condition holds",
+    "reading": "one of several ways to read the paper",
+    "asymptotic": "a trend, with its exponent",
+    "beyond": "not in the paper",
+    "fitted": "chosen on test data or on the paper's number; never counted as reproduced",
+}
+FLAGS = ("tuned", "added after looking")
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, where it stands, what it reports, and how it is checked.
+
+    `where` is the artefact: a figure or panel, a table, a numbered statement. `check` is a `Verb`,
+    or a function of the datasets of the sweeps named in `needs` that returns a `Finding`. A claim
+    without one is listed as not run, with its `reason`.
+
+    `scope` is one of `SCOPES`, with what it is after a colon ("reading: no 1/m"); `flags` are those
+    of `FLAGS`, likewise ("tuned: the rate, on the training loss of all arms"). `nulls` take the
+    place of the datasets (default: the standard ones that apply): where the claim holds for one of
+    them too, it is inconclusive.
+    """
+
+    id: str
+    statement: str
+    where: str
+    reported: str
+    setting: str
+    needs: tuple[str, ...] | str = ()
+    check: Verb | Callable[..., Finding] | None = None
+    reason: str = ""
+    scope: str = ""
+    flags: tuple[str, ...] = ()
+    nulls: tuple[Null, ...] | None = None
+
+    def __post_init__(self):
+        if isinstance(self.needs, str):
+            object.__setattr__(self, "needs", (self.needs,))
+        _known(self.id, "scope", self.scope, SCOPES)
+        for flag in self.flags:
+            _known(self.id, "flag", flag, FLAGS)
+
+    def find(
+        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
+    ) -> Finding:
+        """The finding from the given datasets; `absent` gives reasons for missing ones."""
+        if self.check is None:
+            return Finding("", "not run", self.reason)
+        for name in self.needs:
+            if absent is not None and name in absent:
+                return Finding("", "not run", absent[name])
+        missing = [name for name in self.needs if name not in datasets]
+        if missing:
+            return Finding("", "not run", f"needs {', '.join(missing)}, which was not asked for")
+        used = {name: datasets[name] for name in self.needs}
+        found, under = self.judge(used), self.under_nulls(used)
+        passed = [name for name, verdict in under.items() if verdict == "reproduced"]
+        if passed and found.verdict == "reproduced":
+            why = f"the null passes too: {', '.join(passed)}"
+            found = found.replace(verdict="inconclusive", why=why)
+        words = "; ".join(f"{name}: {verdict}" for name, verdict in under.items())
+        return found.replace(null=words or found.null)
+
+    def judge(self, datasets: Mapping[str, xr.Dataset]) -> Finding:
+        """What the check says of some datasets, without a look at nulls."""
+        if isinstance(self.check, Verb):
+            return self.check.judge(datasets)
+        assert self.check is not None
+        return self.check(*(datasets[name] for name in self.needs))
+
+    def under_nulls(self, datasets: Mapping[str, xr.Dataset]) -> dict[str, str]:
+        """The verdict under every null that applies: one that changes what the check reads. Free
+        functions have those that they name."""
+        nulls = self.nulls
+        if nulls is None:
+            nulls = STANDARD if isinstance(self.check, Verb) else ()
+        found, truth = {}, self.judge(datasets) if nulls else None
+        for null in nulls:
+            changed = {name: null.apply(data) for name, data in datasets.items()}
+            kept = {name: data for name, data in changed.items() if data is not None}
+            if kept and self._reads(datasets, kept, truth):
+                found[null.name] = self.judge({**datasets, **kept}).verdict
+        return found
+
+    def _reads(self, datasets: Datasets, changed: Datasets, truth: Finding | None) -> bool:
+        """Whether the check reads anything that differs: absurd values there change its finding."""
+        other = {name: absurd(datasets[name], data) for name, data in changed.items()}
+        with np.errstate(all="ignore"):
+            return self.judge({**datasets, **other}) != truth
+
+
+def _known(claim: str, what: str, given: str, allowed: object) -> None:
+    kind = given.partition(":")[0]
+    if given and kind not in allowed:  # type: ignore[operator]
+        raise BadInput(f"{what} = {given!r} of the claim {claim} must begin with one of "
+                       f"{', '.join(allowed)}.")  # type: ignore[call-overload]  # fmt: skip

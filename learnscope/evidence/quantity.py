@@ -1,0 +1,338 @@
+"""Quantities: labelled numbers of a sweep, one for every independent draw.
+
+A quantity is a text and a way to read it from the datasets of a claim. What is read has the dim
+`seed` (the draws) and the axes of the sweep that were not selected. Quantities are added,
+subtracted, multiplied, divided and compared; arms share their seeds, so that differences and ratios
+are paired. Nothing is dropped on the way: an empty selection is `Unanswered`, NaN stays NaN.
+
+>>> print(last("test_accuracy", rule="PEGR") - last("test_accuracy", rule="standard"))
+(test accuracy at the end, PEGR) - (test accuracy at the end, standard)
+"""
+
+import dataclasses
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+
+Datasets = Mapping[str, xr.Dataset]
+DRAWS = "seed"
+_ULPS = 100
+_NEAREST = {"method": "nearest"}
+
+
+class Unanswered(Exception):
+    """A question that the datasets cannot answer, in one sentence."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Quantity:
+    """A text and how its values are read. Comparisons give hits: 1, 0, or NaN where unanswered."""
+
+    text: str
+    read: Callable[[Datasets], xr.DataArray]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def of(self, sweep: str) -> "Quantity":
+        """Read from one of several sweeps."""
+        return Quantity(f"{self.text}, {sweep}", lambda data: self.read({sweep: data[sweep]}))
+
+    def named(self, text: str) -> "Quantity":
+        return Quantity(text, self.read)
+
+    def map(self, function: Callable[[xr.DataArray], xr.DataArray], text: str) -> "Quantity":
+        """A function of the values; {} in the text stands for the text of this quantity."""
+        return Quantity(
+            text.replace("{}", self.text), lambda data: _made(function, self.read(data))
+        )
+
+    def sel(self, **where: Any) -> "Quantity":
+        return self.map(lambda values: _chosen(values, where), f"{{}}{_words(where)}")
+
+    def isel(self, **where: Any) -> "Quantity":
+        """Select by positions on axes, which the text says by their numbers."""
+        words = ", ".join(f"{dim} number {i}" for dim, i in where.items())
+        return self.map(lambda values: values.isel(where, drop=True), f"{{}} ({words})")
+
+    def max(self, *dims: str) -> "Quantity":
+        return self._reduced("max", "largest", dims)
+
+    def min(self, *dims: str) -> "Quantity":
+        return self._reduced("min", "smallest", dims)
+
+    def mean(self, *dims: str) -> "Quantity":
+        return self._reduced("mean", "mean", dims)
+
+    def _reduced(self, how: str, word: str, dims: tuple[str, ...]) -> "Quantity":
+        if DRAWS in dims or not dims:
+            raise BadInput(f"{self.text}: name the dims to reduce; seeds are the draws, and stay.")
+        text = f"{word} {{}} over {', '.join(dims)}"
+        return self.map(lambda values: getattr(values, how)(dims, skipna=False), text)
+
+    def log(self) -> "Quantity":
+        return self.map(np.log, "log {}")
+
+    def across(self, dim: str) -> "Quantity":
+        """The last value along an axis minus the first."""
+
+        def ends(values: xr.DataArray) -> xr.DataArray:
+            return _difference(*(values.isel({dim: i}, drop=True) for i in (-1, 0)))
+
+        return self.map(ends, f"change of {{}} over {dim}")
+
+    def slope(self, dim: str, log: str = "") -> "Quantity":
+        """The least-squares slope along an axis, draw by draw; of logarithms of x or y as given."""
+
+        def fit(values: xr.DataArray) -> xr.DataArray:
+            if values.sizes[dim] < 2:
+                raise Unanswered(f"{dim} has one value, which has no slope")
+            x: Any = values[dim].astype(float)
+            x, y = np.log(x) if "x" in log else x, np.log(values) if "y" in log else values
+            x = x - x.mean()
+            return (x * y).mean(dim, skipna=False) / (x**2).mean()
+
+        return self.map(fit, f"slope of {{}} over {dim}" + (" (logarithms)" if log else ""))
+
+    def drawn_over(self, *dims: str) -> "Quantity":
+        """These dims count as independent draws, together with the seeds."""
+
+        def stack(values: xr.DataArray) -> xr.DataArray:
+            together = values.rename({DRAWS: "_seed"}).stack({DRAWS: ("_seed", *dims)})
+            return together.reset_index(DRAWS, drop=True)
+
+        return self.map(stack, f"{{}}, each of {', '.join(dims)}")
+
+    def one_draw_each(self, group: Callable[[np.ndarray], np.ndarray], text: str) -> "Quantity":
+        """Copies of one draw are one draw: the mean over the seeds of every group."""
+
+        def average(values: xr.DataArray) -> xr.DataArray:
+            labels = xr.DataArray(group(values[DRAWS].values), dims=DRAWS, name="group")
+            return values.groupby(labels).mean(skipna=False).rename(group=DRAWS)
+
+        return self.map(average, f"{{}}, {text}")
+
+    def __sub__(self, other: Any) -> "Quantity":
+        return _combined(self, other, _difference, "-")
+
+    def __rsub__(self, other: float) -> "Quantity":
+        return self.map(lambda values: other - values, f"{other:g} - ({{}})")
+
+    def __add__(self, other: Any) -> "Quantity":
+        return _combined(self, other, operator.add, "+")
+
+    def __mul__(self, other: Any) -> "Quantity":
+        return _combined(self, other, operator.mul, "x")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "Quantity":
+        return _combined(self, other, operator.truediv, "/")
+
+    def __pow__(self, power: float) -> "Quantity":
+        return self.map(lambda values: values**power, f"({{}})^{power:g}")
+
+    def __abs__(self) -> "Quantity":
+        return self.map(abs, "|{}|")
+
+    def __lt__(self, other: Any) -> "Quantity":
+        return _combined(self, other, _hits(operator.lt), "<")
+
+    def __le__(self, other: Any) -> "Quantity":
+        return _combined(self, other, _hits(operator.le), "≤")
+
+    def __gt__(self, other: Any) -> "Quantity":
+        return _combined(self, other, _hits(operator.gt), ">")
+
+    def __ge__(self, other: Any) -> "Quantity":
+        return _combined(self, other, _hits(operator.ge), "≥")
+
+    def __and__(self, other: "Quantity") -> "Quantity":
+        return _combined(self, other, lambda a, b: a * b, "and")
+
+
+def last(variable: str, **where: Any) -> Quantity:
+    """A variable at the last recorded step, where the axes have the given values."""
+    return _variable(variable, where, "at the end").map(lambda v: v.isel(step=-1, drop=True), "{}")
+
+
+def first(variable: str, **where: Any) -> Quantity:
+    """A variable of the untrained network: at step 0."""
+
+    def start(values: xr.DataArray) -> xr.DataArray:
+        if int(values.step[0]) != 0:
+            raise Unanswered(f"{variable} was not recorded before training")
+        return values.isel(step=0, drop=True)
+
+    return _variable(variable, where, "untrained").map(start, "{}")
+
+
+def at(variable: str, step: float, **where: Any) -> Quantity:
+    """A variable at the last record up to a step."""
+
+    def there(values: xr.DataArray) -> xr.DataArray:
+        return _chosen(values, {"step": slice(None, step)}).isel(step=-1, drop=True)
+
+    return _variable(variable, where, f"at step {step:g}").map(there, "{}")
+
+
+def every(variable: str, until: float = math.inf, **where: Any) -> Quantity:
+    """A variable at every recorded step up to one; the dim `step` stays."""
+    when = "" if until == math.inf else f"up to step {until:g}"
+    up_to = {"step": slice(None, until)}
+    return _variable(variable, where, when).map(lambda values: _chosen(values, up_to), "{}")
+
+
+def change(variable: str, **where: Any) -> Quantity:
+    """How far training moved a variable: its last value minus that of the untrained network."""
+    return (last(variable, **where) - first(variable, **where)).named(
+        f"change of {variable.replace('_', ' ')} in training{_words(where)}"
+    )
+
+
+def first_passage(
+    variable: str, below: float | None = None, above: float | None = None, **where: Any
+) -> Quantity:
+    """The step at which a variable first passes a level, interpolated between the records around
+    it; infinite where it never does."""
+    level, sign = (below, -1.0) if above is None else (above, 1.0)
+    if level is None or (below is not None and above is not None):
+        raise BadInput(f"first_passage of {variable} needs one of below and above.")
+
+    def passage(values: xr.DataArray) -> xr.DataArray:
+        given = values.step.astype(float), sign * (values - level)
+        return xr.apply_ufunc(_crossing, *given, input_core_dims=[["step"]] * 2, vectorize=True)
+
+    side = "below" if sign < 0 else "above"
+    named = f"step at which {variable.replace('_', ' ')} is {side} {level:g}{_words(where)}"
+    return _variable(variable, where).map(passage, named)
+
+
+def computed(text: str, function: Callable[..., xr.DataArray], *sweeps: str) -> Quantity:
+    """What a function of the datasets (of the named sweeps, or of the only one) returns: values
+    with the dim `seed`, and axes."""
+
+    def read(data: Datasets) -> xr.DataArray:
+        return function(*([data[name] for name in sweeps] if sweeps else [_only(data)]))
+
+    return Quantity(text, read)
+
+
+def exact(text: str, function: Callable[..., float], *sweeps: str) -> Quantity:
+    """A number without draws: from mathematics, not from samples."""
+
+    def read(data: Datasets) -> xr.DataArray:
+        used = [data[name] for name in sweeps] if sweeps else data.values()
+        return xr.DataArray(float(function(*used)), attrs={"exact": True})
+
+    return Quantity(text, read)
+
+
+def boundary_exponent() -> Quantity:
+    """The exponent of a `BoundarySweep`, with its bootstrap error over the seeds."""
+
+    def read(data: xr.Dataset) -> xr.DataArray:
+        found = {"error": data.attrs["exponent_error"], "draws": data.attrs["seeds"]}
+        return xr.DataArray(data.attrs["exponent"], attrs=found)
+
+    return computed("exponent of the boundary", read)
+
+
+def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
+    def read(data: Datasets) -> xr.DataArray:
+        dataset = _only(data)
+        if name not in dataset:
+            raise Unanswered(f"{name} was not recorded")
+        return _chosen(dataset[name], where).astype(float).reset_coords(drop=True)
+
+    return Quantity(f"{name.replace('_', ' ')} {when}".strip() + _words(where), read)
+
+
+def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.DataArray:
+    """A function of values, which is exact if all of them are."""
+    made = function(*values)
+    made.attrs = {"exact": True} if all(value.attrs.get("exact") for value in values) else {}
+    return made
+
+
+def _only(data: Datasets) -> xr.Dataset:
+    if len(data) != 1:
+        raise BadInput(f"say which of {', '.join(data)} is read: quantity.of(name).")
+    return next(iter(data.values()))
+
+
+def _chosen(values: xr.DataArray, where: Mapping[str, Any]) -> xr.DataArray:
+    """A selection by labels, which must not be empty."""
+    for dim, wanted in where.items():
+        near: dict[str, Any] = {} if isinstance(wanted, str | list | slice) else _NEAREST
+        try:
+            values = values.sel({dim: wanted}, **near)
+        except (KeyError, ValueError, TypeError):
+            raise Unanswered(f"the sweep has no {_words({dim: wanted})[2:]}") from None
+        if near and not math.isclose(values[dim].item(), float(wanted), rel_tol=1e-6):  # type: ignore[arg-type]
+            raise Unanswered(f"the sweep has no {dim} = {wanted:g}")
+        values = values.drop_vars(dim) if values[dim].ndim == 0 else values
+    if values.size == 0:
+        raise Unanswered(f"nothing was recorded at{_words(where)[1:]}")
+    return values
+
+
+def _words(where: Mapping[str, Any]) -> str:
+    """A selection as text."""
+    parts = []
+    for dim, wanted in where.items():
+        if isinstance(wanted, slice):
+            ends = [("≥", wanted.start), ("≤", wanted.stop)]
+            parts += [f"{dim} {sign} {end:g}" for sign, end in ends if end is not None]
+        elif isinstance(wanted, list):
+            parts.append(" or ".join(map(str, wanted)))
+        else:
+            parts.append(wanted if isinstance(wanted, str) else f"{dim} = {wanted:g}")
+    return f", {', '.join(parts)}" if parts else ""
+
+
+def _difference(one: Any, other: Any) -> xr.DataArray:
+    """one - other, and exactly 0 where that is within 100 ulps (float32) of either."""
+    apart = one - other
+    floor = _ULPS * np.finfo(np.float32).eps * np.maximum(abs(one), abs(other))
+    return apart.where(~(abs(apart) <= floor), 0.0)
+
+
+def _hits(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], xr.DataArray]:
+    """1 where a comparison holds, 0 where not, NaN where a value is not a number."""
+    return lambda a, b: compare(a, b).astype(float).where(~np.isnan(a) & ~np.isnan(b))
+
+
+def _combined(one: Quantity, other: Any, operation: Callable[..., Any], sign: str) -> Quantity:
+    if not isinstance(other, Quantity):
+        return one.map(lambda values: operation(values, other), f"{{}} {sign} {_short(other)}")
+
+    def read(data: Datasets) -> xr.DataArray:
+        with xr.set_options(arithmetic_join="exact"):
+            return _made(operation, one.read(data), other.read(data))
+
+    return Quantity(f"({one.text}) {sign} ({other.text})", read)
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else "its bound"
+
+
+def _crossing(steps: np.ndarray, excess: np.ndarray) -> float:
+    """The first root of a piecewise linear function that ends its first negative stretch."""
+    if np.isnan(excess).any():
+        return math.nan
+    passed = np.flatnonzero(excess >= 0)
+    if passed.size == 0:
+        return math.inf
+    k = int(passed[0])
+    if k == 0:
+        return float(steps[0])
+    share = excess[k - 1] / (excess[k - 1] - excess[k])
+    return float(steps[k - 1] + share * (steps[k] - steps[k - 1]))

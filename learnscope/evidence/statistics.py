@@ -1,0 +1,101 @@
+"""The one statistic of the ledger: Student's t for means over draws, Wilson for shares of draws."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtri, stdtrit
+
+LEVEL = 0.95
+Values = xr.DataArray | np.ndarray | Sequence[Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """An estimate, the ends of its interval and the number of independent draws (None: exact)."""
+
+    middle: float
+    low: float
+    high: float
+    draws: int | None = None
+
+    def __str__(self) -> str:
+        if self.draws is None:
+            return f"{self.middle:.4g}"
+        return f"{self.middle:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def student(values: Values, level: float = LEVEL) -> Interval:
+    """A mean with its interval by Student's t, which one draw or one that diverged does not have.
+
+    >>> print(student([0.4, 0.5, 0.6]))
+    0.5 [0.2516, 0.7484]
+    """
+    numbers = np.asarray(values, float).ravel()
+    n, middle = numbers.size, float(numbers.mean()) if np.isfinite(values).all() else math.nan
+    if n < 2 or not np.isfinite(numbers).all():
+        return Interval(middle, -math.inf, math.inf, n)
+    return estimate(middle, float(numbers.std(ddof=1)) / math.sqrt(n), n, level)
+
+
+def estimate(middle: float, error: float, draws: int, level: float = LEVEL) -> Interval:
+    """A number with a known standard error over some draws, with its interval by Student's t."""
+    half = float(stdtrit(draws - 1, (1 + level) / 2)) * error
+    return Interval(middle, middle - half, middle + half, draws)
+
+
+def proportion(hits: Values, level: float = LEVEL) -> Interval:
+    """A share of draws with its interval (Wilson 1927).
+
+    >>> print(proportion([True] * 10))
+    1 [0.7225, 1]
+    """
+    values = np.asarray(hits).ravel()
+    n, k, z = values.size, float(values.sum()), float(ndtri((1 + level) / 2))
+    centre = (k + z**2 / 2) / (n + z**2)
+    spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
+    return Interval(k / n, centre - spread if k else 0.0, centre + spread if k < n else 1.0, n)
+
+
+def share(hits: Values) -> str:
+    """A share of draws with its 95 % interval, as text.
+
+    >>> share([True] * 9 + [False])
+    '9/10 [60-98 %]'
+    """
+    found = proportion(hits)
+    hit = round(found.middle * (found.draws or 0))
+    return f"{hit}/{found.draws} [{100 * found.low:.0f}-{100 * found.high:.0f} %]"
+
+
+def wilson(hits: Values) -> tuple[float, float, float]:
+    """A share and the ends of its 95 % interval."""
+    found = proportion(hits)
+    return found.middle, found.low, found.high
+
+
+def mean(values: Values) -> str:
+    """A mean over draws with its 95 % interval, as text.
+
+    >>> mean([0.4, 0.5, 0.6])
+    '0.500 ± 0.248'
+    """
+    numbers = np.asarray(values, float).ravel()
+    return f"{numbers.mean():.3f} ± {half_width(numbers):.3f}"
+
+
+def half_width(values: np.ndarray) -> float:
+    """Half of the 95 % interval of a mean; 0 for a single value, which has no interval."""
+    return student(values).high - float(np.mean(values)) if np.size(values) > 1 else 0.0
+
+
+def is_positive(values: Values) -> bool:
+    """Whether a mean is above 0 with 95 % confidence.
+
+    >>> is_positive([0.4, 0.5, 0.6]), is_positive([-0.1, 0.5, 0.6]), is_positive([0.5])
+    (True, False, False)
+    """
+    return student(values).low > 0

@@ -1,0 +1,222 @@
+"""Five panels that most figures of papers are made of, and `figure`, which lays them out.
+
+A panel draws a quantity of the datasets by name: `over` an axis with its 95 % interval, `curves`
+over steps, a `heat` map, `bars` beside reported numbers, a `histogram`. Keywords beyond a panel's
+own are those of `Axes.set`: title, xlabel, yscale, ...
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from learnscope import evidence
+from learnscope.evidence import Quantity, every, student
+from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line
+from learnscope.figures.style import COLOURS, STYLES, columns_of, curves, legend_below, styled
+
+Data = Mapping[str, xr.Dataset]
+Panel = Callable[[Axes, Data], Any]
+Line = Callable[[Data], tuple[Any, Any]]
+
+
+def figure(
+    title: str, needs: str | Sequence[str], panels: Sequence[Panel] | Sequence[Sequence[Panel]],
+    heading: str | Callable[..., str] = "", size: tuple[float, float] | None = None,
+    legend: int = 0, **shared: Any,
+) -> evidence.Figure:  # fmt: skip
+    """A figure of a study: panels in rows (a plain list is laid out), under a heading.
+
+    `heading` may be a function of the datasets. `legend` is the number of columns of one legend for
+    all panels, below them; without it each panel has its own. `shared` is sharex or sharey.
+    """
+    needs = (needs,) if isinstance(needs, str) else tuple(needs)
+    rows = _rows(panels)
+
+    def draw(*datasets: xr.Dataset) -> Figure:
+        data = dict(zip(needs, datasets, strict=True))
+        across = max(map(len, rows))
+        default = (6, 4.2) if len(rows) == across == 1 else (3.4 * across, 2.8 * len(rows) + 0.8)
+        drawing, grid = plt.subplots(
+            len(rows), across, figsize=size or default, squeeze=False, **shared
+        )
+        for axes, panel in zip(grid, rows, strict=True):
+            for one, draw_panel in zip(axes, panel, strict=False):
+                draw_panel(one, data)
+                if not legend and one.get_legend_handles_labels()[0]:
+                    one.legend(fontsize=8, frameon=True, framealpha=0.9)
+            for one in axes[len(panel) :]:
+                one.set_axis_off()
+        if legend:
+            legend_below(drawing, list(grid.flat), legend)
+        words = heading if isinstance(heading, str) else heading(*datasets)
+        if words:
+            drawing.suptitle(words)
+        return drawing
+
+    return styled(title, needs, draw)
+
+
+def _rows(panels: Sequence[Any]) -> list[list[Panel]]:
+    if panels and not callable(panels[0]):
+        return [list(row) for row in panels]
+    across = columns_of(len(panels))
+    return [list(panels[i : i + across]) for i in range(0, len(panels), across)]
+
+
+def panel(draw: Callable[..., Panel]) -> Callable[..., Panel]:
+    """A panel whose keywords beyond its own are given to `Axes.set`, with vertical lines at `marks`
+    and horizontal ones at `levels` (numbers by label)."""
+    own = draw.__code__.co_varnames[: draw.__code__.co_argcount + draw.__code__.co_kwonlyargcount]
+
+    @functools.wraps(draw)
+    def made(*args: Any, marks: Any = (), levels: Any = None, **settings: Any) -> Panel:
+        inner = draw(*args, **{k: v for k, v in settings.items() if k in own})
+
+        def drawn(axes: Axes, data: Data) -> None:
+            inner(axes, data)
+            places: Any = marks(data) if callable(marks) else marks
+            for step in places:
+                axes.axvline(step, color="0.4", linewidth=0.8, linestyle=":")
+            for i, (label, level) in enumerate((levels or {}).items()):
+                axes.axhline(level, color=COLOURS[2 + i % 4], linestyle=STYLES[1 + i % 5],
+                             linewidth=1, label=label)  # fmt: skip
+            axes.set(**{k: v for k, v in settings.items() if k not in own})
+
+        return drawn
+
+    return made
+
+
+@panel
+def steps(
+    variable: str | Quantity, hue: str, of: str | None = None, label: str = "{}",
+    where: Mapping[str, Any] | None = None, floor: float | None = None,
+) -> Panel:  # fmt: skip
+    """A variable or quantity against the step: the median over seeds for each value of `hue` and a
+    band from the 10th to the 90th percentile; values below `floor` are drawn there.
+    """
+    quantity = every(variable, **(where or {})) if isinstance(variable, str) else variable
+    quantity = quantity.of(of) if of else quantity
+
+    def draw(axes: Axes, data: Data) -> None:
+        values = quantity.read(data)
+        curves(axes, values.clip(min=floor) if floor is not None else values, hue, label)
+        last = values.isel(step=-1).transpose(hue, "seed").values
+        gone = dict(zip(values[hue].values, (~np.isfinite(last)).sum(1), strict=True))
+        lost = [f"{_text(name)} diverges in {n}/{last.shape[1]}" for name, n in gone.items() if n]
+        if lost:
+            axes.text(0.5, 0.5, "\n".join(lost), transform=axes.transAxes, ha="center",
+                      fontsize=7, bbox={"facecolor": "white", "edgecolor": "0.8"})  # fmt: skip
+        axes.set_xlabel("step")
+
+    return draw
+
+
+@panel
+def over(
+    quantity: Quantity, axis: str, hue: str | None = None, x: Sequence[float] | None = None,
+    label: str = "{}",
+) -> Panel:  # fmt: skip
+    """The mean of a quantity and its 95 % interval over an axis, a line for each value of `hue`."""
+
+    def draw(axes: Axes, data: Data) -> None:
+        values = quantity.read(data)
+        for i, name in enumerate(values[hue].values if hue else [""]):
+            one = values.sel({hue: name}) if hue else values
+            found = [student(one.isel({axis: k})) for k in range(one.sizes[axis])]
+            middle = np.array([f.middle for f in found])
+            half = np.array([min(f.high - f.middle, np.inf) for f in found])
+            places = np.asarray(one[axis].values if x is None else x)
+            axes.errorbar(
+                places, middle, np.where(np.isfinite(half), half, 0.0), color=COLOURS[i % 6],
+                linestyle=STYLES[i % 6], marker="o", markersize=3, capsize=2,
+                label=label.format(_text(name)) if hue else "mean and 95 % interval",
+            )  # fmt: skip
+        axes.set_xlabel(axis)
+
+    return draw
+
+
+@panel
+def heat(
+    quantity: Quantity, x: str, y: str, bar: str = "", vmin: float | None = None,
+    vmax: float | None = None, contour: float | None = None,
+    lines: Mapping[str, Line] | None = None,
+) -> Panel:  # fmt: skip
+    """The mean of a quantity over two axes, with the theory's lines."""
+
+    def draw(axes: Axes, data: Data) -> None:
+        values = quantity.read(data).mean("seed")
+        mesh = draw_heat_map(axes, values, x, y, vmin=vmin, vmax=vmax)
+        axes.figure.colorbar(mesh, ax=axes, label=bar or quantity.text)
+        if contour is not None:
+            axes.contour(values[x], values[y], values.transpose(y, x), [contour], colors="white")
+        for i, (label, line) in enumerate((lines or {}).items()):
+            draw_line(axes, *line(data), label, color=COLOURS[3 + i % 3], linestyle=STYLES[i % 6])
+
+    return draw
+
+
+@panel
+def bars(
+    quantity: Quantity, axis: str, hue: str | None = None,
+    reported: Mapping[Any, float] | None = None,
+) -> Panel:  # fmt: skip
+    """The mean of a quantity and its 95 % interval as bars, beside what the paper reports."""
+
+    def draw(axes: Axes, data: Data) -> None:
+        values = quantity.read(data)
+        names = list(values[axis].values)
+        groups = list(values[hue].values) if hue else [None]
+        width = 0.8 / len(groups)
+        for i, name in enumerate(groups):
+            one = values if hue is None else values.sel({hue: name})
+            found = [student(one.sel({axis: each})) for each in names]
+            places = np.arange(len(names)) + width * (i - (len(groups) - 1) / 2)
+            half = [f.high - f.middle if np.isfinite(f.high) else 0.0 for f in found]
+            axes.bar(places, [f.middle for f in found], 0.9 * width, yerr=half, capsize=2,
+                     color=COLOURS[i % 6],
+                     label="here" if name is None else _text(name))  # fmt: skip
+            for place, each in zip(places, names, strict=True):
+                paper = (reported or {}).get(each if name is None else (each, name))
+                if paper is not None:
+                    axes.plot([place - width / 2, place + width / 2], [paper, paper], "k--",
+                              label="paper" if place == places[0] and i == 0 else None)  # fmt: skip
+        axes.set_xticks(range(len(names)), [_text(name) for name in names])
+
+    return draw
+
+
+@panel
+def histogram(quantity: Quantity, hue: str | None = None, bins: Any = 30) -> Panel:
+    """How a quantity is distributed over all its draws and axes, for each value of `hue`."""
+
+    def draw(axes: Axes, data: Data) -> None:
+        values = quantity.read(data)
+        for i, name in enumerate(values[hue].values if hue else [None]):
+            one = values if name is None else values.sel({hue: name})
+            axes.hist(one.values[np.isfinite(one.values)], bins, color=COLOURS[i % 6], alpha=0.6,
+                      density=True, label=None if name is None else _text(name))  # fmt: skip
+
+    return draw
+
+
+@panel
+def boundary_panel(of: str) -> Panel:
+    """A boundary with its band, the fitted exponent and the theory's line."""
+
+    def draw(axes: Axes, data: Data) -> None:
+        draw_boundary(axes, data[of])
+        axes.set_xlabel(str(data[of].boundary.dims[0]))
+
+    return draw
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
