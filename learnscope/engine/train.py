@@ -58,9 +58,13 @@ def in_span(
     return steps() if jax.tree.structure(one) == jax.tree.structure(other) else None
 
 
-def state_of(experiment: Experiment, carry: Carry, problem: Problem, step: Any) -> AbstractState:
-    """The state of a run after so many steps, for probes to read."""
-    state = carry.bare.within(problem)
+def state_of(
+    experiment: Experiment, carry: Carry, problem: Problem, step: Any,
+    whole: AbstractState | None = None,
+) -> AbstractState:  # fmt: skip
+    """The state of a run after so many steps, for probes to read. `whole` is any state of the run,
+    from which what the problem holds is taken; otherwise it is computed."""
+    state = carry.bare.within(problem) if whole is None else whole.holding(carry.bare)
     return dataclasses.replace(state, step=jnp.asarray(step).astype(state.step.dtype))
 
 
@@ -81,19 +85,19 @@ def measure(experiment: Experiment, state: AbstractState, problem: Problem) -> d
 
 
 def advance(
-    experiment: Experiment, seed: Any, problem: Problem, carry: Carry, first: Any, last: Any
-) -> Carry:
+    experiment: Experiment, seed: Any, problem: Problem, carry: Carry, first: Any, last: Any,
+    whole: AbstractState | None = None,
+) -> Carry:  # fmt: skip
     """One run after the steps first, ..., last - 1."""
     rule, key, batches = experiment.rule, key_of(seed, "training"), problem.batches
-    whole = carry.bare.within(problem)
+    held = carry.bare.within(problem) if whole is None else whole
 
     def step(t, carry):
         now = problem
         if batches.at(t, key) is not batches:
             now = dataclasses.replace(problem, batches=batches.at(t, key))
         # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
-        t = t.astype(whole.step.dtype)
-        state = dataclasses.replace(whole.holding(carry.bare), step=t)
+        state = state_of(experiment, carry, problem, t, held)
         state = rule.step(state, now, jax.random.fold_in(key, t))
         if batches.fresh:
             state = rule.refreshed(state, now)
@@ -118,12 +122,14 @@ def segment(
         state = eqx.filter_eval_shape(state_of, experiment, carry, problem, 0)
         shapes = eqx.filter_eval_shape(measure, experiment, state, problem)
         unread = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        whole = carry.bare.within(problem)
 
         def interval(carry, bound):
-            carry = advance(experiment, seed, problem, carry, bound[0], bound[1])
+            carry = advance(experiment, seed, problem, carry, bound[0], bound[1], whole)
 
             def read():
-                return measure(experiment, state_of(experiment, carry, problem, bound[1]), problem)
+                state = state_of(experiment, carry, problem, bound[1], whole)
+                return measure(experiment, state, problem)
 
             return carry, jax.lax.cond(bound[2], read, lambda: unread)
 
