@@ -13,9 +13,8 @@ import numpy as np
 
 from learnscope.data import Problem
 from learnscope.engine import faults, train
-from learnscope.engine.coordinates import room
 from learnscope.engine.draw import draw_one, source_of, traced
-from learnscope.engine.experiment import Experiment
+from learnscope.engine.experiment import Experiment, room
 from learnscope.errors import BadInput, refuse_value
 from learnscope.rules import State
 
@@ -23,8 +22,10 @@ from learnscope.rules import State
 @dataclasses.dataclass(frozen=True)
 class Limits:
     """How far work is cut. Work is the bytes of state and training data that a step passes over,
-    times steps: 3e9 is about what a core does in a second."""
+    times steps: a core does about `speed` of it in a second, and no step in less than `step`."""
 
+    speed: float = 3e9
+    step: float = 5e-6
     batch_runs: int = 10
     batch_bytes: int = 2**26
     segment_work: float = 3e8
@@ -56,6 +57,10 @@ class Size:
         """Runs vmapped together: by the experiment alone, since rounding in XLA depends on it."""
         most = min(LIMITS.batch_runs, LIMITS.batch_bytes // self.bytes)
         return max(1, most) if self.vmapped else 1
+
+    def seconds(self, steps: int) -> float:
+        """What a batch should take on one core."""
+        return max(self.work * self.batch / LIMITS.speed, steps * LIMITS.step)
 
     @property
     def segments(self) -> int:

@@ -11,7 +11,8 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import AbstractData, Frame, Fresh, Problem, Samples
-from learnscope.engine import coordinates, trial
+from learnscope.engine import trial
+from learnscope.engine.experiment import in_law, obstacle
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import LOSSES, AbstractGradientRule
@@ -234,7 +235,7 @@ def claimed() -> list:
     cases = []
     for case in of("data", "net", "rule", "probes", later=True, deep=True):
         experiment = experiment_with(*case.values)
-        if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is None:
+        if obstacle(experiment, [float(experiment.data.dim)]) is None:
             later = case.values[0] in ("net", "probes")  # others have most of what they compile
             marks = pytest.mark.slow if later else case.marks
             cases.append(pytest.param(experiment, id=case.id, marks=marks))
@@ -243,5 +244,5 @@ def claimed() -> list:
 
 @pytest.mark.parametrize("experiment", claimed())
 def test_every_part_that_claims_compression_passes_the_trial(experiment):
-    form = "compressed" if coordinates.in_law(experiment) else "rotate"
+    form = "compressed" if in_law(experiment) else "rotate"
     assert inspect.unwrap(trial.objection)(experiment, form) is None

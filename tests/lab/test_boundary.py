@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.engine.compile import compilations
+from learnscope.engine.program import compilations
 from learnscope.probes import AbstractProbe, Output
 from tests import small
 from tests.small import DESCENT, refused

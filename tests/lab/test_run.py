@@ -11,7 +11,7 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.engine import size
-from learnscope.engine.compile import compilations
+from learnscope.engine.program import compilations
 from learnscope.engine.train import recorded_steps
 from learnscope.lab import progress
 from learnscope.probes import AbstractProbe, Output

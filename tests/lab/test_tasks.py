@@ -4,8 +4,7 @@ import pytest
 
 from learnscope.engine import size
 from learnscope.lab.blocks import Plan
-from learnscope.lab.tasks import Tasks
-from learnscope.lab.worker import Done
+from learnscope.lab.worker import Done, Tasks
 from tests.small import experiment
 
 

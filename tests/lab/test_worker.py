@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.engine import coordinates
+from learnscope.engine.experiment import obstacle
 from learnscope.lab import worker
 from learnscope.lab.blocks import Plan
 from tests.lab.test_cluster import experiment
@@ -95,4 +95,4 @@ def test_the_dimension_of_a_wrapped_model_is_seen():
         for data, path in ((inner, "data.dim"), (wrapped, "data.data.dim")):
             setting = experiment().replace("data", data)
             assert Plan.of(setting, {path: dims}, 1, "auto", "float32").coordinates == right, path
-    assert coordinates.obstacle(setting, [4.0, 1000.0]) is not None
+    assert obstacle(setting, [4.0, 1000.0]) is not None
