@@ -186,13 +186,6 @@ def drawn(folder, data):
     return summary(data, scores)
 
 
-@pytest.mark.parametrize("classes", [1, 200])
-def test_any_number_of_classes(classes, tmp_path):
-    images = np.random.default_rng(0).normal(size=(3 * classes, 4))
-    told = drawn(tmp_path, Labelled(images, np.repeat(np.arange(classes), 3), "set"))
-    assert len(told.splitlines()) == (1 + classes if classes <= 30 else 32)
-
-
 def test_names_are_not_mathematics_and_constant_classes_can_be_drawn(tmp_path):
     labels = np.repeat(["$x_", "a$b$c", "a class with a very long name"], 3)
     told = drawn(tmp_path, Labelled(samples(9)[0], labels, "$\\set$"))
