@@ -13,6 +13,15 @@ from learnscope.cli import main
 from learnscope.engine import trial
 
 
+# Files of a minute or so: begun last, one of them would run alone at the end.
+_LONG = ("tests/conformance", "tests/rules", "tests/journeys", "tests/test_pages", "tests/lab",
+         "tests/engine")  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def strict_shapes():
     """A (3,) array added to a (4, 3) one is an error: such promotions hide missing axes.
