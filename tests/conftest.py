@@ -12,7 +12,6 @@ import pytest
 from learnscope.cli import main
 from learnscope.engine import trial
 
-
 # Files of a minute or so: begun last, one of them would run alone at the end.
 _LONG = ("tests/conformance", "tests/rules", "tests/journeys", "tests/test_pages", "tests/lab",
          "tests/engine")  # fmt: skip

@@ -5,7 +5,6 @@ says "needs data" may end with MissingData: its data sets are not here. Commands
 must be ones that there are.
 """
 
-import contextlib
 import functools
 import importlib.util
 import itertools
@@ -68,19 +67,14 @@ def quiet(monkeypatch, tmp_path):
 
 
 def slurm(**settings):
-    """What a SLURM cluster is to a run, in one process: the words must be those that it takes."""
+    """What a SLURM cluster is to a run, in a process here: the words must be those that it takes.
+    Not in this process, whose event loop a worker outlives."""
     from dask.distributed import LocalCluster
 
     known = {"queue", "cores", "processes", "memory", "walltime", "job_script_prologue"}
     assert set(settings) <= known
-    cluster = LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address="")
+    cluster = LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None)
     cluster.scale = lambda jobs: LocalCluster.scale(cluster, 1)  # type: ignore[method-assign]
-
-    def close():
-        with contextlib.suppress(TimeoutError):  # a worker in this process may outlive its loop
-            LocalCluster.close(cluster)
-
-    cluster.close = close  # type: ignore[method-assign]
     return cluster
 
 
