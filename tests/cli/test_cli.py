@@ -303,8 +303,9 @@ def test_long_sweeps_are_announced_or_need_a_yes(call, refuse, file, monkeypatch
     refuse("grid", "--seeds", 2**31, said="too many seeds")
 
 
-def test_ctrl_c_does_not_wait_for_workers(file, tmp_path):
-    """One box is stored soon; the others would take hours."""
+@pytest.mark.parametrize("how", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGTERM"])
+def test_ctrl_c_does_not_wait_for_workers(file, tmp_path, how):
+    """One box is stored soon; the others would take hours. Being ended is as good as Ctrl-C."""
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from learnscope.cli import main\nif __name__ == '__main__': main()\n"
@@ -312,15 +313,15 @@ def test_ctrl_c_does_not_wait_for_workers(file, tmp_path):
     (tmp_path / "main.py").write_text(code)
     words = ("steps=5,2000000000", "record.every=100000000", "--workers", "2", "--yes", "--quiet")
     command = [sys.executable, "main.py", "sweep", file, *words]
-    how = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-    child = subprocess.Popen(command, **how)
+    given = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    child = subprocess.Popen(command, **given)
     try:
         while not list(tmp_path.glob("learnscope-results/*/seconds/c/*/*")):
             assert child.poll() is None, child.communicate()
             time.sleep(0.05)
         time.sleep(2)
         start = time.monotonic()
-        os.killpg(child.pid, signal.SIGINT)
+        os.killpg(child.pid, getattr(signal, how))
         _, err = child.communicate(timeout=60)
         assert time.monotonic() - start < 4
     finally:
