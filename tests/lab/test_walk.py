@@ -5,7 +5,6 @@ import threading
 from pathlib import Path
 
 import learnscope as ls
-from learnscope.engine import trial
 from tests.small import NOISE, experiment, run
 
 PACKAGE = Path(ls.__file__).parent
@@ -14,9 +13,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
 MOST = 12  # in two rooms, beside `experiment.py`, which defines what is run
 
 
-def test_one_run_visits_few_modules(monkeypatch):
+def test_one_run_visits_few_modules():
     setting, visited = experiment(), set()
-    monkeypatch.setattr(trial, "objection", trial.objection.__wrapped__)  # tests trust parts
 
     def look(frame, event, _):
         code = frame.f_code
