@@ -1,8 +1,9 @@
 """Experiments: data x net x rule x steps x probes x record, as one value; and what these parts say
 of compressed coordinates: how many they need, and why there can be none."""
 
+import dataclasses
 from collections.abc import Iterable
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from learnscope.data import AbstractData
 from learnscope.errors import BadInput
@@ -68,6 +69,14 @@ class Experiment(AbstractDocument):
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise BadInput(f"Experiment.probes record {', '.join(repeated)} more than once.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Keyed:
+    """An experiment in a cache, found again by what the cached answer depends on."""
+
+    key: Any
+    experiment: Experiment = dataclasses.field(compare=False)
 
 
 class Room(NamedTuple):

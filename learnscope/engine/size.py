@@ -14,7 +14,7 @@ import numpy as np
 from learnscope.data import Problem
 from learnscope.engine import faults, train
 from learnscope.engine.draw import draw_one, source_of, traced
-from learnscope.engine.experiment import Experiment, room
+from learnscope.engine.experiment import Experiment, Keyed, room
 from learnscope.errors import BadInput, refuse_value
 from learnscope.rules import State
 
@@ -87,19 +87,11 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     # Values of arrays size nothing; ambient dimensions are not traced.
     sizing = tuple(v.shape if isinstance(v, np.ndarray | jax.Array) else v for v in leaves)
     key = (structure, sizing, room(experiment, coordinates), coordinates, precision)
-    return _size_of(_Sized(key, experiment))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Sized:
-    """An experiment as far as its size depends on it: tracing takes as long as a short run."""
-
-    key: tuple
-    experiment: Experiment = dataclasses.field(compare=False)
+    return _size_of(Keyed(key, experiment))  # tracing takes as long as a short run
 
 
 @functools.lru_cache(maxsize=256)
-def _size_of(sized: _Sized) -> Size:
+def _size_of(sized: Keyed) -> Size:
     experiment, (*_, coordinates, precision) = sized.experiment, sized.key
     problem, carry, values, last = shapes(experiment, coordinates, precision)
     recorded = _bytes(values) * len(train.recorded_steps(experiment)) + _bytes(last)

@@ -20,7 +20,7 @@ from jaxtyping import Array
 from learnscope.data import AbstractData, Problem, Samples
 from learnscope.engine import size, train
 from learnscope.engine.draw import draw_one, frame_of, key_of, source_of, traced
-from learnscope.engine.experiment import Experiment, Room, in_law, obstacle, room
+from learnscope.engine.experiment import Experiment, Keyed, Room, in_law, obstacle, room
 from learnscope.engine.program import Program, computed
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
@@ -101,7 +101,7 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
         leaves, structure = jax.tree.flatten(small)
         key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
         try:
-            return _tried(_Trial(key, small))
+            return _tried(Keyed(key, small))
         except _Unfit as unfit:
             mistake = unfit.__cause__
     if mistake is not None:  # of the parts themselves, not of the copy's size
@@ -109,21 +109,13 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
     return f"{type(experiment.data).__name__} has no small copy, by which to try it"
 
 
-@dataclasses.dataclass(frozen=True)
-class _Trial:
-    """A small experiment, and what its trial depends on."""
-
-    key: tuple
-    small: Experiment = dataclasses.field(compare=False)
-
-
 class _Unfit(Exception):
     """A small copy whose parts do not fit together."""
 
 
 @functools.lru_cache(maxsize=1024)
-def _tried(trial: _Trial) -> str | None:
-    small, coordinates = trial.small, trial.key[-1]
+def _tried(trial: Keyed) -> str | None:
+    small, coordinates = trial.experiment, trial.key[-1]
     name, span = type(small.data).__name__, small.data.span
     try:
         size.check_fit(small)
@@ -295,12 +287,12 @@ def _other_law(small: Experiment) -> str | None:
     """What a data model draws of another law in compressed coordinates, or None."""
     leaves, structure = jax.tree.flatten(small.data)
     zero = tuple(bool(np.any(v)) for v in leaves)
-    return _laws_differ(_Trial((structure, zero, room(small, "compressed")), small))
+    return _laws_differ(Keyed((structure, zero, room(small, "compressed")), small))
 
 
 @functools.lru_cache(maxsize=1024)
-def _laws_differ(trial: _Trial) -> str | None:
-    small, drawn = trial.small, trial.key[-1]
+def _laws_differ(trial: Keyed) -> str | None:
+    small, drawn = trial.experiment, trial.key[-1]
 
     def moments(data: AbstractData, held: Room | None, seeds: np.ndarray) -> Any:
         draw = lambda seed: data.sample(key_of(seed, "data"), frame_of(data, held))  # noqa: E731
