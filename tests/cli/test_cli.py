@@ -134,15 +134,11 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
 
 
 BAD_CHANGES = {
-    "net.width=-3": "PatchCNN.width = -3 is not allowed: it must be a whole number at least 1",
     "data.noise=0.1,nan": "SignalNoise.noise = nan is not allowed",
-    "steps=0": "Experiment.steps = 0 is not allowed",
     "data.niose=1": "did you mean 'noise'?",
-    "data.noise.level=1": "has no fields",
     "rule.rate=fast": "PerExamplePenalty.rate = 'fast' is not allowed",
     "noise": "write field=value",
     "rule.optimiser=adamm": "optimiser of optax",
-    "data.noise=0.1,0.1": "twice",
 }
 
 
@@ -156,10 +152,8 @@ BAD_CALLS = {
     ("run", "pegr.figure9"): "unknown figure of pegr 'figure9'",
     ("run", "pegr", "--scale", "huge"): "unknown scale 'huge'",
     ("run", "pegr", "--precision", "float16"): "float32, float64",
-    ("run", "pegr", "data.niose=1"): "did you mean 'noise'?",
     ("run", "pegr", "data.dim=400,500"): "cannot have several values",
     ("run", "pegr", "--seeds", "0"): "--seeds",
-    ("run", "pegr", "--seeds", "2147483648"): "too many seeds",
     ("run", "pegr.figure2", "data.noise=inf,[1]"): "SignalNoise.noise = inf",
     ("run", "kou.exponent", "data.dim=200"): "data.dim cannot be changed here",
     ("run", "input_structure.figure5", "data.relevant=200"): "Patterns.relevant = 200",
@@ -270,9 +264,6 @@ def test_a_boundary_from_a_file(call, file, tmp_path):
         (("at = 0.75", "at = 1.5"), "test_accuracy lies between 0 and 1"),
         (("at = 0.75", ""), "[boundary] lacks at"),
         (("at = 0.75", "at = 0.75\nwidth = 3"), "field of [boundary]"),
-        (("[50, 100]", "[]"), "'data.dim' has no values"),
-        (("[50, 100]", "[50, 50]"), "twice"),
-        (("[0.1, 30]", "[30, 0.1]"), "the range of 'data.signal'"),
     ],
 )
 def test_a_bad_boundary_is_one_sentence(refuse, file, change, words):
