@@ -9,7 +9,9 @@ BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard b
 
 # Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
-# Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once.
+# Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once. Files
+# are taken in order, the longest first (tests/conftest.py).
+SHARED := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # A test's programs run once or twice, so most tests compile them quickly, not well: that takes a
 # third off the time of all tests. `tests/reference` (every paper against NumPy, in double precision)
@@ -29,9 +31,9 @@ run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger 
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
 test: lint .venv/.ready-browser ## install for development, then lint, check types and run the tests
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope tests/reference
+	$(TEST_ENV) $(BIN)/python -m pytest $(SHARED) tests/reference
 	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
-	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --ignore tests/reference
+	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest $(SHARED) --ignore tests/reference
 
 explore: .venv/.ready-explorer ## install, then open the explorer in a browser
 	$(BIN)/learnscope explore
@@ -46,7 +48,7 @@ format: .venv/.ready-dev ## apply the style
 	$(BIN)/ruff format .
 
 slow: .venv/.ready-dev .venv/.ready-browser ## run the tests that run on request
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m slow
+	$(TEST_ENV) $(BIN)/python -m pytest $(SHARED) -m slow
 
 docs: .venv/.ready-docs ## build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

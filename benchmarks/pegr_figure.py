@@ -26,7 +26,7 @@ os.environ["LEARNSCOPE_CACHE"] = "off"  # the first call is to compile
 import torch_pegr
 
 import learnscope as ls
-from learnscope.engine.compile import compilations
+from learnscope.engine.program import compilations
 
 NOISES, SCALES, SEEDS = [0.1, 0.5, 1.0, 1.5], [0.01, 0.01, 0.01, 0.001], 10
 CELLS = len(NOISES) * SEEDS

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import inspect
 import itertools
 import sys
 from pathlib import Path
@@ -11,6 +12,14 @@ import pytest
 
 from learnscope.cli import main
 from learnscope.engine import trial
+
+# Files of a minute or so: begun last, one of them would run alone at the end.
+_LONG = ("tests/conformance", "tests/rules", "tests/journeys", "tests/test_pages", "tests/lab",
+         "tests/engine")  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,20 +36,27 @@ def strict_shapes():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shipped_parts_are_trusted():
-    """Compression of shipped parts is tried in `tests/lab/test_trial.py`, not in every test again:
-    compiling a trial takes half a second. Parts that tests define are tried as users' are."""
-    tried = trial.objection
+def parts_are_trusted():
+    """Compression of shipped parts and of those in tests is tried where a test asks for it
+    (`tried`), not in every test again: a trial takes half a second. Parts in files that tests write
+    are tried as users' are."""
+    objection = trial.objection
 
-    @functools.wraps(tried)
-    def objection(experiment, coordinates):
+    @functools.wraps(objection)
+    def trusting(experiment, coordinates):
         parts = (experiment.data, experiment.net, experiment.rule, *experiment.probes)
-        own = any(not type(part).__module__.startswith("learnscope.") for part in parts)
-        return tried(experiment, coordinates) if own else None
+        own = any(not type(part).__module__.startswith(("learnscope.", "tests.")) for part in parts)
+        return objection(experiment, coordinates) if own else None
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trial, "objection", objection)
+        patch.setattr(trial, "objection", trusting)
         yield
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Whatever would be compressed is tried before."""
+    monkeypatch.setattr(trial, "objection", inspect.unwrap(trial.objection))
 
 
 _tests = itertools.count(1)

@@ -5,7 +5,6 @@ says "needs data" may end with MissingData: its data sets are not here. Commands
 must be ones that there are.
 """
 
-import contextlib
 import functools
 import importlib.util
 import itertools
@@ -74,13 +73,8 @@ def slurm(**settings):
     known = {"queue", "cores", "processes", "memory", "walltime", "job_script_prologue"}
     assert set(settings) <= known
     cluster = LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address="")
-    cluster.scale = lambda jobs: LocalCluster.scale(cluster, 1)  # type: ignore[method-assign]
-
-    def close():
-        with contextlib.suppress(TimeoutError):  # a worker in this process may outlive its loop
-            LocalCluster.close(cluster)
-
-    cluster.close = close  # type: ignore[method-assign]
+    # Closing scales to 0.
+    cluster.scale = lambda jobs: LocalCluster.scale(cluster, min(jobs, 1))  # type: ignore
     return cluster
 
 

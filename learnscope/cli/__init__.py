@@ -1,6 +1,7 @@
 """The command line: a thin layer over the library. Nothing heavy is imported before its time."""
 
 import os
+import signal
 import sys
 import traceback
 from typing import NoReturn
@@ -29,6 +30,7 @@ def main() -> None:
     """The command `learnscope`, with the exit codes that `--help` lists."""
     from learnscope.errors import BadInput
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers end, too
     try:
         code = app(standalone_mode=False)
     except BadInput as error:

@@ -14,13 +14,11 @@ from learnscope.lab.cluster import cores
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store import identity
 from learnscope.lab.store.folder import Folder
-from learnscope.lab.store.results import check_fits
 from learnscope.lab.store.reuse import reusable
 from learnscope.lab.sweep import Axis, Program
 from learnscope.lab.worker import compute
 
 LONG, LIMIT = 60.0, 86_400.0  # seconds: longer is announced; longer needs a yes
-_SPEED, _STEP = 3e9, 5e-6  # bytes that a core passes over in a second; seconds of the least step
 _TRIAL = 0.05  # such seconds between two looks at the clock
 
 
@@ -29,7 +27,7 @@ def announce(
 ) -> None:
     """Say what long sweeps will take; beyond a limit, ask for a yes."""
     for plan, _ in plans:
-        check_fits(plan, machine_memory(), "memory")  # commands draw what they compute
+        plan.check_fits(machine_memory(), "memory")  # commands draw what they compute
     if store is not None and _nominal(plans) > LONG / 4:
         folder = Folder(store)
         plans = [(p, times * _missing(p, folder, related=True).mean()) for p, times in plans]
@@ -69,7 +67,7 @@ def _nominal(plans: Plans) -> float:
 
 
 def _batch(program: Program, size: Size) -> float:
-    return max(size.work * size.batch / _SPEED, program.experiment.steps * _STEP)
+    return size.seconds(program.experiment.steps)
 
 
 def _slower(plan: Plan) -> float:

@@ -14,7 +14,7 @@ from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan
 from learnscope.lab.boundary import boundary, first_plan
-from learnscope.lab.run import run_quietly
+from learnscope.lab.run import run_plan
 from learnscope.lab.sweep import Axis, field_kind, zipped
 from learnscope.part import plain as serial
 from learnscope.part.plain import parse_value
@@ -97,12 +97,16 @@ class SweepFile:
     def plans(self, boundary: bool = False) -> list[tuple[Plan, float]]:
         """What will be run (or bisected), for an estimate of what it costs."""
         if not boundary:
-            return [(Plan.of(self.experiment, self.axes, **self.settings), 1)]
+            return [(self._plan(), 1)]
         return [first_plan(self.experiment, **self._asked(), **self.settings)]
 
+    def _plan(self) -> Plan:
+        return Plan.of(self.experiment, self.axes, **self.settings)
+
     def run(self, **settings: Any) -> xr.Dataset:
-        """The dataset; `settings` are those of `learnscope.run`, beside the file's own."""
-        return run_quietly(self.experiment, self.axes, **(self.settings | settings))
+        """The dataset; `settings` are those of `learnscope.run` that the file has not: store,
+        cluster, progress."""
+        return run_plan(self._plan(), **settings)
 
     def boundary(self, **settings: Any) -> xr.Dataset:
         """The boundary that the file's table `[boundary]` asks for.

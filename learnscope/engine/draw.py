@@ -14,8 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from learnscope.data import AbstractData, Problem
-from learnscope.engine.coordinates import Room
-from learnscope.engine.experiment import Experiment
+from learnscope.engine.experiment import Experiment, Room
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import value_at
 from learnscope.space import Columns, Frame, turn

@@ -1,13 +1,28 @@
-"""Experiments: data x net x rule x steps x probes x record, as one value."""
+"""Experiments: data x net x rule x steps x probes x record, as one value; and what these parts say
+of compressed coordinates: how many they need, and why there can be none."""
 
-from typing import ClassVar
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
 
 from learnscope.data import AbstractData
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet
-from learnscope.part import AbstractDocument, AbstractPart, count, flag, slot, slot_list
+from learnscope.nets import AbstractInnerProductNet, AbstractNet
+from learnscope.part import (
+    AbstractDocument,
+    AbstractPart,
+    count,
+    flag,
+    shape_path,
+    slot,
+    slot_list,
+)
 from learnscope.probes import DEFAULT, AbstractProbe
 from learnscope.rules import AbstractRule
+
+# Compression pays up to this ratio of coordinates to dimensions: a training vector needs only the
+# coordinates before its own.
+_MOST = 1.5
 
 
 class Record(AbstractPart):
@@ -54,3 +69,60 @@ class Experiment(AbstractDocument):
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise BadInput(f"Experiment.probes record {', '.join(repeated)} more than once.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Keyed:
+    """An experiment in a cache, found again by what the cached answer depends on."""
+
+    key: Any
+    experiment: Experiment = dataclasses.field(compare=False)
+
+
+class Room(NamedTuple):
+    """The coordinates of a compressed run: all of them, those in which fresh examples must be
+    known, and those of directions and training vectors."""
+
+    rank: int
+    seen: int | None
+    span: int
+
+
+def room(experiment: Experiment, coordinates: str) -> Room | None:
+    """The coordinates for directions, training vectors and filters; None unless compressed."""
+    if coordinates != "compressed":
+        return None
+    data, net, in_use = experiment.data, experiment.net, experiment.rule.pair_filters
+    assert isinstance(net, AbstractInnerProductNet)
+    seen = None if in_use is None else data.span + in_use * net.rows
+    return Room(data.span + data.sets * net.rows, seen, data.span)
+
+
+def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
+    """Why an experiment cannot be compressed, or None if it can."""
+    data, net, rule = experiment.data, experiment.net, experiment.rule
+    if data.compression == "none":
+        return f"{type(data).__name__} draws vectors that leave any fixed span"
+    if not isinstance(net, AbstractInnerProductNet):
+        return f"{type(net).__name__} sees more of its inputs than inner products"
+    if rule.basis_dependence is not None:
+        return rule.basis_dependence
+    if data.sets > 1 and rule.fresh_obstacle is not None:
+        return rule.fresh_obstacle
+    dims, path = list(dims), shape_path(data)
+    spans = {data.replace(path, int(dim)).span for dim in dims if path and len(dims) > 1}
+    if len(spans | {data.span}) > 1:
+        return "the dimensions of the sweep need different numbers of coordinates"
+    if data.span > _MOST * min(dims):
+        return (
+            f"directions and training vectors take {data.span} coordinates and the dimension is "
+            f"only {min(dims):.0f}"
+        )
+    return None
+
+
+def in_law(experiment: Experiment) -> bool:
+    """Whether data and initial weights can be drawn in compressed coordinates directly."""
+    net = experiment.net
+    gaussian = isinstance(net, AbstractInnerProductNet) and net.isotropic
+    return gaussian and experiment.data.compression == "gaussian_rows"

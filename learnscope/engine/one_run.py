@@ -11,16 +11,15 @@ import xarray as xr
 
 from learnscope.data import Problem, Samples
 from learnscope.engine import train
-from learnscope.engine.coordinates import room
 from learnscope.engine.draw import Varying, draw_one, key_of, placed, source_of, traced
-from learnscope.engine.experiment import Experiment
+from learnscope.engine.experiment import Experiment, room
 from learnscope.engine.program import Program
 from learnscope.engine.size import check_precision, run_size
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import Params
 from learnscope.rules import AbstractState
-from learnscope.space import Columns
+from learnscope.space import Columns, one_array
 
 _advance = eqx.filter_jit(train.advance)
 
@@ -186,7 +185,6 @@ def _check_start(
 
 def _plain(problem: Problem) -> Problem:
     """The problem with inputs as one array each, whatever form they are stored in."""
-    rank = problem.frame.rank
 
     def one(stored: Samples | None) -> Any:
         if stored is None:
@@ -194,9 +192,7 @@ def _plain(problem: Problem) -> Problem:
         samples: Samples = Columns.undone(stored)
         if not isinstance(samples.x, tuple):
             return samples
-        whole = [jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, rank - x.shape[-1])]) for x in samples.x]
-        patches = [x.reshape(samples.size, -1, rank) for x in whole]
-        return dataclasses.replace(samples, x=jnp.concatenate(patches, axis=1))
+        return dataclasses.replace(samples, x=one_array(samples.x, problem.frame.rank))
 
     sets = {name: one(getattr(problem, name)) for name in ("train", "test", "validation")}
     return jax.device_get(dataclasses.replace(problem, **sets))

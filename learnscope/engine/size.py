@@ -13,9 +13,8 @@ import numpy as np
 
 from learnscope.data import Problem
 from learnscope.engine import faults, train
-from learnscope.engine.coordinates import room
 from learnscope.engine.draw import draw_one, source_of, traced
-from learnscope.engine.experiment import Experiment
+from learnscope.engine.experiment import Experiment, Keyed, room
 from learnscope.errors import BadInput, refuse_value
 from learnscope.rules import AbstractState
 
@@ -23,8 +22,10 @@ from learnscope.rules import AbstractState
 @dataclasses.dataclass(frozen=True)
 class Limits:
     """How far work is cut. Work is the bytes of state and training data that a step passes over,
-    times steps: 3e9 is about what a core does in a second."""
+    times steps: a core does about `speed` of it in a second, and no step in less than `step`."""
 
+    speed: float = 3e9
+    step: float = 5e-6
     batch_runs: int = 10
     batch_bytes: int = 2**26
     segment_work: float = 3e8
@@ -57,6 +58,10 @@ class Size:
         most = min(LIMITS.batch_runs, LIMITS.batch_bytes // self.bytes)
         return max(1, most) if self.vmapped else 1
 
+    def seconds(self, steps: int) -> float:
+        """What a batch should take on one core."""
+        return max(self.work * self.batch / LIMITS.speed, steps * LIMITS.step)
+
     @property
     def segments(self) -> int:
         """Segments of a run: by the experiment alone."""
@@ -82,19 +87,11 @@ def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     # Values of arrays size nothing; ambient dimensions are not traced.
     sizing = tuple(v.shape if isinstance(v, np.ndarray | jax.Array) else v for v in leaves)
     key = (structure, sizing, room(experiment, coordinates), coordinates, precision)
-    return _size_of(_Sized(key, experiment))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Sized:
-    """An experiment as far as its size depends on it: tracing takes as long as a short run."""
-
-    key: tuple
-    experiment: Experiment = dataclasses.field(compare=False)
+    return _size_of(Keyed(key, experiment))  # tracing takes as long as a short run
 
 
 @functools.lru_cache(maxsize=256)
-def _size_of(sized: _Sized) -> Size:
+def _size_of(sized: Keyed) -> Size:
     experiment, (*_, coordinates, precision) = sized.experiment, sized.key
     problem, carry, values, last = shapes(experiment, coordinates, precision)
     recorded = _bytes(values) * len(train.recorded_steps(experiment)) + _bytes(last)

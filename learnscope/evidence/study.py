@@ -16,7 +16,7 @@ from learnscope.evidence.ledger import Entry, Ledger
 from learnscope.evidence.preset import Preset
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
-from learnscope.lab.run import Report, report_of, run_quietly
+from learnscope.lab.run import Report, report_of, run_plan
 from learnscope.lab.sweep import Axis, field_kind, programs, zipped
 
 if TYPE_CHECKING:
@@ -72,11 +72,8 @@ class Sweep:
 
         `settings` are those of `learnscope.run`: precision, store, cluster, progress.
         """
-        settings = {"precision": self.precision} | settings
-        ran = [
-            run_quietly(arm.experiment, arm.axes, self.seeds, self.coordinates, **settings)
-            for arm in self.arms
-        ]
+        plans = self.plans(settings.pop("precision", None))
+        ran = [run_plan(plan, **settings) for plan, _ in plans]
         loaded = [
             data.load().assign_coords({dim: list(names) for dim, names in arm.names.items()})
             for arm, data in zip(self.arms, ran, strict=True)

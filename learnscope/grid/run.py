@@ -14,7 +14,7 @@ from learnscope.grid.columns import Column, all_data, column
 from learnscope.grid.rows import all_rules, experiment, reason
 from learnscope.lab.blocks import Plan, Plans
 from learnscope.lab.cluster import opened
-from learnscope.lab.run import report_of, run_quietly
+from learnscope.lab.run import report_of, run
 from learnscope.lab.sweep import seed_list
 
 SCALES = ("smoke", "laptop")
@@ -69,7 +69,7 @@ def run_grid(
         settings = {"store": store, "cluster": shared, "progress": False}
 
         def one(pair: tuple[str, str]) -> xr.Dataset:
-            return run_quietly(made[pair], None, count, "ambient", **settings)
+            return run(made[pair], None, count, "ambient", **settings)
 
         # Pairs are small: with workers, several are on their way at a time.
         threads = ThreadPoolExecutor(4 if shared is not None else 1)

@@ -1,11 +1,9 @@
 """Batches of images, prepared in a background thread."""
 
 import itertools
-import queue
-import threading
-import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
-from functools import partial
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
 import equinox as eqx
@@ -17,45 +15,43 @@ from jaxtyping import Array, Key
 from learnscope.errors import BadInput, refuse_value
 
 Views = Callable[[Key[Array, ""], Array], Any]
-_WAIT = 0.1  # seconds between two checks whether the stream was closed
 
 
 class Stream(Iterator[tuple[Any, Array]]):
-    """An iterator over batches (x, y), made by `stream`; `close` ends it early."""
+    """An iterator over batches (x, y), made by `stream`; `close` ends it early. A stream that goes
+    out of use ends its thread, too."""
 
-    def __init__(self, batches: Callable[[], Iterator[Any]], ahead: int):
-        self._stop = threading.Event()
-        self._done = False
-        if ahead == 0:
-            self._made = batches()
-            return
-        self._made = None
-        self._ready: queue.Queue = queue.Queue(ahead)
-        # The thread does not refer to this object: a stream that goes out of use is closed.
-        arguments = (batches, self._ready, self._stop)
-        self._thread = threading.Thread(target=_fill, args=arguments, daemon=True)
-        self._end = weakref.finalize(self, self._stop.set)
-        self._thread.start()
+    def __init__(self, batches: Iterator[tuple[Any, Array]], ahead: int):
+        self._batches, self._ready = batches, deque[Future[Any]]()
+        self._thread = ThreadPoolExecutor(1) if ahead else None
+        for _ in range(ahead):
+            self._ask()
+
+    def _ask(self) -> None:
+        assert self._thread is not None
+        self._ready.append(self._thread.submit(next, self._batches, None))
 
     def __next__(self) -> tuple[Any, Array]:
-        if self._done:
+        if self._thread is None:
+            return next(self._batches)
+        try:
+            batch = self._ready.popleft().result() if self._ready else None
+        except BaseException:
+            self.close()
+            raise
+        if batch is None:
+            self.close()
             raise StopIteration
-        if self._made is not None:
-            return next(self._made)
-        kind, value = self._ready.get()
-        if kind == "batch":
-            return value
-        self.close()
-        if kind == "error":
-            raise value
-        raise StopIteration
+        self._ask()
+        return batch
 
     def close(self) -> None:
         """End the stream and its thread."""
-        self._done = True
-        self._stop.set()
-        if self._made is None and self._thread is not threading.current_thread():
-            self._thread.join()
+        self._ready.clear()
+        if self._thread is None:
+            self._batches = iter(())
+        else:
+            self._thread.shutdown(cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +91,7 @@ def stream(
         refuse_value("batch", batch, f"it must be from 1 to {len(images)}, the number of images")
     if ahead < 0 or (passes is not None and passes < 1):
         raise BadInput(f"ahead = {ahead} must be at least 0, and passes = {passes} at least 1.")
-    return Stream(partial(_batches, images, labels, batch, key, augment, passes), ahead)
+    return Stream(_batches(images, labels, batch, key, augment, passes), ahead)
 
 
 def _batches(
@@ -129,24 +125,3 @@ def _prepared(augment: Views | None, key: Key[Array, ""], x: Array) -> Any:
     if augment is None:
         return x
     return augment(key, x if x.ndim == 4 else x[..., None])
-
-
-def _fill(batches: Callable[[], Iterator[Any]], ready: queue.Queue, stop: threading.Event) -> None:
-    """The thread: make batches until there are no more, or the stream is closed."""
-
-    def handed_over(item: tuple[str, Any]) -> bool:
-        while not stop.is_set():
-            try:
-                ready.put(item, timeout=_WAIT)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    try:
-        for made in batches():
-            if not handed_over(("batch", made)):
-                return
-        handed_over(("end", None))
-    except BaseException as error:  # raised again by the iterator
-        handed_over(("error", error))

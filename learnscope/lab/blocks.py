@@ -21,6 +21,7 @@ from learnscope.engine.size import Size, check_precision, run_sizes
 from learnscope.engine.train import recorded_steps
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
+from learnscope.lab.progress import amount
 from learnscope.lab.sweep import (
     Axis,
     Over,
@@ -38,6 +39,7 @@ Plans = list[tuple["Plan", float]]  # plans, and how many times as many runs eac
 # Blocks are cut for 2 cores (weight 2) and for 8 (weight 1); starting one costs as much as this
 # many short runs.
 _CORES, _BLOCK_COST = {2: 2, 8: 1}, 2
+_BLOCK_BYTES = 1000  # that a block itself takes
 _MOST_RUNS = 10**8
 
 
@@ -260,6 +262,15 @@ class Plan:
     def bytes(self) -> int:
         """The size of all variables."""
         return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in self.variables.values())
+
+    def check_fits(self, there: float, where: str) -> None:
+        """Refuse a sweep that does not fit so many bytes, before anything is allocated."""
+        blocks = math.prod(-(-n // b) for n, b in zip(self.shape, self.block_shape, strict=True))
+        if (needed := max(self.bytes, blocks * _BLOCK_BYTES)) > there:
+            raise BadInput(
+                f"the results of {self.runs:,} runs take {amount(needed)}, and there are "
+                f"{amount(there)} in {where}."
+            )
 
     def coords(self) -> xr.Dataset:
         """The dataset's coordinates and attributes, without its variables."""

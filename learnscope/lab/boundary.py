@@ -14,7 +14,7 @@ from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.blocks import Plan
 from learnscope.lab.cluster import opened
 from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
-from learnscope.lab.run import Report, report_of, run_quietly
+from learnscope.lab.run import Report, report_of, run_plan
 from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
 from learnscope.part import field_is_whole, field_kind, value_at
 from learnscope.probes import Output
@@ -69,10 +69,11 @@ def boundary(
     for name, value in {"tolerance": tolerance, "level": level}.items():
         if not isinstance(value, int | float) or not 0 < value < 1:
             refuse_value(name, value, "it must be between 0 and 1")
+    planned = _planned(settings)
     with opened(settings.get("cluster"), later=_TIMES - 1) as shared:
         settings |= {"cluster": shared}
         search = _Search(
-            experiment, field, low, high, axis, of, output, at, level, listed, settings
+            experiment, field, low, high, axis, of, output, at, level, listed, planned, settings
         )
         lines = search.lines(tolerance)
     return Report.of(search.reports).on(search.dataset(lines))
@@ -83,8 +84,12 @@ def first_plan(
 ) -> tuple[Plan, float]:
     """The sweep that a boundary begins with, and about how many times as many runs it has."""
     over = [_axis(experiment, y), _grid(experiment, *_range(experiment, x))]
-    settings = {name: more[name] for name in ("coordinates", "precision") if name in more}
-    return Plan.of(experiment, over, seeds, **settings), _TIMES
+    return Plan.of(experiment, over, seeds, **_planned(more)), _TIMES
+
+
+def _planned(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that a plan depends on, taken from the others."""
+    return {name: settings.pop(name) for name in ("coordinates", "precision") if name in settings}
 
 
 def _grid(experiment: Experiment, field: str, low: float, high: float) -> Axis:
@@ -122,6 +127,7 @@ class _Search:
     at: float
     level: float
     seeds: list[int]
+    planned: dict[str, Any]
     settings: dict[str, Any]
     reports: list[Report] = dataclasses.field(default_factory=list)
 
@@ -180,7 +186,7 @@ class _Search:
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
-        data = run_quietly(self.experiment, over, self.seeds, **self.settings)
+        data = run_plan(Plan.of(self.experiment, over, self.seeds, **self.planned), **self.settings)
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 

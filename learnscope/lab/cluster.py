@@ -19,12 +19,14 @@ from typing import Any
 from learnscope.errors import BadInput, refuse_value, refusing
 from learnscope.lab.progress import duration
 from learnscope.lab.store import identity
+from learnscope.lab.worker import Tasks
 from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 _RETRIES = 3  # of a task whose worker was lost
 # Seconds to start local processes and load a program there; they must save more than that.
 _START, _MARGIN = 8.0, 1.5
+_SHORT = 2.0  # seconds of a block that this process may take on while they start
 _AGAIN = 1 / 4  # of the time spent so far is expected to be spent again, by sweeps to come
 _NO_DASK = "a cluster needs Dask, which is not installed: pip install 'learnscope[cluster]'."
 
@@ -37,7 +39,7 @@ def cores() -> int:
 class ThisProcess(ThreadPoolExecutor):
     """A thread of this process: XLA computes outside of Python's lock."""
 
-    here, count = True, 1
+    here, count, coming = True, 1, ()
 
     def expect(self, *_: object) -> "ThisProcess":
         return self
@@ -50,7 +52,7 @@ class ThisProcess(ThreadPoolExecutor):
 class DaskWorkers:
     """Workers of a cluster, which may come and go. A task whose worker is lost goes to another."""
 
-    here = False
+    here, coming = False, ()
 
     def __init__(self, client: Any, address: str):
         self._client = client
@@ -76,8 +78,8 @@ class DaskWorkers:
 
 
 class LocalWorkers:
-    """Local processes, started once, and only when there is enough work to pay for it; until then
-    this process computes. Several sweeps may share them, from several threads.
+    """Local processes, started once, and only when there is enough work to pay for it; until they
+    are there this process computes. Several sweeps may share them, from several threads.
 
     `later` is how many times the work of the sweep at hand is still to come after it.
     """
@@ -90,6 +92,8 @@ class LocalWorkers:
         self._opened, self._said = time.perf_counter(), False
         self._lock, self._stack = threading.Lock(), contextlib.ExitStack()
         self._pool: ThisProcess | DaskWorkers = self._stack.enter_context(ThisProcess(1))
+        self._thread = ThreadPoolExecutor(1)
+        self._starting: Future[DaskWorkers] | None = None
 
     def __str__(self) -> str:
         return str(self._count)
@@ -97,27 +101,36 @@ class LocalWorkers:
     def __enter__(self) -> "LocalWorkers":
         return self
 
-    def __exit__(self, *failure: Any) -> None:
-        self._stack.__exit__(*failure)
+    def __exit__(self, kind: type[BaseException] | None, *failure: Any) -> None:
+        self._thread.shutdown(wait=kind is not KeyboardInterrupt)
+        self._stack.__exit__(kind, *failure)
 
-    def expect(self, left: float, whole: float, show: bool) -> ThisProcess | DaskWorkers:
-        """Who computes the next tasks of a sweep, of which so many seconds of work are left."""
+    def expect(self, tasks: Tasks, show: bool) -> ThisProcess | DaskWorkers:
+        """Who computes the next tasks of a sweep."""
         with self._lock:
-            if not self._pool.here:
-                return self._pool
-            seconds = left + self._later * whole
-            if self._shared:
-                seconds += _AGAIN * (time.perf_counter() - self._opened)
-            saved = seconds * (1 - 1 / min(self._count, cores()))
-            if left and saved > _MARGIN * _START:
-                client = self._stack.enter_context(local(self._count))
-                self._pool = DaskWorkers(client, str(self))
-            elif show and not self._said:
-                work = f"about {duration(max(1.0, seconds))} of work"
-                why = "with workers it would take longer"
-                sys.stderr.write(f"learnscope: {work} stays in this process: {why}\n")
-                self._said = True
+            if self._starting is None:
+                seconds = tasks.left + self._later * tasks.all
+                if self._shared:
+                    seconds += _AGAIN * (time.perf_counter() - self._opened)
+                saved = seconds * (1 - 1 / min(self._count, cores()))
+                if tasks.left and saved > _MARGIN * _START:
+                    self._starting = self._thread.submit(self._started)
+                elif show and not self._said:
+                    work = f"about {duration(max(1.0, seconds))} of work"
+                    why = "with workers it would take longer"
+                    sys.stderr.write(f"learnscope: {work} stays in this process: {why}\n")
+                    self._said = True
+            if self._starting and (self._starting.done() or tasks.longest > _SHORT):
+                self._pool = self._starting.result()
             return self._pool
+
+    @property
+    def coming(self) -> tuple[Future[DaskWorkers], ...]:
+        """Workers that are being started."""
+        return (self._starting,) if self._starting and self._pool.here else ()
+
+    def _started(self) -> DaskWorkers:
+        return DaskWorkers(self._stack.enter_context(local(self._count)), str(self))
 
 
 Workers = ThisProcess | DaskWorkers | LocalWorkers
@@ -195,14 +208,13 @@ def local(count: int) -> Iterator[Any]:
             with distributed.Client(cluster, set_as_default=False) as client:
                 client.register_plugin(Pinned())  # for workers that are started again, too
                 yield client
-        except BaseException:
-            # As of Dask: connections will be lost. Nothing else is: only this process writes.
-            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+        finally:
+            # Closing takes Dask two seconds. Nothing is lost: only this process writes.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # connections will be lost
             for nanny in cluster.workers.values():
                 nanny.auto_restart = False
                 with contextlib.suppress(AttributeError, OSError):
                     os.kill(nanny.process.pid, signal.SIGKILL)
-            raise
 
 
 def _check_guard() -> None:

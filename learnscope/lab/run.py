@@ -9,23 +9,21 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from learnscope.engine.experiment import Experiment
+from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import DaskWorkers, ThisProcess, Workers, workers
 from learnscope.lab.progress import SweepProgress, duration
 from learnscope.lab.store.folder import Folder
-from learnscope.lab.store.results import MemoryResults
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
-from learnscope.lab.tasks import Tasks
-from learnscope.lab.worker import Done, work_all
+from learnscope.lab.worker import Done, Tasks, work_all
 from learnscope.part.code import commit, versions
-
-Results = MemoryResults | StoredResults
 
 
 def run(
@@ -64,8 +62,8 @@ def run(
     >>> ls.run(experiment, over={"data.noise": [0.1, 0.5]}, seeds=3, progress=False).loss.shape
     (2, 3, 21)
     """
-    settings = (coordinates, precision, store, cluster, progress)
-    data = run_quietly(experiment, over, seeds, *settings)
+    plan = Plan.of(experiment, over, seeds, coordinates, precision)
+    data = run_plan(plan, store, cluster, progress)
     if progress and report_of(data).reused:
         sys.stderr.write(f"learnscope: {report_of(data).reuse}\n")
     if progress and (rounding := at_floor(data)):
@@ -85,13 +83,11 @@ def at_floor(data: xr.Dataset) -> list[str]:
     ]  # fmt: skip
 
 
-def run_quietly(
-    experiment: Experiment, over: Over = None, seeds: Any = 1, coordinates: str = "auto",
-    precision: str = "float32", store: Any = None, cluster: Any = None, progress: bool = True,
-) -> xr.Dataset:  # fmt: skip
-    """`run`, without a word on what was stored before: for many calls in a row."""
+def run_plan(
+    plan: Plan, store: Any = None, cluster: Any = None, progress: bool = True
+) -> xr.Dataset:
+    """The dataset of a plan; the caller says what was reused."""
     started = time.perf_counter()
-    plan = Plan.of(experiment, over, seeds, coordinates, precision)
     results = MemoryResults(plan) if store is None else StoredResults(Folder(store), plan)
     report = Report(plan.runs, store=results.name)
     missing = results.missing()
@@ -158,6 +154,53 @@ def report_of(data: xr.Dataset) -> Report:
     return data.encoding.get("report") or Report()
 
 
+class MemoryResults:
+    """Room for all runs of a plan in this process's memory, filled block by block.
+
+    `StoredResults` has the same methods; `name` is how to find results again.
+    """
+
+    name: str | None = None
+    made = ""
+
+    def __init__(self, plan: Plan):
+        plan.check_fits(machine_memory(), "memory")
+        self.plan = plan
+        self._arrays = {
+            name: np.full(variable.shape, np.nan, variable.dtype)
+            for name, variable in plan.variables.items()
+        }
+
+    def missing(self) -> list[Block]:
+        """The blocks that are not there yet, in the order in which to compute them."""
+        return list(self.plan.blocks)
+
+    def known(self, block: Block) -> KnownRuns | None:
+        """The runs of a block that need not be computed; None if all of it is there by now."""
+        return self.plan.blank(block)
+
+    def checkpoint(self, block: Block) -> str | None:
+        """The file for checkpoints of a block, if there can be one."""
+
+    def put(self, block: Block, values: dict[str, np.ndarray], seconds: float) -> None:
+        """Store a whole block, which took so many seconds."""
+        for name, array in values.items():
+            self._arrays[name][block.region] = array
+
+    def log(self, session: dict[str, Any]) -> None:
+        """Note what a session did; memory keeps no log."""
+
+    def dataset(self) -> xr.Dataset:
+        """The labelled arrays."""
+        variables = self.plan.variables.items()
+        return self.plan.coords().assign(
+            {name: (v.dims, self._arrays[name], v.attributes) for name, v in variables}
+        )
+
+
+Results = MemoryResults | StoredResults
+
+
 def _fill(
     results: Results, missing: list[Block], crew: Workers, report: Report, show: bool
 ) -> None:
@@ -166,11 +209,13 @@ def _fill(
         filling = _Filling(results, Tasks(results.plan, missing), report, bar)
         try:
             while True:
-                filling.submit(crew.expect(filling.tasks.left, filling.tasks.all, show))
+                filling.submit(crew.expect(filling.tasks, show))
                 if not filling.running:
                     break
-                for future in wait(filling.running, return_when=FIRST_COMPLETED).done:
-                    filling.collect(future)
+                either: list[Future[Any]] = [*filling.running, *crew.coming]
+                for future in wait(either, return_when=FIRST_COMPLETED).done:
+                    if future in filling.running:
+                        filling.collect(future)
         except BaseException:
             bar.cancel()  # threads end with their segment
             for future in filling.running:

@@ -1,11 +1,11 @@
 """The geometry of a run: frames, Gaussian rows, rotations, fresh samples."""
 
 import learnscope.space.random as random
-from learnscope.space.columns import Columns
+from learnscope.space.columns import Columns, one_array, padded
 from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.space.fresh import FreshPatches
 
 __all__ = [
-    "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "chi",
-    "orthonormal", "random", "turn",
+    "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "chi", "one_array",
+    "orthonormal", "padded", "random", "turn",
 ]  # fmt: skip

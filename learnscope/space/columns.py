@@ -1,4 +1,6 @@
-"""`Columns`: patches with coordinates as the leading axis."""
+"""How patches are stored: by columns, or cut to the coordinates that they use."""
+
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -25,3 +27,16 @@ class Columns(eqx.Module):
             return jnp.moveaxis(node.values, 0, -1) if isinstance(node, Columns) else node
 
         return jax.tree.map(back, tree, is_leaf=lambda node: isinstance(node, Columns))
+
+
+def padded(vectors: Float[Array, "*shape width"], rank: int) -> Float[Array, "*shape rank"]:
+    """Vectors that were cut to the coordinates that they use, with all `rank` coordinates."""
+    return jnp.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, rank - vectors.shape[-1])])
+
+
+def one_array(
+    patches: Sequence[Float[Array, "n *patch width"]], rank: int
+) -> Float[Array, "n patch rank"]:
+    """Patches in several arrays, cut to different widths, as one array."""
+    whole = [padded(each, rank) for each in patches]
+    return jnp.concatenate([each.reshape(len(each), -1, rank) for each in whole], axis=1)

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.engine import coordinates, faults, size, trial
+from learnscope.engine import faults, size, trial
+from learnscope.engine.experiment import in_law, obstacle
 from learnscope.engine.one_run import draw
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.lab import Experiment
@@ -242,10 +243,10 @@ def _precise(experiment: Experiment) -> str | None:
 
 
 def _compressed(experiment: Experiment) -> Any:
-    reason = coordinates.obstacle(experiment, [float(experiment.data.dim)])
+    reason = obstacle(experiment, [float(experiment.data.dim)])
     if reason is not None:
         return None, f"runs in all coordinates: {reason}"
-    form = "compressed" if coordinates.in_law(experiment) else "rotate"
+    form = "compressed" if in_law(experiment) else "rotate"
     why = trial.objection(experiment, form)
     return (True, f"as {form}, by path and in law") if why is None else why
 

@@ -134,15 +134,11 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
 
 
 BAD_CHANGES = {
-    "net.width=-3": "PatchCNN.width = -3 is not allowed: it must be a whole number at least 1",
     "data.noise=0.1,nan": "SignalNoise.noise = nan is not allowed",
-    "steps=0": "Experiment.steps = 0 is not allowed",
     "data.niose=1": "did you mean 'noise'?",
-    "data.noise.level=1": "has no fields",
     "rule.rate=fast": "PerExamplePenalty.rate = 'fast' is not allowed",
     "noise": "write field=value",
     "rule.optimiser=adamm": "optimiser of optax",
-    "data.noise=0.1,0.1": "twice",
 }
 
 
@@ -156,10 +152,8 @@ BAD_CALLS = {
     ("run", "pegr.figure9"): "unknown figure of pegr 'figure9'",
     ("run", "pegr", "--scale", "huge"): "unknown scale 'huge'",
     ("run", "pegr", "--precision", "float16"): "float32, float64",
-    ("run", "pegr", "data.niose=1"): "did you mean 'noise'?",
     ("run", "pegr", "data.dim=400,500"): "cannot have several values",
     ("run", "pegr", "--seeds", "0"): "--seeds",
-    ("run", "pegr", "--seeds", "2147483648"): "too many seeds",
     ("run", "pegr.figure2", "data.noise=inf,[1]"): "SignalNoise.noise = inf",
     ("run", "kou.exponent", "data.dim=200"): "data.dim cannot be changed here",
     ("run", "input_structure.figure5", "data.relevant=200"): "Patterns.relevant = 200",
@@ -270,9 +264,6 @@ def test_a_boundary_from_a_file(call, file, tmp_path):
         (("at = 0.75", "at = 1.5"), "test_accuracy lies between 0 and 1"),
         (("at = 0.75", ""), "[boundary] lacks at"),
         (("at = 0.75", "at = 0.75\nwidth = 3"), "field of [boundary]"),
-        (("[50, 100]", "[]"), "'data.dim' has no values"),
-        (("[50, 100]", "[50, 50]"), "twice"),
-        (("[0.1, 30]", "[30, 0.1]"), "the range of 'data.signal'"),
     ],
 )
 def test_a_bad_boundary_is_one_sentence(refuse, file, change, words):
@@ -303,8 +294,9 @@ def test_long_sweeps_are_announced_or_need_a_yes(call, refuse, file, monkeypatch
     refuse("grid", "--seeds", 2**31, said="too many seeds")
 
 
-def test_ctrl_c_does_not_wait_for_workers(file, tmp_path):
-    """One box is stored soon; the others would take hours."""
+@pytest.mark.parametrize("how", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGTERM"])
+def test_ctrl_c_does_not_wait_for_workers(file, tmp_path, how):
+    """One box is stored soon; the others would take hours. Being ended is as good as Ctrl-C."""
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from learnscope.cli import main\nif __name__ == '__main__': main()\n"
@@ -312,15 +304,15 @@ def test_ctrl_c_does_not_wait_for_workers(file, tmp_path):
     (tmp_path / "main.py").write_text(code)
     words = ("steps=5,2000000000", "record.every=100000000", "--workers", "2", "--yes", "--quiet")
     command = [sys.executable, "main.py", "sweep", file, *words]
-    how = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-    child = subprocess.Popen(command, **how)
+    given = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    child = subprocess.Popen(command, **given)
     try:
         while not list(tmp_path.glob("learnscope-results/*/seconds/c/*/*")):
             assert child.poll() is None, child.communicate()
             time.sleep(0.05)
         time.sleep(2)
         start = time.monotonic()
-        os.killpg(child.pid, signal.SIGINT)
+        os.killpg(child.pid, getattr(signal, how))
         _, err = child.communicate(timeout=60)
         assert time.monotonic() - start < 4
     finally:

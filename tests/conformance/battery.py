@@ -13,7 +13,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Problem
-from learnscope.engine import coordinates
+from learnscope.engine.experiment import in_law, obstacle, room
 from learnscope.nets import Params
 from learnscope.part import AbstractPart, Allowed
 from learnscope.space import Frame
@@ -86,9 +86,9 @@ def finite(tree: Any) -> None:
 
 def chosen(experiment: ls.Experiment) -> str:
     """The coordinates that it runs in by itself."""
-    if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is not None:
+    if obstacle(experiment, [float(experiment.data.dim)]) is not None:
         return "ambient"
-    return "compressed" if coordinates.in_law(experiment) else "rotate"
+    return "compressed" if in_law(experiment) else "rotate"
 
 
 def ways(experiment: ls.Experiment) -> list[bool]:
@@ -99,8 +99,8 @@ def ways(experiment: ls.Experiment) -> list[bool]:
 def frame_of(experiment: ls.Experiment, compressed: bool) -> Frame | None:
     if not compressed:
         return None
-    room = coordinates.room(experiment, "compressed")
-    return Frame(jnp.asarray(float(experiment.data.dim)), room.rank, seen=room.seen, room=room.span)
+    held, dim = room(experiment, "compressed"), jnp.asarray(float(experiment.data.dim))
+    return Frame(dim, held.rank, seen=held.seen, room=held.span)
 
 
 def setting(slot: str, part: AbstractPart, compressed: bool) -> tuple[Problem, Params]:

@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Samples, joined, patch_gram, task_problem, with_gram
-from learnscope.engine import coordinates
+from learnscope.engine.experiment import obstacle
 from learnscope.space import Frame
 from tests.law import assert_law, assert_other_law
 from tests.small import drawn, experiment, quick, refused, tasks
@@ -119,10 +119,10 @@ def test_compressed_coordinates_have_the_same_law(dictionary):
 def test_the_dimension_is_only_a_number_and_task_features_may_repeat():
     """In any dimension the same program, as long as noise does not fill it."""
     setting = experiment(ls.rules.Pooled(rate=0.1), data=SMALL)
-    assert coordinates.obstacle(setting, [60.0, 1e6]) is None
+    assert obstacle(setting, [60.0, 1e6]) is None
     full = setting.replace("data.dictionary", 45)
-    assert "different numbers of coordinates" in coordinates.obstacle(full, [60.0, 1e6])
-    assert coordinates.obstacle(full, [60.0]) is None
+    assert "different numbers of coordinates" in obstacle(full, [60.0, 1e6])
+    assert obstacle(full, [60.0]) is None
     # Three features for eight tasks: all of the dictionary has coordinates.
     data = SMALL.replace("dictionary", 3).replace("tasks", 8)
     rows = np.asarray(drawn(data, frame=frame_of(data)).directions["task"])

@@ -11,7 +11,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import AbstractData
-from learnscope.engine.compile import compilations
+from learnscope.engine.program import compilations
 from learnscope.lab.blocks import Plan
 from learnscope.lab.sweep import axes
 from learnscope.probes import AbstractProbe, Output

@@ -23,8 +23,9 @@ def test_arrays_are_plain_in_any_coordinates(coordinates: str):
     np.testing.assert_allclose(carried, problem.train.y * setting.data.signal**2, rtol=1e-5)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("coordinates", ["ambient", "compressed"])
+@pytest.mark.parametrize(
+    ("coordinates", "precision"), [("ambient", "float32"), ("compressed", "float64")]
+)
 def test_a_trained_state_is_what_run_keeps(coordinates: str, precision: str):
     setting = experiment(PENALTY).replace("record", FINAL)
     settings = {"coordinates": coordinates, "precision": precision}

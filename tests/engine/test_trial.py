@@ -1,7 +1,5 @@
 """Compression is tried before it is used: users' parts for which it would be wrong, and ours."""
 
-import inspect
-import warnings
 from typing import Any, ClassVar
 
 import jax
@@ -11,13 +9,17 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import AbstractData, Frame, Fresh, Problem, Samples
-from learnscope.engine import coordinates, trial
+from learnscope.engine import trial
+from learnscope.engine.experiment import in_law, obstacle
+from learnscope.lab.blocks import Plan
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import LOSSES, AbstractGradientRule
 from learnscope.rules import optimiser as opt
 from tests.conformance.battery import of
 from tests.conformance.examples import experiment_with
+
+pytestmark = pytest.mark.usefixtures("tried")
 
 
 class _Own(AbstractGradientRule):
@@ -200,33 +202,37 @@ def test_what_compression_would_change_runs_in_all_coordinates(name: str):
     changes, sentence = WRONG[name]
     experiment = setting(**changes)
     with pytest.warns(UserWarning, match=sentence) as said:
-        result = ls.run(experiment, seeds=2)
+        plan = Plan.of(experiment, None, 2)
     assert "so the run uses all 1000 coordinates" in str(said[0].message)
-    assert result.attrs["coordinates_used"] == "ambient"
-    assert result.attrs["why_ambient"] in str(said[0].message)
-    # The right numbers: those of a run that was asked to be ambient.
-    asked = ls.run(experiment, seeds=2, coordinates="ambient")
-    for variable in asked.data_vars:
-        np.testing.assert_array_equal(result[variable], asked[variable])
+    assert plan.coordinates == "ambient" and plan.why_ambient in str(said[0].message)
     with pytest.raises(ls.BadInput, match=f"is not possible: .*({sentence})"):
         ls.run(experiment, coordinates="compressed")
 
 
+def test_such_a_run_has_the_right_numbers():
+    """Those of a run that was asked to be ambient; it says why."""
+    changes, sentence = WRONG["sign of the gradient"]
+    asked = ls.run(setting(**changes), seeds=2, coordinates="ambient")
+    with pytest.warns(UserWarning, match=sentence):
+        result = ls.run(setting(**changes), seeds=2)
+    assert result.attrs["coordinates_used"] == "ambient"
+    assert result.attrs["why_ambient"] == sentence
+    for variable in asked.data_vars:
+        np.testing.assert_array_equal(result[variable], asked[variable])
+
+
 def test_a_number_that_is_zero_at_first_is_tried_where_it_is_swept():
     experiment = setting(rule=Lasso(weight=0.0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ls.run(experiment).attrs["coordinates_used"] == "compressed"
+    assert Plan.of(experiment).coordinates == "compressed"
     with pytest.warns(UserWarning, match="Lasso moved differently"):
-        swept = ls.run(experiment, over={"rule.weight": [0.0, 0.3]})
-    assert swept.attrs["coordinates_used"] == "ambient"
+        swept = Plan.of(experiment, {"rule.weight": [0.0, 0.3]})
+    assert swept.coordinates == "ambient"
 
 
 def test_parts_that_are_right_are_compressed():
     for changes in ({"data": Skeleton()}, {"rule": ls.rules.FullPenalty(rate=0.1, weight=0.2)}):
-        result = ls.run(setting(**changes))
-        assert result.attrs["coordinates_used"] == "compressed"
-        assert "why_ambient" not in result.attrs
+        plan = Plan.of(setting(**changes))
+        assert plan.coordinates == "compressed" and plan.why_ambient is None
 
 
 def claimed() -> list:
@@ -234,7 +240,7 @@ def claimed() -> list:
     cases = []
     for case in of("data", "net", "rule", "probes", later=True, deep=True):
         experiment = experiment_with(*case.values)
-        if coordinates.obstacle(experiment, [float(experiment.data.dim)]) is None:
+        if obstacle(experiment, [float(experiment.data.dim)]) is None:
             later = case.values[0] in ("net", "probes")  # others have most of what they compile
             marks = pytest.mark.slow if later else case.marks
             cases.append(pytest.param(experiment, id=case.id, marks=marks))
@@ -243,8 +249,8 @@ def claimed() -> list:
 
 @pytest.mark.parametrize("experiment", claimed())
 def test_every_part_that_claims_compression_passes_the_trial(experiment):
-    form = "compressed" if coordinates.in_law(experiment) else "rotate"
-    assert inspect.unwrap(trial.objection)(experiment, form) is None
+    form = "compressed" if in_law(experiment) else "rotate"
+    assert trial.objection(experiment, form) is None
 
 
 class Normalised(_Own):

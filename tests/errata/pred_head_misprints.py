@@ -8,12 +8,10 @@ module.
 
 import functools
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import StrongWeak
 from learnscope.papers.pred_head.parts.population_law import Law
-from learnscope.papers.pred_head.theory.closed_forms import loss
 from tests.errata.pred_head_terms import paper_terms
 
 
@@ -34,15 +32,3 @@ def fading(law: Law, overlaps: Float[Array, "2 2"], phi: Float[Array, "2"]) -> F
     squares = overlaps**6
     both = squares[0, 0] * squares[1, 1] + squares[1, 0] * squares[0, 1]
     return law.across[0] * law.within[1] * phi * both
-
-
-def squared_distance(law: Law, overlaps: Array, gram: Array, head: Array) -> Float[Array, ""]:
-    """(3.3): the mean of |F - G|^2 as m - sum corr, half of what it is."""
-    return loss(law, overlaps, gram, head)
-
-
-def second_phase(
-    head: Float[Array, "time 2 2"], noise: Float[Array, "time 2"], dim: float
-) -> Float[Array, " time"]:
-    """(C.1): when R_2 < |E_12| / log d, where the proof speaks of E_21."""
-    return noise[:, 1] < jnp.abs(head[:, 0, 1]) / jnp.log(dim)

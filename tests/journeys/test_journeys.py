@@ -207,12 +207,11 @@ def test_a_notebook_on_workers(folder: Path, sharp: str):
 
 def test_the_command_line_runs_parts_of_a_file(folder: Path, sharp: str):
     assert sweep(folder, "sharp.toml", "--parts", "rules.py") == (sharp, 4)
-    # The file that names its parts is the same sweep.
-    assert sweep(folder, "named.toml") == (sharp, 0)
 
 
 @pytest.mark.slow
 def test_the_command_line_on_workers_and_with_arrays(folder: Path, sharp: str):
+    """The file that names its parts is the same sweep (`tests/cli/test_parts.py`)."""
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     assert sweep(folder, "named.toml", "--workers", "2", "--store", "none") == (sharp, 4)
     (folder / "arrays.toml").write_text('parts = ["rules.py"]\n' + users.ARRAYS)
@@ -229,8 +228,8 @@ def test_the_command_line_checks_parts_of_a_file(folder: Path):
 
 
 def test_workers_need_a_guard_and_say_so(folder: Path):
-    (folder / "bare.py").write_text(users.PARTS + users.STUDY + "sharp(cluster=2)\n")
+    (folder / "bare.py").write_text(users.USES + "watched(cluster=2)\n")
     _, said = python(folder, "bare.py", code=1)
-    line = len((users.PARTS + users.STUDY).splitlines()) + 1
+    line = len(users.USES.splitlines()) + 1
     assert f"line {line} of bare.py starts worker processes" in said.splitlines()[-1]
     assert '`if __name__ == "__main__":`' in said

@@ -17,7 +17,7 @@ OVERS = [
 
 
 @pytest.mark.parametrize("over", OVERS)
-@pytest.mark.parametrize("seeds", [1, 7, 40])
+@pytest.mark.parametrize("seeds", [1, 40])
 def test_blocks_cover_every_run_once(over, seeds):
     plan = Plan.of(SETTING, over, seeds, "auto", "float32")
     count = np.zeros(plan.shape, int)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.engine.compile import compilations
+from learnscope.engine.program import compilations
 from learnscope.probes import AbstractProbe, Output
 from tests import small
 from tests.small import DESCENT, refused
@@ -90,12 +90,13 @@ def test_all_rounds_share_a_program():
     assert len(compilations()) == before
 
 
-def test_a_store_makes_it_a_matter_of_reading(tmp_path, found):
-    first = boundary(store=tmp_path / "s")
+def test_a_store_makes_it_a_matter_of_reading(tmp_path):
+    few = {"y": {"data.dim": [100, 1000]}, "seeds": 3, "tolerance": 0.3}
+    first = boundary(store=tmp_path / "s", **few)
     before = {f: f.stat().st_mtime_ns for f in (tmp_path / "s").rglob("c/**/*") if f.is_file()}
-    second = boundary(store=tmp_path / "s")
+    second = boundary(store=tmp_path / "s", **few)
     assert {f: f.stat().st_mtime_ns for f in before} == before
-    assert first.equals(second) and first.equals(found)
+    assert first.equals(second) and first.equals(boundary(**few))
 
 
 def test_never_and_several_crossings_are_reported():
@@ -109,7 +110,7 @@ def test_never_and_several_crossings_are_reported():
 def test_fields_that_change_together_names_alone_and_whole_numbers():
     found = boundary(y=ls.zipped({"data.dim": [100, 10_000], "rule.rate": [0.1, 0.001]}), seeds=3)
     assert found["rule.rate"].dims == ("dim",)
-    alone = boundary(x="data.signal", y="data.dim", seeds=3)
+    alone = boundary(x="data.signal", y="data.dim", seeds=3, tolerance=0.1)
     assert alone.dim.values.tolist() == [100 * 2**k for k in range(8)]
     # The other way round: at signal 2, the dimension at which the ramp falls through 1/2 is 256.
     found = boundary(x={"data.dim": (20, 5000)}, y={"data.signal": [2.0, 3.0]}, seeds=20)
@@ -120,22 +121,17 @@ def test_fields_that_change_together_names_alone_and_whole_numbers():
 
 BAD = [
     ({"at": 1.5}, "at = 1.5 is not allowed: ramp lies between 0 and 1"),
-    ({"at": 1.0}, "ramp lies between 0 and 1"),
     ({"at": float("nan")}, "at = nan is not allowed"),
     ({"of": "tset_accuracy"}, "the experiment's probes record"),
     ({"of": "gamma"}, "it must be one number per run"),
     ({"x": {"data.signal": (2, 1)}}, "the range of 'data.signal'"),
-    ({"x": {"data.signal": (1, float("inf"))}}, "the range of 'data.signal'"),
     ({"x": {"data.sginal": (1, 2)}}, "sginal"),
     ({"x": {"net.width": (1, 2)}}, "it must be a number that can be swept"),
     ({"x": 3}, "x = 3 is not allowed"),
     ({"y": {"data.dim": []}}, "'data.dim' has no values"),
-    ({"y": {"data.dim": [100, 100]}}, "has the value 100 twice"),
     ({"y": {"data.dim": [100], "data.noise": [1.0]}}, "y must be one field"),
     ({"y": {"data.signal": [1, 2]}}, "cannot be both x and y"),
-    ({"seeds": 0}, "seeds = 0"),
     ({"tolerance": 0}, "tolerance = 0 is not allowed"),
-    ({"level": 1.0}, "level = 1.0 is not allowed"),
 ]
 
 

@@ -103,13 +103,6 @@ def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
         assert not any(path_in(tmp_path).parent.iterdir())
 
 
-def test_a_checkpoint_of_double_precision_is_exact(tmp_path, float64):
-    state = {"params": jnp.linspace(0, 1, 7, dtype=np.float64) / 3}
-    file = Checkpoint(path_in(tmp_path), every=0.0)
-    file.offer(1, state, [])
-    assert_same(leaves(file.load(state)[1]), leaves(state))
-
-
 def test_a_checkpoint_is_kept_only_so_often(tmp_path, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("learnscope.lab.checkpoint.time.monotonic", lambda: now[0])
@@ -221,18 +214,6 @@ def test_a_stored_run_that_was_killed_continues(tmp_path, segments):
     assert report.computed == 1
     assert not list(tmp_path.glob(".checkpoints/*/*"))
     xr.testing.assert_identical(stored, run(experiment(batch=2)))
-
-
-def test_a_stored_run_with_a_bad_checkpoint_starts_anew(tmp_path, segments):
-    expected, report = reported(experiment(batch=2), store=tmp_path / "one")
-    assert segments.count == SEGMENTS
-    path = tmp_path / "two" / ".checkpoints" / report.store / "0.npz"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"not a checkpoint")
-    stored, _ = reported(experiment(batch=2), store=tmp_path / "two")
-    assert segments.count == 2 * SEGMENTS
-    assert not path.exists()
-    xr.testing.assert_identical(stored, expected)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import xarray as xr
 import learnscope as ls
 from learnscope.engine import size
 from learnscope.lab import cluster as here
-from learnscope.lab import tasks
+from learnscope.lab import worker
 from learnscope.lab.blocks import Plan
 from learnscope.lab.cluster import DaskWorkers, LocalWorkers, local, workers
 from learnscope.lab.worker import work_all
@@ -95,7 +96,7 @@ def test_small_work_stays_in_this_process_and_says_so(started, sent, alone, caps
 
 
 def test_large_work_goes_to_workers(started, sent, alone, monkeypatch, capsys):
-    monkeypatch.setattr(tasks, "_STEP", 0.1)
+    monkeypatch.setattr(size, "LIMITS", size.Limits(step=0.1))
     found = ls.run(experiment(), OVER, 4, cluster=2)
     assert started == [2] and sent and capsys.readouterr().err == ""
     xr.testing.assert_identical(found, alone)
@@ -103,10 +104,10 @@ def test_large_work_goes_to_workers(started, sent, alone, monkeypatch, capsys):
 
 def test_work_that_turns_out_large_goes_to_workers(started, sent, alone, monkeypatch):
     """As soon as a block without compiling has shown it."""
-    monkeypatch.setattr(tasks, "_SPEED", 1e30)
-    for name in ("_STEP", "_BLOCK"):  # so little that any clock shows more
-        monkeypatch.setattr(tasks, name, 1e-9)
-    monkeypatch.setattr(tasks, "_PROGRAM", 0.0)
+    # So little that any clock shows more.
+    monkeypatch.setattr(size, "LIMITS", size.Limits(speed=1e30, step=1e-9))
+    monkeypatch.setattr(worker, "_BLOCK", 1e-9)
+    monkeypatch.setattr(worker, "_PROGRAM", 0.0)
     monkeypatch.setattr(here, "_START", 0.01)
     xr.testing.assert_identical(swept(experiment(), cluster=2), alone)
     assert started == [2] and 0 < sum(sent) < len(Plan.of(experiment(), OVER, 4).blocks)
@@ -132,9 +133,33 @@ def test_a_client_of_the_user_is_always_used(client, started, sent, capsys):
 def test_workers_start_when_what_they_save_pays(started, left, whole, later, spent, pays):
     with LocalWorkers(2, shared=True, later=later) as pool:
         pool._opened -= spent
-        for _ in range(3):
-            assert pool.expect(left, whole, False).here != pays
+        for longest in (0.1, 0.1, 10.0):  # which one does not begin before they are there
+            found = pool.expect(SimpleNamespace(left=left, all=whole, longest=longest), False)
+        assert found.here != pays
     assert started == [2] * pays
+
+
+def test_this_process_computes_while_workers_start(started, sent, alone, monkeypatch):
+    """A block that they wait for is computed here: they are there when it is."""
+    blocks, computed, counted = [], threading.Event(), here.local
+
+    @contextlib.contextmanager
+    def slow(count):
+        assert computed.wait(60)
+        with counted(count) as client:
+            yield client
+
+    def submit(self, function, work, *more):
+        blocks.append(len(work))
+        future = ThreadPoolExecutor.submit(self, function, work, *more)
+        future.add_done_callback(lambda _: computed.set())
+        return future
+
+    monkeypatch.setattr(here, "local", slow)
+    monkeypatch.setattr(here.ThisProcess, "submit", submit)
+    monkeypatch.setattr(here, "_START", 0.01)
+    xr.testing.assert_identical(swept(experiment(), cluster=2), alone)
+    assert started == [2] and sent and blocks
 
 
 def bounded(**more):

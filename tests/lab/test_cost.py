@@ -1,5 +1,6 @@
 """What cannot be done is refused in one sentence, before anything is allocated or stored."""
 
+import importlib
 import itertools
 import time
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import learnscope as ls
 from learnscope.cli import cost
 from learnscope.engine import size
 from learnscope.lab.blocks import Plan
-from learnscope.lab.store import results, writer
+from learnscope.lab.store import writer
 from learnscope.lab.worker import compute
 from tests.small import NOISE, experiment, refused, reported
 
@@ -39,7 +40,8 @@ def test_results_beyond_memory_or_disk(monkeypatch, tmp_path):
     assert not new.exists()
     # What is stored needs no more room.
     reported(experiment(), NOISE, seeds=2, store=tmp_path / "stored")
-    monkeypatch.setattr(results, "machine_memory", lambda: 10)
+    running = importlib.import_module("learnscope.lab.run")  # lab.run is the function
+    monkeypatch.setattr(running, "machine_memory", lambda: 10)
     refused(lambda: reported(experiment(), NOISE, seeds=2), match=words + "memory")
 
 

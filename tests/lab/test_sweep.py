@@ -26,19 +26,14 @@ def nothing_runs(monkeypatch):
 BAD = [
     ({"data.niose": [1]}, "unknown field of SignalNoise 'niose'; did you mean 'noise'?"),
     ({"dta.noise": [1]}, "unknown field of Experiment 'dta'; did you mean 'data'?"),
-    ({"": [1]}, "unknown field of Experiment ''"),
     ({"data.noise.x": [1]}, "'data.noise.x' is not a field: noise = 0.5 has no fields."),
     ({"probes.loss": [1]}, "unknown entry of probes 'loss'. Allowed: 0"),
     ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
     ({"data.noise": []}, "the axis 'data.noise' has no values."),
     ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),
-    ({"data.noise": "0.5"}, "the axis 'data.noise' = '0.5' is not allowed: it must be a list"),
-    ({"data.noise": np.array(0.3)}, "the axis 'data.noise' = array(0.3) is not allowed"),
     ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1.0 twice."),
     ({"rule": [EACH, EACH]}, "the axis 'rule' has the value PerExamplePenalty("),
     ({"data.noise": [0.1, math.nan]}, "SignalNoise.noise = nan is not allowed"),
-    ({"data.noise": [None]}, "SignalNoise.noise = None is not allowed"),
-    ({"data.noise": np.ones((1, 2))}, "SignalNoise.noise = array([1., 1.]) is not allowed"),
     ({"net.width": [2, -1]}, "PatchCNN.width = -1 is not allowed"),
     ({"steps": [5, 0]}, "Experiment.steps = 0 is not allowed"),
     ({"rule": ["GradientDescent"]}, "Experiment.rule = 'GradientDescent' is not allowed"),
@@ -49,8 +44,6 @@ BAD = [
     ([ls.zipped({"data.noise": [1.0, 2.0]}, name="first"), {"data.noise": [3.0]}],
      "the field 'data.noise' is on two axes"),
     (3, "over = 3 is not allowed: it must map dotted fields to values."),
-    ("data.noise", "over = 'data.noise' is not allowed"),
-    ({3: [1]}, "the axis 3 is not allowed"),
 ]  # fmt: skip
 
 
@@ -74,7 +67,6 @@ def test_an_axis_is_not_named_like_what_is_recorded(name):
         ({"a": [1, 1], "b": [2, 2]}, "the axis 'a, b' has the value 1, 2 twice."),
         ({"a": []}, "the axis 'a' has no values."),
         ([1, 2], "zipped"),
-        ("data.noise", "zipped"),
     ],
 )
 def test_bad_zips(fields, message):

@@ -1,17 +1,23 @@
 """What goes to a worker together, and how long it is expected to take."""
 
+import functools
+
 import pytest
 
 from learnscope.engine import size
 from learnscope.lab.blocks import Plan
-from learnscope.lab.tasks import Tasks
-from learnscope.lab.worker import Done
+from learnscope.lab.worker import Done, Tasks
 from tests.small import experiment
 
 
-def tasks(steps=100, widths=(2, 3), noises=4000):
+@functools.cache
+def planned(steps, widths, noises):
     over = {"net.width": list(widths), "data.noise": [0.1 + 0.001 * i for i in range(noises)]}
-    plan = Plan.of(experiment(steps=steps), over, 10)
+    return Plan.of(experiment(steps=steps), over, 10)
+
+
+def tasks(steps=100, widths=(2, 3), noises=4000):
+    plan = planned(steps, tuple(widths), noises)
     return Tasks(plan, list(plan.blocks)), len(plan.blocks)
 
 

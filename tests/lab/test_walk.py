@@ -10,8 +10,7 @@ from tests.small import NOISE, experiment, run
 PACKAGE = Path(ls.__file__).parent
 ROOMS = tuple(str(PACKAGE / room) for room in ("engine", "lab"))
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
-MOST = 15  # in two rooms, beside `experiment.py`, which defines what is run
-MOST_IN_LAB = 12
+MOST = 12  # in two rooms, beside `experiment.py`, which defines what is run
 
 
 def test_one_run_visits_few_modules():
@@ -33,7 +32,5 @@ def test_one_run_visits_few_modules():
         threading.setprofile(None)
     assert {"run.py", "worker.py", "train.py"} <= visited
     assert len(visited - {"experiment.py"}) <= MOST, sorted(visited)
-    in_lab = {name for name in visited if (PACKAGE / "lab" / name).is_file()}
-    assert len(in_lab) <= MOST_IN_LAB, sorted(in_lab)
     walk = PAGE.read_text()
     assert not [name for name in visited if f"`{name}`" not in walk]

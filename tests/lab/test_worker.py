@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.engine import coordinates
+from learnscope.engine.experiment import obstacle
 from learnscope.lab import worker
 from learnscope.lab.blocks import Plan
 from tests.lab.test_cluster import experiment
@@ -58,7 +58,7 @@ def test_a_block_that_always_fails_ends_in_a_sentence(monkeypatch, tmp_path):
 def test_one_worker_of_several_threads_finishes_several_programs():
     """Two programs at a time can wait for each other for ever: one runs at a time in a process."""
     distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-    over, found = {"net.width": [1, 2, 3, 4], "data.noise": [0.1, 1.0]}, []
+    over, found = {"net.width": [1, 2, 3], "data.noise": [0.1, 1.0]}, []
     one = {"n_workers": 1, "threads_per_worker": 4, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(**one) as cluster,
@@ -95,4 +95,4 @@ def test_the_dimension_of_a_wrapped_model_is_seen():
         for data, path in ((inner, "data.dim"), (wrapped, "data.data.dim")):
             setting = experiment().replace("data", data)
             assert Plan.of(setting, {path: dims}, 1, "auto", "float32").coordinates == right, path
-    assert coordinates.obstacle(setting, [4.0, 1000.0]) is not None
+    assert obstacle(setting, [4.0, 1000.0]) is not None

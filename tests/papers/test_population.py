@@ -1,6 +1,5 @@
 """Exact gradients of the first two steps against enumeration, lattices and samples."""
 
-import importlib
 import math
 
 import equinox as eqx
@@ -15,8 +14,6 @@ from learnscope.papers.input_structure.theory.population import checked
 from tests.data.test_patterns import CASES, every
 from tests.papers.pattern_models import by_enumeration, neurons, parts, patterns, smoothed
 from tests.small import refused, signals
-
-POINTS = importlib.import_module("learnscope.papers.input_structure.theory.points")
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -130,26 +127,6 @@ def test_quadrature_has_converged(model, scale, noise):
         np.testing.assert_allclose(mine, finer, rtol=0, atol=2e-14)
 
 
-def test_blocks_change_nothing(monkeypatch):
-    model = patterns(30, 5, background=0.2)
-    start = neurons(model, 7)
-    whole = theory.population_gradient(model, *start, 0.04)
-    for points in (1, 10, 150):
-        monkeypatch.setattr(POINTS, "_POINTS", points)
-        parts = theory.population_gradient(model, *start, 0.04)
-        for name in vars(whole):
-            np.testing.assert_allclose(parts[name], whole[name], rtol=0, atol=1e-15)
-
-
-def test_points_that_are_left_out_do_not_matter(monkeypatch):
-    model = patterns(background=0.3)
-    law, (q, bias, _) = theory.exact_law(model), neurons(model, 3)
-    few = theory.expectations(law, q, bias, 0.04, law.signs)
-    monkeypatch.setattr(POINTS, "_NOTHING", 0.0)
-    for mine, full in zip(few, theory.expectations(law, q, bias, 0.04, law.signs), strict=True):
-        np.testing.assert_allclose(mine, full, rtol=0, atol=1e-15)
-
-
 class Means:
     """Means of values that come in parts, and their standard errors."""
 
@@ -169,25 +146,6 @@ class Means:
     def variance(self):
         """Of the mean."""
         return np.maximum(self.squares / self.size - self.mean() ** 2, 0) / self.size
-
-
-def test_gradient_by_a_million_samples():
-    """204 numbers within 6 standard errors: fails by chance once in 2,000,000 runs."""
-    model = patterns(background=0.2, negative=0.6)
-    law, (q, bias, _) = theory.exact_law(model), neurons(model, 2)
-    draw, found = jax.jit(lambda key: model.law().draw(key, 50_000)), [Means() for _ in range(3)]
-    for key in jax.random.split(jax.random.key(3), 20):
-        there, y = (np.asarray(each, float) for each in draw(key))
-        x = (there - law.mean) / law.scale
-        value, slope = (y[:, None] * each for each in smoothed(x @ q.T + bias, 0.04))
-        for means, values in zip(found, (value, slope), strict=False):
-            means.add(values)
-        found[2].add(slope, x)
-    exact = theory.expectations(law, q, bias, 0.04, law.signs)
-    for means, expected in zip(found, exact, strict=True):
-        off = abs(means.mean() - expected.reshape(2, -1)) / np.sqrt(means.variance())
-        assert (off < 6).all()
-        assert off.mean() > 0.1  # standard errors, not more
 
 
 def descended(model, params, rate, kept, noise, weighted):

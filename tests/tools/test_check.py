@@ -12,6 +12,8 @@ from learnscope.probes import AbstractProbe, Output
 from tests.engine.test_trial import WRONG, setting
 from tests.small import refused
 
+pytestmark = pytest.mark.usefixtures("tried")
+
 
 class Impure(ls.rules.GradientDescent):
     """Draws from Python's own generator."""

@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 import zipfile
 from functools import partial
 
@@ -62,17 +60,6 @@ def test_a_large_matrix_is_not_written(call, tmp_path, monkeypatch):
     assert "correlation" not in read and read["units"] == 6
 
 
-@pytest.mark.parametrize(
-    "x", [np.ones((20, 3)), np.ones((2, 1)), units(), units(4), units()[:, [1, 3]]]
-)
-def test_the_exit_code_is_0_whatever_the_verdict(call, tmp_path, x):
-    np.save(tmp_path / "z.npy", x)
-    code, out, err = call("z.npy", "--out", "results")
-    assert (code, err) == (0, "")
-    assert f"verdict           {collapse_report(x).verdict}: " in out
-    assert names_in(tmp_path / "results") == NAMES
-
-
 def test_which_array_of_an_npz(call, refuse, tmp_path):
     x = units()
     np.savez(tmp_path / "one.npz", anything=x)
@@ -109,23 +96,18 @@ def test_thresholds(call, refuse, tmp_path):
 
 BAD_CALLS = {
     ("missing.npy",): "missing.npy cannot be read: No such file or directory.",
-    ("missing.npz",): "missing.npz cannot be read: No such file or directory.",
     ("folder.npy",): "folder.npy cannot be read: Is a directory.",
     ("notes.txt",): "notes.txt is not allowed: it must be a .npy or .npz file.",
     ("empty.npy",): "empty.npy is not a whole .npy file",
-    ("text.npy",): "text.npy is not a whole .npy file",
     ("pickle.npy",): "pickle.npy is not a whole .npy file",
     ("header.npy",): "header.npy is not a whole .npy file",
     ("short.npy",): "short.npy is damaged: its size is not what its header says.",
-    ("long.npy",): "long.npy is damaged",
     ("objects.npy",): "objects.npy holds Python objects, which are never unpickled",
     ("objects.npz",): "'z' of objects.npz holds Python objects, which are never unpickled",
     ("short.npz",): "short.npz is not a whole .npz file",
     ("none.npz",): "none.npz has 0 arrays: --array names one; arrays there: none.",
     ("nan.npy",): "representations[2, 1] is nan: entries must be finite numbers",
     ("good.npy", "--array", "z"): "--array is for .npz files: good.npy has one array",
-    ("good.npy", "--dead", "x"): "--dead",
-    (): "FILE",
 }
 
 
@@ -157,17 +139,6 @@ def test_an_output_folder_that_cannot_be_written(refuse, tmp_path):
     (tmp_path / "occupied").write_text("a file")
     refuse("z.npy", "--out", "occupied/results", said="cannot be written")
     assert (tmp_path / "occupied").read_text() == "a file"
-
-
-def test_help_stays_light():
-    code = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom learnscope.cli import app\n"
-        "said = CliRunner().invoke(app, ['collapse', '--help']).output\n"
-        "assert 'collapsed' in said, said\n"
-        "print(any(name in sys.modules for name in ('jax', 'numpy', 'matplotlib', 'PIL')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
 
 
 def test_copies_stand_together():

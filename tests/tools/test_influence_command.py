@@ -122,8 +122,6 @@ BAD_CALLS = {
     ("missing.npz",): "missing.npz cannot be read",
     ("notes.txt",): "must be .npz, .csv or .csv.gz, or a folder",
     ("broken.npz",): "not a whole .npz file",
-    ("nan.npz",): "image 2 (class 1) has a pixel nan",
-    ("words.csv",): "line 2, column 'a': 'x' is not a finite number",
     ("--label", "y"): "the bundled digits have their labels",
     ("--top", "0"): "--top",
     ("--top", "21"): "--top",
@@ -134,10 +132,6 @@ BAD_CALLS = {
 def test_bad_calls_get_one_sentence(refuse, tmp_path, words):
     (tmp_path / "notes.txt").write_text("y,a\n")
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04")
-    (tmp_path / "words.csv").write_text("y,a\n1,x\n")
-    images = np.ones((4, 3))
-    images[2, 1] = np.nan
-    np.savez(tmp_path / "nan.npz", x=images, y=np.ones(4, int))
     refuse(*words, "--out", "results", said=BAD_CALLS[words])
 
 
@@ -184,13 +178,6 @@ def drawn(folder, data):
         figure.savefig(folder / "figure.png")
         plt.close(figure)
     return summary(data, scores)
-
-
-@pytest.mark.parametrize("classes", [1, 200])
-def test_any_number_of_classes(classes, tmp_path):
-    images = np.random.default_rng(0).normal(size=(3 * classes, 4))
-    told = drawn(tmp_path, Labelled(images, np.repeat(np.arange(classes), 3), "set"))
-    assert len(told.splitlines()) == (1 + classes if classes <= 30 else 32)
 
 
 def test_names_are_not_mathematics_and_constant_classes_can_be_drawn(tmp_path):

@@ -196,14 +196,10 @@ BAD_CSV = {
     "long": ("y,a,b\n1,2,3,4\n", ["line 2, has 4 cells"]),
     "word": ("y,a,b\n1,2,3\n1,2,blue\n", ["line 3, column 'b': 'blue' is not a finite number"]),
     "void": ("y,a,b\n1,,3\n", ["line 2, column 'a': an empty cell"]),
-    "nan": ("y,a,b\n1,nan,3\n", ["column 'a': 'nan'"]),
     "infinite": ("y,a,b\n1,2,-inf\n", ["column 'b': '-inf'"]),
-    "overflow": ("y,a,b\n1,2,1e999\n", ["column 'b': '1e999'"]),
     "missing": ("y,a\n0,1\n ,2\n", ["line 3, column 'y': the label is missing"]),
-    "missing nan": ("y,a\nNaN,1\n", ["label is missing"]),
     "quote": ('y,a\n1,"2\n3,4\n', ["not valid CSV"]),
     "latin": ("y,a\nä,1\n".encode("latin-1"), ["not UTF-8"]),
-    "binary": (bytes(range(256)) * 9, ["set.csv"]),
     "after quotes": ('y,a\n"two\nlines",1\nx,?\n', ["line 4, column 'a'"]),
 }
 
@@ -260,11 +256,3 @@ def test_a_million_columns(tmp_path):
     exact = (products**2).sum() / 3**2 - ((rest @ rest.T) ** 2).sum() / 2**2
     np.testing.assert_allclose(scores[0], exact, rtol=1e-10)
     refused(path, "p0, p1, ", "... (1000001 in all)", label="kind")
-
-
-def test_other_places(tmp_path):
-    refused(tmp_path / "missing.npz", "missing.npz cannot be read: there is no such file")
-    (tmp_path / "empty").mkdir()
-    refused(tmp_path / "empty", "no class folders")
-    (tmp_path / "set.txt").write_text("y,a\n1,2\n")
-    refused(tmp_path / "set.txt", "must be .npz, .csv or .csv.gz, or a folder of class folders")

@@ -25,7 +25,6 @@ from learnscope.lab.blocks import Block, KnownRuns, Plan, Variable
 from learnscope.lab.store import identity
 from learnscope.lab.store.checked import MARK, Damaged, digest
 from learnscope.lab.store.folder import FORMAT, Folder, Stored
-from learnscope.lab.store.results import check_fits
 from learnscope.lab.store.reuse import reusable
 
 _CREATING = threading.Lock()
@@ -125,7 +124,7 @@ class StoredResults:
         if self.folder.is_local:
             place = Path(self.folder.path())
             disk = next(path for path in (place, *place.parents) if path.exists())
-            check_fits(self.plan, shutil.disk_usage(disk).free, self.folder.url)
+            self.plan.check_fits(shutil.disk_usage(disk).free, self.folder.url)
         plan, labels, held = self.plan, self.plan.coords(), {}
         note = {"long_name": "computing time, shared by the runs of a block", "units": "s"}
         mark = Variable(plan.dims, plan.shape, "float64", note)

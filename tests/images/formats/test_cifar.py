@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.images.formats import cifar
 from learnscope.images.formats.pickled import read_pickle
-from tests.images.formats import files
 from tests.images.formats.files import assert_loaded, cifar_bytes, official_pickle, pictures, write
 from tests.small import refused
 
@@ -83,18 +81,6 @@ def test_malformed_binary(tmp_path, data, words, packed):
     write_ten(tmp_path, packed=packed)
     write(tmp_path / "cifar-10-batches-bin" / "data_batch_3.bin", data, packed)
     refused(lambda: ls.data.load_images("cifar10", tmp_path), words, "data_batch_3.bin")
-
-
-def test_gzip_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr(cifar, "_MOST", 100)
-    write_ten(tmp_path, packed=True)
-    path = tmp_path / "cifar-10-batches-bin" / "data_batch_2.bin"
-    write(path, bytes(20 * 2**20), packed=True)
-    with files.little_memory():
-        refused(lambda: load("cifar10", tmp_path), "too large for CIFAR batch")
-    path = path.with_name(path.name + ".gz")
-    path.write_bytes(path.read_bytes()[:1000])
-    refused(lambda: load("cifar10", tmp_path), "CIFAR batch")
 
 
 class Runs(str):
@@ -173,9 +159,6 @@ def test_malformed_pickles(tmp_path, data, words):
         ({"data": pictures(1, 3071), "labels": [1]}, "(1, 3071)"),
         ({"data": pictures(2, 3072), "labels": [1]}, "1 labels for 2 images"),
         ({"data": pictures(1, 3072), "labels": [10]}, "labels go from 0 to 9"),
-        ({"data": pictures(1, 3072), "labels": [-1]}, "labels go from 0 to 9"),
-        ({"data": pictures(1, 3072), "labels": [2**70]}, "from 0 to 9"),
-        ({"data": pictures(1, 3072), "labels": ["1"]}, "whole numbers"),
         ({"data": pictures(1, 3072), "labels": np.ones((1, 1), int)}, "one whole number"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from learnscope.engine import trial
+from learnscope.engine.experiment import Keyed
 from learnscope.engine.size import run_size
 from learnscope.errors import BadInput, unknown
 from learnscope.evidence.preset import Preset
@@ -116,19 +117,11 @@ def with_probes(experiment: Experiment, probes: Iterable[Any], **others: Any) ->
 
 def misfit(experiment: Experiment) -> str | None:
     """Why parts do not fit together, in a sentence; None if they do. They are traced, not run."""
-    return _misfit(_Tried(jax.tree.structure(experiment), experiment))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Tried:
-    """An experiment but for its numbers, which do not decide what fits."""
-
-    key: Any
-    experiment: Experiment = dataclasses.field(compare=False)
+    return _misfit(Keyed(jax.tree.structure(experiment), experiment))  # whatever its numbers
 
 
 @functools.lru_cache(maxsize=512)
-def _misfit(tried: _Tried) -> str | None:
+def _misfit(tried: Keyed) -> str | None:
     experiment = tried.experiment
     try:
         chosen, _ = trial.choose("auto", programs(experiment, []))

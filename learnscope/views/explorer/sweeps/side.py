@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from learnscope.figures.diagram import is_geometric, label
+from learnscope.figures.diagram import Side as Cells
+from learnscope.figures.words import is_number, label, text
 
 _MOST_TICKS = 12
 
@@ -24,16 +25,10 @@ class Side:
 
     @staticmethod
     def of(data: xr.Dataset, dim: str) -> "Side":
-        values = np.asarray(data[dim].values)
-        texts, title = texts_of(data, dim), label(data, dim)
-        number = np.issubdtype(values.dtype, np.number) and np.isfinite(values).all()
-        if dim == "seed" or not number or (np.diff(values.astype(float)) <= 0).any():
-            at = np.arange(len(values), dtype=float)
-            return Side(title, texts, at, _edges(at), "place")
-        at = values.astype(float)
-        if is_geometric(at):
-            return Side(title, texts, at, np.exp(_edges(np.log(at))), "log")
-        return Side(title, texts, at, _edges(at), "linear")
+        values, texts = data[dim], texts_of(data, dim)
+        rising = is_number(values) and (np.diff(values.values.astype(float)) > 0).all()
+        cells = Cells.of(values if rising and dim != "seed" else xr.DataArray(texts))
+        return Side(label(data, dim), texts, cells.at, cells.edges, cells.kind)
 
     def layout(self) -> dict[str, Any]:
         ends = np.log10(self.edges[[0, -1]]) if self.kind == "log" else self.edges[[0, -1]]
@@ -56,14 +51,4 @@ def short(value: float) -> str:
 
 def texts_of(data: xr.Dataset, dim: str) -> list[str]:
     """The values on an axis in words."""
-    values = np.asarray(data[dim].values)
-    floats = np.issubdtype(values.dtype, np.floating)
-    return [f"{value:.6g}" if floats else str(value) for value in values]
-
-
-def _edges(at: np.ndarray) -> np.ndarray:
-    """Midpoints of neighbours, and as far beyond the first and the last."""
-    if len(at) == 1:
-        return at[0] + np.array([-0.5, 0.5])
-    inner = (at[1:] + at[:-1]) / 2
-    return np.concatenate([[2 * at[0] - inner[0]], inner, [2 * at[-1] - inner[-1]]])
+    return [text(value) for value in data[dim].values]
