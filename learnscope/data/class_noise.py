@@ -25,11 +25,9 @@ from learnscope.space.frame import Frame, orthonormal
 # Symmetric sub-Gaussian variables of variance 1, by name.
 NOISES: dict[str, Callable[[Key[Array, ""], tuple[int, ...]], Array]] = {
     "gaussian": random.normal,
-    "uniform": lambda key, shape: jax.random.uniform(key, shape, minval=-(3**0.5), maxval=3**0.5),
-    "rademacher": lambda key, shape: jax.random.rademacher(key, shape).astype(float),
-    "triangular": lambda key, shape: jax.random.uniform(
-        key, (2, *shape), minval=-(1.5**0.5), maxval=1.5**0.5
-    ).sum(0),
+    "uniform": lambda key, shape: random.uniform(key, shape, -(3**0.5), 3**0.5),
+    "rademacher": random.signs,
+    "triangular": lambda key, shape: random.uniform(key, (2, *shape), -(1.5**0.5), 1.5**0.5).sum(0),
 }
 
 
@@ -198,7 +196,7 @@ def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int
     """Random labels with the probabilities `prior` (none: equal)."""
     chance = jnp.ones(classes) if prior is None else jnp.asarray(prior, float)
     below = jnp.cumsum(chance)[:-1] / chance.sum()
-    return jnp.sum(jax.random.uniform(key, (size, 1)) >= below[None], axis=1)
+    return jnp.sum(random.uniform(key, (size, 1)) >= below[None], axis=1)
 
 
 def _strengths(signal: Any, labels: Int[Array, " n"]) -> Float[Array, "n 1"]:

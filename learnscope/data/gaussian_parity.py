@@ -11,6 +11,7 @@ from jaxtyping import Array, Key
 from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.errors import refuse
 from learnscope.part import Number, count, number
+from learnscope.space import random
 from learnscope.space.frame import Frame
 
 
@@ -84,7 +85,7 @@ class GaussianParity(AbstractData):
         self, key: Key[Array, ""], normal: Array, axes: Array, frame: Frame, width: int
     ) -> Samples:
         shape = (normal.shape[0], self.factors)
-        signs = jax.random.rademacher(key, shape).astype(normal.dtype)
+        signs = random.signs(key, shape)
         spread = self.noise * jnp.sqrt(self.factors / frame.dim)
         x = signs @ axes + spread * normal
         return Samples(x=x if frame.ambient else (x[:, :width],), y=signs.prod(1))

@@ -263,9 +263,9 @@ class Patterns(AbstractData):
     def _draw_codes(self, key: Key[Array, ""], size: int, directions: dict[str, Array]):
         code_key, rest_key = jax.random.split(key)
         edges = jnp.cumsum(self._code_chances())[:-1]
-        chosen = jnp.searchsorted(edges, jax.random.uniform(code_key, (size,)), side="right")
+        chosen = jnp.searchsorted(edges, random.uniform(code_key, (size,)), side="right")
         background = self._background()
-        beyond = jax.random.uniform(rest_key, (size, background.shape[0])) < background[None]
+        beyond = random.uniform(rest_key, (size, background.shape[0])) < background[None]
         labels = jnp.where(chosen < self.codes, 1.0, -1.0)
         return directions["codes"][chosen], beyond.astype(edges.dtype), labels
 
@@ -274,6 +274,6 @@ def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code
     """Different random binary vectors. With more than 30 bits they are independent: two of them are
     equal with probability below size^2 / 2^(k + 1)."""
     if k > 30:
-        return jax.random.bernoulli(key, 0.5, (size, k))
+        return random.signs(key, (size, k)) > 0
     chosen = random.distinct(key, 2**k, size)
     return (chosen[:, None] >> np.arange(k)[None]) % 2 == 1

@@ -134,7 +134,7 @@ class Epochs(AbstractBatches):
         count = problem.train.size
         steps = count // self.size
         epoch = jax.random.fold_in(key if self.key is None else self.key, self.step // steps)
-        order = jax.random.permutation(epoch, count)
+        order = random.permutation(epoch, count)
         first = self.step % steps * self.size
         return problem.train.take(jax.lax.dynamic_slice_in_dim(order, first, self.size))
 

@@ -8,6 +8,7 @@ from jaxtyping import Array, Key
 
 from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.part import Number, count, flag, number
+from learnscope.space import random
 from learnscope.space.frame import Frame
 
 
@@ -83,7 +84,7 @@ class SignalNoise(AbstractData):
     ) -> Samples:
         """Examples with given unit noise; compressed patches are cut to `width`. Only training
         examples have their noise as a `hidden` vector; a test example's is its patch."""
-        coin, chance = jax.random.uniform(key, (2, normal.shape[0]), normal.dtype)
+        coin, chance = random.uniform(key, (2, normal.shape[0]))
         sign = jnp.where(coin < 0.5, 1.0, -1.0)
         noise = self.noise * (normal.at[:, 0].set(0.0) if self.orthogonal else normal)
         carried = self.signal * sign[:, None]

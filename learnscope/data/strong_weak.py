@@ -164,9 +164,9 @@ class StrongWeak(AbstractData):
         """Examples whose noise has `width` coordinates, features included."""
         order_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
         every = jnp.arange(self.features)
-        signs = jax.random.rademacher(sign_key, (size, self.features)).astype(float)
+        signs = random.signs(sign_key, (size, self.features))
         chance = jnp.cumsum(self.shares)[None, :-1]
-        which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
+        which = (random.uniform(which_key, (size, 1)) >= chance).sum(1)
         if self.together:
             places = random_places(order_key, size, self.patches)
             carried = places[..., None] // self.feature_patches == every[None, None]
@@ -193,7 +193,7 @@ class StrongWeak(AbstractData):
             return jnp.broadcast_to(jnp.arange(p)[None] < p0, (size, p))
         chances = [math.comb(half, k) * math.comb(half, p0 - k) for k in range(p0)]
         below = np.cumsum(chances) / math.comb(p, p0)
-        count = (jax.random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
+        count = (random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
         slots = jnp.arange(half)[None]
         return jnp.concatenate([slots < count[:, None], slots < p0 - count[:, None]], axis=1)
 

@@ -12,6 +12,7 @@ from learnscope.data.gram import patch_gram, with_gram
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, count, flag, number
+from learnscope.space import random
 from learnscope.space.frame import Frame
 
 
@@ -147,10 +148,10 @@ class TaskFamily(AbstractData):
         """A new example of one of the fresh tasks. Its noise is a mixture of that of two other
         examples: it has the right law (given the frame), but depends on the test set."""
         pick, coin, turn = jax.random.split(key, 3)
-        at = jax.random.choice(pick, problem.test.size, (2,), replace=False)
+        at = random.permutation(pick, problem.test.size)
         one, other = problem.test.take(at[0]), problem.test.take(at[1])
-        angle = 2 * jnp.pi * jax.random.uniform(turn)
-        sign = jnp.where(jax.random.bernoulli(coin), 1.0, -1.0)
+        angle = 2 * jnp.pi * random.uniform(turn)
+        sign = random.signs(coin)
         noise = jnp.cos(angle) * one.x[1] + jnp.sin(angle) * other.x[1]
         pair = (sign * one.x[0], noise)
         return Samples(jnp.stack(pair) if problem.frame.ambient else pair, sign * one.y)

@@ -28,7 +28,7 @@ from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, allowed_kind, shape_path
 from learnscope.part.canonical import own_code
-from learnscope.space import Basis, Columns, Frame
+from learnscope.space import Basis, Columns, Frame, random
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
 _FEW = 3  # the most that a count of the small copy is lowered to
@@ -268,7 +268,7 @@ def _lifted(
     of ambient inputs."""
     rank, net = problem.frame.rank, experiment.net
     assert isinstance(net, AbstractInnerProductNet)
-    onto = Basis(jnp.linalg.qr(jax.random.normal(jax.random.key(1), (dim, rank)))[0])
+    onto = Basis(jnp.linalg.qr(random.normal(jax.random.key(1), (dim, rank)))[0])
 
     def whole(tree: Any) -> Any:
         pad = lambda v: [(0, 0)] * (v.ndim - 1) + [(0, rank - v.shape[-1])]  # noqa: E731

@@ -122,7 +122,7 @@ class Images(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test images: a data set has no law to draw new ones from."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _some(key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Int[Array, " n"]:

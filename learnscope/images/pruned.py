@@ -15,6 +15,7 @@ from learnscope.images.callback import called
 from learnscope.images.images import Images
 from learnscope.images.influence import influence_scores
 from learnscope.part import choice, flag, slot
+from learnscope.space import random
 from learnscope.space.frame import Frame
 
 ORDERS = ("high", "low", "random")
@@ -72,7 +73,7 @@ class Pruned(AbstractWrapper):
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.whole(key, frame)
         size = whole.train.size
-        draws = jax.random.uniform(jax.random.fold_in(key, 1), (size,))
+        draws = random.uniform(jax.random.fold_in(key, 1), (size,))
         by, apart, count = self.by, self.apart, self._remaining(size)
         shape = jax.ShapeDtypeStruct((count,), np.dtype("int32"))
 

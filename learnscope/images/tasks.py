@@ -11,6 +11,7 @@ from learnscope.errors import BadInput, refuse
 from learnscope.images.callback import called
 from learnscope.images.task_pools import FEW_SHOT, RAINBOW, Pools, pools
 from learnscope.part import choice, count, flag
+from learnscope.space import random
 from learnscope.space.frame import Frame
 
 SCALINGS = ("unit", "standard")
@@ -175,7 +176,7 @@ class ImageTasks(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the images of fresh tasks: a data set has no law to draw new ones from."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _distinct(
@@ -183,7 +184,7 @@ def _distinct(
 ) -> Int[Array, "*shape count"]:
     """`count` different numbers below `size`, in random order: the indices of the largest of `size`
     random numbers, which compiles much faster than a sort."""
-    return jax.lax.top_k(jax.random.uniform(key, (*shape, size)), count)[1]
+    return jax.lax.top_k(random.uniform(key, (*shape, size)), count)[1]
 
 
 def _worlds(tasks: int, episodes: Episodes) -> Int[Array, " task"]:

@@ -144,7 +144,7 @@ class TeacherMixture(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test examples."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def fitted(

@@ -1,6 +1,5 @@
 """The two-layer patch network of signal-noise theory."""
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
@@ -8,6 +7,7 @@ from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, number
+from learnscope.space import random
 
 
 class PatchCNN(AbstractInnerProductNet):
@@ -70,7 +70,7 @@ class PatchCNN(AbstractInnerProductNet):
     def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         frame = problem.frame
         if self.initial == "torch":
-            uniform = jax.random.uniform(key, (self.rows, frame.rank), minval=-1.0)
+            uniform = random.uniform(key, (self.rows, frame.rank), -1.0)
             return Weights(uniform / jnp.sqrt(frame.dim))
         rows, _ = frame.gaussian_rows(key, self.rows)
         return Weights(self.scale * rows)

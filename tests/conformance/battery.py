@@ -14,6 +14,8 @@ import pytest
 import learnscope as ls
 from learnscope.data import Problem
 from learnscope.engine import coordinates
+from learnscope.engine.coordinates import room
+from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.nets import Params
 from learnscope.part import AbstractPart, Allowed
 from learnscope.space import Frame
@@ -122,6 +124,25 @@ def drawn(company: str, compressed: bool, wider: Any = None) -> tuple[Problem, P
         return problem, net.init(key, problem)
 
     return quick(draw)(KEY)
+
+
+def run_drawn(experiment: ls.Experiment, coordinates: str, precision: str) -> dict[str, Any]:
+    """What a run of the experiment draws, by place, in double precision."""
+    with jax.enable_x64(precision == "float64"):
+        fixed = traced(experiment, precision, coordinates)
+        held = room(fixed, coordinates)
+
+        def draw(seed):
+            problem, params = draw_one(source_of(fixed), seed, coordinates, held)
+            fresh = fixed.data.example(KEY, problem) if coordinates != "rotate" else None
+            return problem, params, problem.batch(KEY), fresh
+
+        found = jax.tree.leaves_with_path(quick(draw)(np.uint32(3)))
+        return {
+            jax.tree_util.keystr(path): np.asarray(leaf, float)
+            for path, leaf in found
+            if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        }
 
 
 def passed(function: Callable, *inputs: Any) -> Any:

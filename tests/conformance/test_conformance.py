@@ -251,6 +251,18 @@ def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str)
                     assert leaf.dtype == precision, jax.tree_util.keystr(path)
 
 
+@pytest.mark.parametrize(("slot", "part"), battery.of("data", "net", later=True, deep=True))
+def test_a_seed_is_one_draw_in_both_precisions(slot: str, part: AbstractPart):
+    """Data, initial weights, a batch and an example: to 1e-5 of the largest number of an array."""
+    experiment = examples.experiment_with(slot, part)
+    for coordinates in {"ambient", battery.chosen(experiment)}:
+        one, two = (battery.run_drawn(experiment, coordinates, f"float{n}") for n in (32, 64))
+        assert one.keys() == two.keys()
+        for place, values in two.items():
+            allowed = 1e-5 * np.abs(values).max(initial=0)
+            np.testing.assert_allclose(one[place], values, rtol=0, atol=allowed, err_msg=place)
+
+
 def first_examples() -> dict[str, ls.Experiment]:
     """One experiment for every kind; the same is not listed again for each of its own parts."""
     first: dict[tuple, AbstractPart] = {}
