@@ -7,6 +7,13 @@ PAPERS: dict[str, str] = {
   journal = {arXiv preprint arXiv:2303.17940},
   year = {2023}
 }""",
+    "meng2023xor": """@inproceedings{meng2023xor,
+  title = {Benign Overfitting in Two-Layer {ReLU} Convolutional Neural Networks for {XOR} Data},
+  author = {Meng, Xuran and Zou, Difan and Cao, Yuan},
+  booktitle = {International Conference on Machine Learning},
+  year = {2024},
+  note = {arXiv:2310.01975, 2023}
+}""",
     "cao2022benign": """@inproceedings{cao2022benign,
   title = {Benign Overfitting in Two-layer Convolutional Neural Networks},
   author = {Cao, Yuan and Chen, Zixiang and Belkin, Mikhail and Gu, Quanquan},
