@@ -23,7 +23,7 @@ from learnscope.data.problem import (
 )  # fmt: skip
 from learnscope.errors import BadInput, refuse
 from learnscope.part import count, flag
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
@@ -170,12 +170,9 @@ class Arrays(AbstractData):
         return None if self.names is None or len(self.names) == 2 else len(self.names)
 
     @property
-    def compression(self) -> str:
-        return "rotate"
-
-    @property
-    def span(self) -> int:
-        return self._sizes[0] * math.prod(self.in_memory().x.shape[1:-1])
+    def space(self) -> Space:
+        vectors = self._sizes[0] * math.prod(self.in_memory().x.shape[1:-1])
+        return Space(vectors, "rotate")
 
     @property
     def _sizes(self) -> tuple[int, int]:

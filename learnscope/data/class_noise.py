@@ -14,7 +14,7 @@ from learnscope.data.patches import AbstractPatches, Directions, Examples
 from learnscope.data.problem import Problem, check_batch, encode_labels
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame, orthonormal
 
 # Symmetric sub-Gaussian variables of variance 1, by name.
@@ -145,8 +145,9 @@ class ClassNoise(AbstractClassNoise):
         return self.bulk * (ratio + more) ** 0.5
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise == "gaussian" else "rotate"
+    def space(self) -> Space:
+        compression = "gaussian_rows" if self.noise == "gaussian" else "rotate"
+        return Space(self.axes + self.train, compression)
 
     def matrices(self, seed: int = 0) -> Float[np.ndarray, "class dim dim"]:
         """The matrices A_k in R^d and float64, for checks."""
@@ -175,10 +176,8 @@ class ClassNoise(AbstractClassNoise):
         turn_key, train_key, test_key, label_key = jax.random.split(key, 4)
         frame, draw = Frame.of_dimension(int(self.dim)), NOISES[self.noise]
         axes = orthonormal(random.normal(turn_key, (self.axes, frame.rank)))
-        train, test = (
-            draw(train_key, (self.train, frame.rank)),
-            draw(test_key, (self.test, frame.rank)),
-        )
+        train = draw(train_key, (self.train, frame.rank))
+        test = draw(test_key, (self.test, frame.rank))
         return self.problem((label_key, label_key), train, test, self.directions(axes), frame)
 
 

@@ -22,7 +22,8 @@ class Grouped(AbstractWrapper):
     Task k has the training examples k, k + K, k + 2K, ... of `data`. `validation` of them, evenly
     spaced, are for the outer loop: examples ordered by class are then balanced in both halves.
     Fresh tasks are made of the test examples in the same way, with `queries` more per task.
-    Remaining examples are not used.
+    Remaining examples are not used. Adaptation to fresh tasks sees all of their vectors: runs are in
+    ambient coordinates.
 
     | symbol | argument |
     |---|---|
@@ -41,14 +42,6 @@ class Grouped(AbstractWrapper):
     tasks: int = count()
     validation: int = count(2)
     queries: int = count(4)
-
-    @property
-    def compression(self) -> str:
-        return "none"  # adaptation to fresh tasks sees all of their vectors
-
-    @property
-    def span(self) -> int:
-        return self.data.span
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.whole(key, frame)

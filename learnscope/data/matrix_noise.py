@@ -14,6 +14,7 @@ from learnscope.data.patches import Directions
 from learnscope.data.problem import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, number
+from learnscope.space import Space
 from learnscope.space.frame import Frame
 
 
@@ -89,8 +90,8 @@ class MatrixNoise(AbstractClassNoise):
         return self.classes
 
     @property
-    def compression(self) -> str:
-        return "rotate"
+    def space(self) -> Space:
+        return Space(self.axes + self.train, "rotate")
 
     def squares(self) -> Float[np.ndarray, "class class"]:
         r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes."""

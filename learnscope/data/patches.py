@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Key
 from learnscope.data.factors import AbstractFactors
 from learnscope.data.problem import AbstractData, Problem, Samples, mini_batches
 from learnscope.part import Number
+from learnscope.space import Space
 from learnscope.space.frame import Frame
 
 Directions = dict[str, Float[Array, "*count rank"]]
@@ -77,12 +78,8 @@ class AbstractPatches(AbstractData):
         return None
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows"
-
-    @property
-    def span(self) -> int:
-        return self.axes + self.train
+    def space(self) -> Space:
+        return Space(self.axes + self.train, "gaussian_rows")
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame

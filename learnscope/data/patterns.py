@@ -11,7 +11,7 @@ from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 LABELS = ("parity", "majority", "interval", "counts", "codes")
@@ -135,12 +135,8 @@ class Patterns(AbstractData):
         return len(self.relevant) if isinstance(self.relevant, tuple) else self.relevant
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise is None else "none"
-
-    @property
-    def span(self) -> int:
-        return self.patterns
+    def space(self) -> Space:
+        return Space(self.patterns, "gaussian_rows" if self.noise is None else "none")
 
     @property
     def _width(self) -> int:

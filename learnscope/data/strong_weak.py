@@ -14,7 +14,7 @@ from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samp
 from learnscope.data.views import HalfMask, Halves, random_places
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, flag, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 from learnscope.space.fresh import VIEWS, FreshPatches
 
@@ -61,7 +61,6 @@ class StrongWeak(AbstractData):
     """
 
     papers: ClassVar = ("wen2022mechanism",)
-    sets: ClassVar[int] = 3 + VIEWS
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
@@ -126,12 +125,9 @@ class StrongWeak(AbstractData):
         return Counts(chances * (half - spread), chances * (half + spread), (p - self.taken) / 2)
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise_law == "gaussian" else "none"
-
-    @property
-    def span(self) -> int:
-        return self.features
+    def space(self) -> Space:
+        compression = "gaussian_rows" if self.noise_law == "gaussian" else "none"
+        return Space(self.features, compression, sets=3 + VIEWS)
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame

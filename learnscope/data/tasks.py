@@ -12,7 +12,7 @@ from learnscope.data.gram import patch_gram, with_gram
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, count, flag, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
@@ -90,14 +90,10 @@ class TaskFamily(AbstractData):
         return self.samples - self.validation, self.validation
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows"
-
-    @property
-    def span(self) -> int:
-        noises = self.tasks * self.samples
-        room = self.dim - self.dictionary - 1
-        return 1 + self.sizes.rows + (min(noises, room) if isinstance(room, int) else noises)
+    def space(self) -> Space:
+        noises, room = self.tasks * self.samples, self.dim - self.dictionary - 1
+        noises = min(noises, room) if isinstance(room, int) else noises
+        return Space(1 + self.sizes.rows + noises, "gaussian_rows")
 
     @property
     def sizes(self) -> task_law.Sizes:

@@ -27,28 +27,30 @@ def room(experiment: Experiment, coordinates: str) -> Room | None:
         return None
     data, net, in_use = experiment.data, experiment.net, experiment.rule.pair_filters
     assert isinstance(net, AbstractInnerProductNet)
-    seen = None if in_use is None else data.span + in_use * net.rows
-    return Room(data.span + data.sets * net.rows, seen, data.span)
+    span, _, sets = data.space
+    seen = None if in_use is None else span + in_use * net.rows
+    return Room(span + sets * net.rows, seen, span)
 
 
 def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
     """Why an experiment cannot be compressed, or None if it can."""
     data, net, rule = experiment.data, experiment.net, experiment.rule
-    if data.compression == "none":
+    span, compression, sets = data.space
+    if compression == "none":
         return f"{type(data).__name__} draws vectors that leave any fixed span"
     if not isinstance(net, AbstractInnerProductNet):
         return f"{type(net).__name__} sees more of its inputs than inner products"
     if rule.basis_dependence is not None:
         return rule.basis_dependence
-    if data.sets > 1 and rule.fresh_obstacle is not None:
+    if sets > 1 and rule.fresh_obstacle is not None:
         return rule.fresh_obstacle
     dims, path = list(dims), shape_path(data)
-    spans = {data.replace(path, int(dim)).span for dim in dims if path and len(dims) > 1}
-    if len(spans | {data.span}) > 1:
+    spans = {data.replace(path, int(dim)).space.span for dim in dims if path and len(dims) > 1}
+    if len(spans | {span}) > 1:
         return "the dimensions of the sweep need different numbers of coordinates"
-    if data.span > _MOST * min(dims):
+    if span > _MOST * min(dims):
         return (
-            f"directions and training vectors take {data.span} coordinates and the dimension is "
+            f"directions and training vectors take {span} coordinates and the dimension is "
             f"only {min(dims):.0f}"
         )
     return None
@@ -58,4 +60,4 @@ def in_law(experiment: Experiment) -> bool:
     """Whether data and initial weights can be drawn in compressed coordinates directly."""
     net = experiment.net
     gaussian = isinstance(net, AbstractInnerProductNet) and net.isotropic
-    return gaussian and experiment.data.compression == "gaussian_rows"
+    return gaussian and experiment.data.space.compression == "gaussian_rows"

@@ -11,7 +11,7 @@ from learnscope.errors import BadInput, refuse
 from learnscope.images.callback import called
 from learnscope.images.task_pools import FEW_SHOT, RAINBOW, Pools, pools
 from learnscope.part import choice, count, flag
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 SCALINGS = ("unit", "standard")
@@ -135,12 +135,8 @@ class ImageTasks(AbstractData):
         return None if self.ways == 2 else self.ways
 
     @property
-    def compression(self) -> str:
-        return "none"
-
-    @property
-    def span(self) -> int:
-        return self.tasks * self.ways * (self.shots + self.validation)
+    def space(self) -> Space:
+        return Space(self.tasks * self.ways * (self.shots + self.validation))
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         train_key, test_key = jax.random.split(key)
