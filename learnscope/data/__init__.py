@@ -15,7 +15,7 @@ from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.grouped import Grouped
 from learnscope.data.matrix_noise import MatrixNoise
-from learnscope.data.patches import AbstractPatches, Examples, flipped, off_axes
+from learnscope.data.patches import AbstractPatches, Examples, off_axes
 from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
@@ -45,8 +45,8 @@ __all__ = [
     "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FullBatch", "GaussianParity",
     "Grouped", "HalfMask", "Halves", "MatrixFactors", "MatrixNoise", "MiniBatch", "NoisyViews",
     "PatternLaw", "Patterns", "Problem", "Reflections", "Samples", "SignalNoise",
-    "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters", "chi", "flipped",
-    "joined", "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps", "patch_gram",
+    "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters", "chi", "joined",
+    "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps", "patch_gram",
     "task_problem", "turn", "with_gram",
 ]  # fmt: skip
 

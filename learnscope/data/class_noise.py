@@ -1,17 +1,17 @@
 """Class-dependent noise: one patch is the class's feature, the other is the class's noise."""
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from learnscope.data.factors import SpikeFactors
+from learnscope.data.factors import AbstractFactors, SpikeFactors
 from learnscope.data.patches import AbstractPatches, Directions, Examples
-from learnscope.data.problem import Problem, check_batch, encode_labels
+from learnscope.data.problem import Problem, encode_labels
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
 from learnscope.space import Space, random
@@ -32,10 +32,24 @@ class AbstractClassNoise(AbstractPatches):
 
     keys: ClassVar = (1, 2, 3, 3)  # training labels are not drawn
 
-    classes: eqx.AbstractVar[int]
-    train_per_class: eqx.AbstractVar[int | tuple[int, ...]]
-    signal: eqx.AbstractVar[Number | tuple[Number, ...]]
-    prior: eqx.AbstractVar[tuple[Number, ...] | None]
+    if TYPE_CHECKING:  # fields or properties of the model
+        classes: ClassVar[Any]
+        train_per_class: ClassVar[Any]
+        signal: ClassVar[Any]
+        prior: ClassVar[Any]
+
+    def __check_init__(self):
+        super().__check_init__()
+        for name in ("train_per_class", "signal", "prior"):
+            value = getattr(self, name)
+            if isinstance(value, tuple) and len(value) != self.classes:
+                given = f"{type(self).__name__}.{name} has {len(value)} values"
+                raise BadInput(f"{given}: it must have one per class, {self.classes}.")
+        prior = self.prior
+        if prior is not None and not isinstance(prior, tuple):
+            refuse(self, "prior", "it must have one value per class")
+        if prior and all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
+            refuse(self, "prior", "it must add up to 1")
 
     @property
     def labels(self) -> int | None:
@@ -48,33 +62,37 @@ class AbstractClassNoise(AbstractPatches):
         return given if isinstance(given, tuple) else (given,) * self.classes
 
     @property
-    def train(self) -> int:  # type: ignore[override]
+    def train(self) -> int:
         """The number of training examples."""
         return sum(self.sizes)
 
     @property
-    def widths(self) -> tuple[int | None, ...]:  # type: ignore[override]
+    def widths(self) -> tuple[int | None, ...]:
         return self.classes, None
+
+    @abstractmethod
+    def factors_of(self, directions: Directions) -> AbstractFactors:
+        """The matrices A_k."""
 
     def learnt(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
         classes, sizes = jnp.arange(self.classes), np.asarray(self.sizes)
         labels = jnp.repeat(classes, sizes, total_repeat_length=self.train)
-        return self.coloured(labels, normal, directions, self.factors_of(directions))
+        return self.coloured(labels, normal, directions)
 
     def examples(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
         labels = draw_labels(key, normal.shape[0], self.prior, self.classes)
-        return self.coloured(labels, normal, directions, self.factors_of(directions))
+        return self.coloured(labels, normal, directions)
 
     def coloured(
-        self, labels: Int[Array, " n"], zeta: Array, directions: Directions, factors: Any
+        self, labels: Int[Array, " n"], zeta: Array, directions: Directions, factors: Any = None
     ) -> Examples:
-        """Examples of given classes, with given zeta."""
+        """Examples of given classes, with given zeta, in the coordinates of given directions."""
+        factors = self.factors_of(directions) if factors is None else factors
         strength = jnp.asarray(self.signal, float)
         strength = jnp.broadcast_to(strength[labels] if strength.ndim else strength, labels.shape)
         feature = strength[:, None] * directions["features"][labels]
-        return Examples(
-            encode_labels(labels, self.classes), (feature, factors.colour(zeta, labels))
-        )
+        patches = feature, factors.colour(zeta, labels)
+        return Examples(encode_labels(labels, self.classes), patches, factors=factors)
 
 
 class ClassNoise(AbstractClassNoise):
@@ -129,7 +147,6 @@ class ClassNoise(AbstractClassNoise):
 
     def __check_init__(self):
         super().__check_init__()
-        check_classes(self)
         if isinstance(self.dim, int) and self.dim <= 2 * self.classes:
             refuse(self, "dim", f"it must be above {2 * self.classes}, for features and spikes")
 
@@ -186,18 +203,3 @@ def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int
     chance = jnp.ones(classes) if prior is None else jnp.asarray(prior, float)
     below = jnp.cumsum(chance)[:-1] / chance.sum()
     return jnp.sum(random.uniform(key, (size, 1)) >= below[None], axis=1)
-
-
-def check_classes(model: Any) -> None:
-    """Check the fields that have one value per class, and the batch size."""
-    for name in ("train_per_class", "signal", "prior"):
-        value = getattr(model, name)
-        if isinstance(value, tuple) and len(value) != model.classes:
-            given = f"{type(model).__name__}.{name} has {len(value)} values"
-            raise BadInput(f"{given}: it must have one per class, {model.classes}.")
-    prior = model.prior
-    if prior is not None and not isinstance(prior, tuple):
-        refuse(model, "prior", "it must have one value per class")
-    if prior and all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
-        refuse(model, "prior", "it must add up to 1")
-    check_batch(model, model.train)

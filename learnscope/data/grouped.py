@@ -22,8 +22,8 @@ class Grouped(AbstractWrapper):
     Task k has the training examples k, k + K, k + 2K, ... of `data`. `validation` of them, evenly
     spaced, are for the outer loop: examples ordered by class are then balanced in both halves.
     Fresh tasks are made of the test examples in the same way, with `queries` more per task.
-    Remaining examples are not used. Adaptation to fresh tasks sees all of their vectors: runs are in
-    ambient coordinates.
+    Remaining examples are not used. Runs are in ambient coordinates, since adaptation to fresh
+    tasks sees all of their vectors.
 
     | symbol | argument |
     |---|---|
@@ -85,4 +85,4 @@ def _spread(some: int, count: int) -> np.ndarray:
 def _tasks(samples: Samples, index: np.ndarray) -> Samples:
     """The examples at `index`, which has one row per task."""
     taken = Columns.undone(samples).take(index.ravel())
-    return Samples(taken.x, taken.y, taken.vectors, taken.marks, index.shape[0])
+    return dataclasses.replace(taken, groups=index.shape[0])

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from learnscope.data.class_noise import NOISES, AbstractClassNoise, check_classes, draw_labels
+from learnscope.data.class_noise import NOISES, AbstractClassNoise, draw_labels
 from learnscope.data.factors import MatrixFactors, overlaps
 from learnscope.data.patches import Directions
 from learnscope.data.problem import Problem, Samples
@@ -58,7 +58,6 @@ class MatrixNoise(AbstractClassNoise):
     batch: int | None = count(None, optional=True)
 
     def __check_init__(self):
-        super().__check_init__()
         given = self.factors
         if isinstance(given, np.ndarray):
             shape = given.shape
@@ -75,7 +74,7 @@ class MatrixNoise(AbstractClassNoise):
                 )
         elif not isinstance(given, jax.Array):
             raise BadInput("MatrixNoise.factors must be square matrices of numbers, one per class.")
-        check_classes(self)
+        super().__check_init__()  # which counts the classes
 
     @property
     def classes(self) -> int:

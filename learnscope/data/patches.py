@@ -6,16 +6,14 @@ hidden vectors and widths all follow.
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from learnscope.data.factors import AbstractFactors
-from learnscope.data.problem import AbstractData, Problem, Samples, mini_batches
-from learnscope.part import Number
+from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.space import Space
 from learnscope.space.frame import Frame
 
@@ -23,11 +21,12 @@ Directions = dict[str, Float[Array, "*count rank"]]
 
 
 class Examples(NamedTuple):
-    """Labels, patches, and what else is known of every example."""
+    """Labels, patches, and what else is known: of every example, and of the noise of a class."""
 
     y: Array
     patches: tuple[Float[Array, "n rank"], ...]
     marks: dict[str, Array] = {}  # noqa: RUF012
+    factors: AbstractFactors | None = None
 
 
 def off_axes(normal: Float[Array, "n rank"], count: int) -> Float[Array, "n rank"]:
@@ -35,28 +34,31 @@ def off_axes(normal: Float[Array, "n rank"], count: int) -> Float[Array, "n rank
     return normal.at[:, :count].set(0.0)
 
 
-def flipped(y: Float[Array, " n"], chance: Float[Array, " n"], flip: Number) -> Float[Array, " n"]:
-    """Labels, the opposite ones where a uniform number is below `flip`."""
-    return jnp.where(chance < flip, -y, y)
-
-
 class AbstractPatches(AbstractData):
     """A data model of declared patches, with one vector of Gaussian noise per example.
 
     `axes` is the number of orthonormal axes. `widths` has a number for each patch: the patch lies
-    in the span of so many axes (none: it has noise). `aliases` names patches that are nothing but
-    noise, for probes.
+    in the span of so many axes (none: it has noise). `aliases` names patches that are noise only,
+    for probes. Unless a model says otherwise, there is a patch without noise, then one of noise.
     """
 
     # Of four keys, those of training noise, test noise, training labels and test labels.
     keys: ClassVar[tuple[int, ...]] = (0, 1, 2, 3)
     aliases: ClassVar[tuple[tuple[str, int], ...]] = (("noise", 1),)
 
-    axes: eqx.AbstractVar[int]
-    widths: eqx.AbstractVar[tuple[int | None, ...]]
-    train: eqx.AbstractVar[int]
-    test: eqx.AbstractVar[int]
-    batch: eqx.AbstractVar[int | None]
+    if TYPE_CHECKING:  # fields or properties of the model
+        axes: ClassVar[Any]
+        train: ClassVar[Any]
+        test: ClassVar[Any]
+    batch = property(lambda self: None)  # the full batch, unless a model has such a field
+
+    def __check_init__(self):
+        super().__check_init__()  # each field first, then limits between them
+        check_batch(self, self.train)
+
+    @property
+    def widths(self) -> tuple[int | None, ...]:
+        return self.axes, None
 
     @abstractmethod
     def directions(self, axes: Float[Array, "axis rank"]) -> Directions:
@@ -72,10 +74,6 @@ class AbstractPatches(AbstractData):
     def learnt(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
         """The training examples, if they are not drawn like new ones."""
         return self.examples(key, normal, directions)
-
-    def factors_of(self, directions: Directions) -> AbstractFactors | None:
-        """The matrices that colour noise, if there are such."""
-        return None
 
     @property
     def space(self) -> Space:
@@ -100,7 +98,7 @@ class AbstractPatches(AbstractData):
         return Problem(
             self.samples(learnt, frame, self.span, vectors=vectors, aliases=self.aliases),
             self.samples(self.examples(keys[1], test, directions), frame, frame.rank),
-            directions, frame, mini_batches(self.batch), factors=self.factors_of(directions),
+            directions, frame, mini_batches(self.batch), factors=learnt.factors,
             widths=self.widths if any(self.widths) else None,
         )  # fmt: skip
 
@@ -112,10 +110,10 @@ class AbstractPatches(AbstractData):
 
     def samples(self, drawn: Examples, frame: Frame, width: int, **hidden: Any) -> Samples:
         """Examples in the form of the frame; compressed patches are cut."""
-        y, patches, marks = drawn
+        patches = drawn.patches
         if frame.ambient:
             x = patches[0] if len(patches) == 1 else jnp.stack(patches, axis=1)
         else:
             cuts = zip(patches, self.widths, strict=True)
             x = tuple(patch[:, : own or width] for patch, own in cuts)
-        return Samples(x, y, marks=marks, **hidden)
+        return Samples(x, drawn.y, marks=drawn.marks, **hidden)

@@ -1,12 +1,11 @@
 """Signal and noise: one patch is the label times a signal, the other is noise."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from learnscope.data.patches import AbstractPatches, Directions, Examples, flipped, off_axes
-from learnscope.data.problem import check_batch
+from learnscope.data.patches import AbstractPatches, Directions, Examples, off_axes
 from learnscope.part import Number, count, flag, number
 from learnscope.space import random
 
@@ -38,8 +37,7 @@ class SignalNoise(AbstractPatches):
     """
 
     papers: ClassVar = ("cao2022benign", "kou2023benign", "meng2023pegr")
-    axes: ClassVar[int] = 1
-    widths: ClassVar = (1, None)
+    axes: ClassVar[Any] = 1
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     train: int = count()
@@ -50,10 +48,6 @@ class SignalNoise(AbstractPatches):
     orthogonal: bool = flag(True)
     batch: int | None = count(None, optional=True)
 
-    def __check_init__(self):
-        super().__check_init__()  # each field first, then limits between them
-        check_batch(self, self.train)
-
     def directions(self, axes: Array) -> Directions:
         return {"signal": self.signal * axes[0]}
 
@@ -62,4 +56,5 @@ class SignalNoise(AbstractPatches):
         sign = jnp.where(coin < 0.5, 1.0, -1.0)
         signal = sign[:, None] * directions["signal"][None]
         noise = self.noise * (off_axes(normal, 1) if self.orthogonal else normal)
-        return Examples(flipped(sign, chance, self.flip), (signal, noise), {"sign": sign})
+        y = jnp.where(chance < self.flip, -sign, sign)
+        return Examples(y, (signal, noise), {"sign": sign})

@@ -1,5 +1,6 @@
 """A family of tasks with one feature in common, and problems of a user's own tasks."""
 
+import dataclasses
 import warnings
 from typing import ClassVar
 
@@ -138,7 +139,7 @@ class TaskFamily(AbstractData):
             table = table.at[:, :, 0, 0].add(scale * features[:, None, None] * outer)
             table = table.at[:, :, 1, 1].add(self.noise**2 * noise)
         marks = {**test.marks, "gram": table.reshape(test.size, *table.shape[2:])}
-        return Samples(test.x, test.y, test.vectors, marks, test.groups)
+        return dataclasses.replace(test, marks=marks)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """A new example of one of the fresh tasks. Its noise is a mixture of that of two other
@@ -167,8 +168,8 @@ def _samples(
     else:
         x = (carried[:, : cut[0]], flat[:, : cut[1]])
     vectors = {"noise": flat} if hidden else {}
-    marks = {"carried": y.reshape(-1)}
-    return Samples(x=x, y=y.reshape(-1), vectors=vectors, marks=marks, groups=tasks)
+    marks, aliases = {"carried": y.reshape(-1)}, (("noise", 1),) if hidden else ()
+    return Samples(x, y.reshape(-1), vectors, marks, tasks, aliases)
 
 
 def task_problem(

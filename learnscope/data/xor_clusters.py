@@ -1,12 +1,11 @@
 """XOR clusters: the label is the product of two signs, and no linear function of the input."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from learnscope.data.patches import AbstractPatches, Directions, Examples, flipped, off_axes
-from learnscope.data.problem import check_batch
+from learnscope.data.patches import AbstractPatches, Directions, Examples, off_axes
 from learnscope.part import Number, count, number
 from learnscope.space import random
 
@@ -33,8 +32,7 @@ class XorClusters(AbstractPatches):
     """
 
     papers: ClassVar = ("meng2023xor",)
-    axes: ClassVar[int] = 2
-    widths: ClassVar = (2, None)
+    axes: ClassVar[Any] = 2
 
     dim: Number = number(low=3, high=1e12, whole=True, shape=True)
     train: int = count()
@@ -46,10 +44,6 @@ class XorClusters(AbstractPatches):
     cosine: Number = number(0.0, low=-1, high=1)
     batch: int | None = count(None, optional=True)
 
-    def __check_init__(self):
-        super().__check_init__()
-        check_batch(self, self.train)
-
     def directions(self, axes: Array) -> Directions:
         across = jnp.sqrt(1 - jnp.asarray(self.cosine, float) ** 2)
         u = self.signal * axes[0]
@@ -58,8 +52,8 @@ class XorClusters(AbstractPatches):
 
     def examples(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
         one, other, chance = random.uniform(key, (3, normal.shape[0]))
-        y, sign = (jnp.where(coin < 0.5, 1.0, -1.0) for coin in (one, other))
+        sign, product = (jnp.where(coin < 0.5, 1.0, -1.0) for coin in (one, other))
         u, v = (directions[name][None] for name in ("u", "v"))
-        signal = sign[:, None] * (u + y[:, None] * v)
-        patches = signal, self.noise * off_axes(normal, 2)
-        return Examples(flipped(y, chance, self.flip), patches, {"unflipped": y})
+        signal = sign[:, None] * (u + product[:, None] * v)
+        y = jnp.where(chance < self.flip, -product, product)
+        return Examples(y, (signal, self.noise * off_axes(normal, 2)), {"product": product})
