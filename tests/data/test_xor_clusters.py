@@ -1,6 +1,9 @@
 """XOR clusters: the definition, the law in compressed coordinates, and a run in 10^9 dimensions."""
 
 import functools
+import inspect
+import re
+import textwrap
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +14,7 @@ from scipy import stats
 import learnscope as ls
 from learnscope.data import Columns, Frame, XorClusters
 from tests.law import assert_counts, assert_law, assert_other_law
-from tests.small import quick, refuses
+from tests.small import HERE, quick, refuses
 
 USUAL = {"dim": 20, "train": 6, "test": 4000, "signal": 2.0, "noise": 0.5}
 
@@ -110,3 +113,11 @@ def test_what_does_not_fit_together_is_refused():
         "dim = 2": {"dim": 2},
     }
     refuses(lambda **given: XorClusters(**USUAL | given), bad, r"XorClusters\.")
+
+
+def test_the_page_shows_the_code():
+    page = (HERE / "docs" / "extending" / "data.md").read_text()
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    source = textwrap.dedent(inspect.getsource(XorClusters))
+    for block in shown.strip().split("\n\n"):
+        assert textwrap.indent(block, "    ") in source
