@@ -1,11 +1,11 @@
 """All random variables of learnscope: a key is the same draw in single and double precision.
 
 Numbers are drawn in single precision (integers in 32 bits) and cast: double precision then computes
-the same run with less rounding. `jax.random` draws other bits in other precisions, and is used here
-alone; outside, it makes keys.
+the same run with less rounding. A comparison with a number that is itself rounded, such as a
+probability, may come out differently once in a million draws. `jax.random` draws other bits in
+other precisions, and is used here alone; outside, it makes keys.
 
 Normal variables come at a third of the cost of `jax.random.normal`, which is half of a short run.
-
 `jax.random.normal` hashes a whole Threefry block for every number and inverts the error function.
 Here both words of a block are used, as the radius and the angle of Box and Muller (1958):
 sqrt(-2 log u) (cos 2 pi v, sin 2 pi v) are two independent normals. The hash is the same

@@ -138,6 +138,12 @@ def check_problem(problem: Problem, part: Any, compressed: bool) -> None:
         # Where every step draws fresh examples, none of the problem's own are trained on.
         room = rank if samples is problem.test or part.sets > 1 else span
         assert max(widths) <= room if compressed else widths == {rank}
+        for name, number in samples.aliases:
+            patch = samples.x[number] if compressed else samples.x[:, number]
+            whole = np.pad(patch, ((0, 0), (0, rank - patch.shape[1])))
+            np.testing.assert_array_equal(samples.vectors[name], whole)
+    if isinstance(part, ls.data.AbstractPatches | ls.data.TaskFamily):
+        assert {name for name, _ in problem.train.aliases} == set(problem.train.vectors)
     if compressed:
         assert problem.frame.used == span, "`span` is what directions and training vectors take up"
 
