@@ -15,6 +15,7 @@ from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.grouped import Grouped
 from learnscope.data.matrix_noise import MatrixNoise
+from learnscope.data.patches import AbstractPatches, Examples, off_axes
 from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.patterns import Patterns
 from learnscope.data.problem import (
@@ -33,19 +34,20 @@ from learnscope.data.strong_weak import FreshPairs, StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.viewed import NoisyViews, Viewed
 from learnscope.data.views import AbstractViews, HalfMask, Halves
+from learnscope.data.xor_clusters import XorClusters
 from learnscope.space.columns import Columns
 from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.space.fresh import FreshPatches
 
 __all__ = [
-    "AbstractBatches", "AbstractData", "AbstractEpisodes", "AbstractFactors", "AbstractTurn",
-    "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns", "Epochs", "Frame", "Fresh",
-    "FreshPairs",
-    "FreshPatches", "FullBatch", "GaussianParity", "Grouped", "HalfMask", "Halves",
-    "MatrixFactors", "MatrixNoise", "MiniBatch", "NoisyViews", "PatternLaw", "Patterns",
-    "Problem", "Reflections", "Samples", "SignalNoise", "SpikeFactors", "StrongWeak",
-    "TaskFamily", "Viewed", "chi", "joined", "noise_correlation_ratio", "orthonormal",
-    "overlaps", "patch_gram", "task_problem", "turn", "with_gram",
+    "AbstractBatches", "AbstractData", "AbstractEpisodes", "AbstractFactors", "AbstractPatches",
+    "AbstractTurn", "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns", "Epochs",
+    "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FullBatch", "GaussianParity",
+    "Grouped", "HalfMask", "Halves", "MatrixFactors", "MatrixNoise", "MiniBatch", "NoisyViews",
+    "PatternLaw", "Patterns", "Problem", "Reflections", "Samples", "SignalNoise",
+    "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters", "chi", "joined",
+    "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps", "patch_gram",
+    "task_problem", "turn", "with_gram",
 ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from learnscope.data.problem import (
 )  # fmt: skip
 from learnscope.errors import BadInput, refuse
 from learnscope.part import count, flag
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
@@ -169,12 +170,9 @@ class Arrays(AbstractData):
         return None if self.names is None or len(self.names) == 2 else len(self.names)
 
     @property
-    def compression(self) -> str:
-        return "rotate"
-
-    @property
-    def span(self) -> int:
-        return self._sizes[0] * math.prod(self.in_memory().x.shape[1:-1])
+    def space(self) -> Space:
+        vectors = self._sizes[0] * math.prod(self.in_memory().x.shape[1:-1])
+        return Space(vectors, "rotate")
 
     @property
     def _sizes(self) -> tuple[int, int]:
@@ -186,7 +184,7 @@ class Arrays(AbstractData):
         data = self.in_memory()
         x, y = jnp.asarray(data.x, float), data.y.among(self.names)
         if data.x_test is None:
-            order, first = jax.random.permutation(key, x.shape[0]), self._sizes[0]
+            order, first = random.permutation(key, x.shape[0]), self._sizes[0]
             train, test = (Samples(x[at], y[at]) for at in (order[:first], order[first:]))
         else:
             train = Samples(x, y)
@@ -196,7 +194,7 @@ class Arrays(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test examples: arrays have no law to draw new ones from."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 @functools.lru_cache(maxsize=16)

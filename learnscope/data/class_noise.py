@@ -1,7 +1,8 @@
 """Class-dependent noise: one patch is the class's feature, the other is the class's noise."""
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -9,31 +10,92 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from learnscope.data.factors import AbstractFactors, SpikeFactors
-from learnscope.data.problem import (
-    AbstractData,
-    Problem,
-    Samples,
-    check_batch,
-    encode_labels,
-    mini_batches,
-)
+from learnscope.data.patches import AbstractPatches, Directions, Examples
+from learnscope.data.problem import Problem, encode_labels
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame, orthonormal
 
 # Symmetric sub-Gaussian variables of variance 1, by name.
 NOISES: dict[str, Callable[[Key[Array, ""], tuple[int, ...]], Array]] = {
     "gaussian": random.normal,
-    "uniform": lambda key, shape: jax.random.uniform(key, shape, minval=-(3**0.5), maxval=3**0.5),
-    "rademacher": lambda key, shape: jax.random.rademacher(key, shape).astype(float),
-    "triangular": lambda key, shape: jax.random.uniform(
-        key, (2, *shape), minval=-(1.5**0.5), maxval=1.5**0.5
-    ).sum(0),
+    "uniform": lambda key, shape: random.uniform(key, shape, -(3**0.5), 3**0.5),
+    "rademacher": random.signs,
+    "triangular": lambda key, shape: random.uniform(key, (2, *shape), -(1.5**0.5), 1.5**0.5).sum(0),
 }
 
 
-class ClassNoise(AbstractData):
+class AbstractClassNoise(AbstractPatches):
+    """Patches u_y and A_y zeta: a feature and coloured noise, both of the class. Training examples
+    are ordered by class."""
+
+    keys: ClassVar = (1, 2, 3, 3)  # training labels are not drawn
+
+    if TYPE_CHECKING:  # fields or properties of the model
+        classes: ClassVar[Any]
+        train_per_class: ClassVar[Any]
+        signal: ClassVar[Any]
+        prior: ClassVar[Any]
+
+    def __check_init__(self):
+        super().__check_init__()
+        for name in ("train_per_class", "signal", "prior"):
+            value = getattr(self, name)
+            if isinstance(value, tuple) and len(value) != self.classes:
+                given = f"{type(self).__name__}.{name} has {len(value)} values"
+                raise BadInput(f"{given}: it must have one per class, {self.classes}.")
+        prior = self.prior
+        if prior is not None and not isinstance(prior, tuple):
+            refuse(self, "prior", "it must have one value per class")
+        if prior and all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
+            refuse(self, "prior", "it must add up to 1")
+
+    @property
+    def labels(self) -> int | None:
+        return None if self.classes == 2 else self.classes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """|S_k|: the number of training examples of every class."""
+        given = self.train_per_class
+        return given if isinstance(given, tuple) else (given,) * self.classes
+
+    @property
+    def train(self) -> int:
+        """The number of training examples."""
+        return sum(self.sizes)
+
+    @property
+    def widths(self) -> tuple[int | None, ...]:
+        return self.classes, None
+
+    @abstractmethod
+    def factors_of(self, directions: Directions) -> AbstractFactors:
+        """The matrices A_k."""
+
+    def learnt(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
+        classes, sizes = jnp.arange(self.classes), np.asarray(self.sizes)
+        labels = jnp.repeat(classes, sizes, total_repeat_length=self.train)
+        return self.coloured(labels, normal, directions)
+
+    def examples(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
+        labels = draw_labels(key, normal.shape[0], self.prior, self.classes)
+        return self.coloured(labels, normal, directions)
+
+    def coloured(
+        self, labels: Int[Array, " n"], zeta: Array, directions: Directions, factors: Any = None
+    ) -> Examples:
+        """Examples of given classes, with given zeta, in the coordinates of given directions."""
+        factors = self.factors_of(directions) if factors is None else factors
+        strength = jnp.asarray(self.signal, float)
+        strength = jnp.broadcast_to(strength[labels] if strength.ndim else strength, labels.shape)
+        feature = strength[:, None] * directions["features"][labels]
+        patches = feature, factors.colour(zeta, labels)
+        return Examples(encode_labels(labels, self.classes), patches, factors=factors)
+
+
+class ClassNoise(AbstractClassNoise):
     r"""Patches $u_y$ and $\xi = A_y \zeta$ (Xu and Chen 2025, section 2).
 
     The features $u_1, \dots, u_K$ are orthogonal, $\zeta$ has independent symmetric entries of
@@ -85,18 +147,12 @@ class ClassNoise(AbstractData):
 
     def __check_init__(self):
         super().__check_init__()
-        check_classes(self)
         if isinstance(self.dim, int) and self.dim <= 2 * self.classes:
             refuse(self, "dim", f"it must be above {2 * self.classes}, for features and spikes")
 
     @property
-    def labels(self) -> int | None:
-        return None if self.classes == 2 else self.classes
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """|S_k|: the number of training examples of every class."""
-        return each_class(self.train_per_class, self.classes)
+    def axes(self) -> int:
+        return 2 * self.classes
 
     @property
     def spike(self) -> Number:
@@ -106,12 +162,9 @@ class ClassNoise(AbstractData):
         return self.bulk * (ratio + more) ** 0.5
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise == "gaussian" else "rotate"
-
-    @property
-    def span(self) -> int:
-        return 2 * self.classes + sum(self.sizes)
+    def space(self) -> Space:
+        compression = "gaussian_rows" if self.noise == "gaussian" else "rotate"
+        return Space(self.axes + self.train, compression)
 
     def matrices(self, seed: int = 0) -> Float[np.ndarray, "class dim dim"]:
         """The matrices A_k in R^d and float64, for checks."""
@@ -127,101 +180,26 @@ class ClassNoise(AbstractData):
         own, other = (rest - 1) * b2**2 + s2**2, (rest - 2) * b2**2 + 2 * b2 * s2
         return np.where(np.eye(self.classes, dtype=bool), own, other)
 
+    def directions(self, axes: Array) -> Directions:
+        return {"features": axes[: self.classes], "spikes": axes[self.classes :]}
+
+    def factors_of(self, directions: Directions) -> SpikeFactors:
+        return SpikeFactors(directions["features"], directions["spikes"], self.bulk, self.spike)
+
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
+        if self.noise == "gaussian":
+            return super().sample(key, frame)
+        # Not invariant under rotations: the directions are not the first coordinates.
         turn_key, train_key, test_key, label_key = jax.random.split(key, 4)
-        n, k = sum(self.sizes), self.classes
-        if self.noise == "gaussian":  # invariant under rotations: any directions will do
-            directions, frame = frame.axes(2 * k)
-            train, frame = frame.gaussian_rows(train_key, n)
-            test = frame.gaussian_points(test_key, self.test)
-        else:
-            directions = orthonormal(random.normal(turn_key, (2 * k, frame.rank)))
-            train = NOISES[self.noise](train_key, (n, frame.rank))
-            test = NOISES[self.noise](test_key, (self.test, frame.rank))
-        factors = SpikeFactors(directions[:k], directions[k:], self.bulk, self.spike)
-        return class_problem(
-            directions[:k], jnp.asarray(self.signal, train.dtype), factors, self.sizes, train, test,
-            draw_labels(label_key, self.test, self.prior, k), frame, self.span, self.batch,
-        )  # fmt: skip
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        point_key, label_key = jax.random.split(key)
-        zeta = problem.frame.gaussian_points(point_key, 1)
-        labels = draw_labels(label_key, 1, self.prior, self.classes)
-        return class_example(zeta, labels, self.signal, problem)
-
-
-def class_problem(
-    features: Float[Array, "class rank"], signal: Array, factors: AbstractFactors,
-    sizes: tuple[int, ...], train: Float[Array, "n rank"], test: Float[Array, "t rank"],
-    test_labels: Int[Array, " t"], frame: Frame, span: int, batch: int | None,
-) -> Problem:  # fmt: skip
-    """The problem with given zeta for the training and test examples."""
-    classes = jnp.arange(len(sizes))
-    train_labels = jnp.repeat(classes, np.asarray(sizes), total_repeat_length=sum(sizes))
-    spikes = {"spikes": factors.spikes} if isinstance(factors, SpikeFactors) else {}
-
-    def samples(zeta, labels, width, hidden):
-        noise = factors.colour(zeta, labels)
-        feature = _strengths(signal, labels) * features[labels]
-        if frame.ambient:
-            x = jnp.stack([feature, noise], axis=1)
-        else:
-            x = (feature[:, : len(sizes)], noise[:, :width])
-        # Only training examples have their noise as a hidden vector; a test example's is its patch.
-        y = encode_labels(labels, len(sizes))
-        vectors = {"noise": noise} if hidden else {}
-        return Samples(x, y, vectors, aliases=(("noise", 1),) if hidden else ())
-
-    learnt = samples(train, train_labels, span, True)
-    held = samples(test, test_labels, frame.rank, False)
-    return Problem(
-        learnt, held, {"features": features} | spikes, frame, mini_batches(batch),
-        factors=factors, widths=(len(sizes), None),
-    )  # fmt: skip
-
-
-def class_example(
-    zeta: Float[Array, "1 rank"], labels: Int[Array, " 1"], signal: Any, problem: Problem
-) -> Samples:
-    """One new example of a problem, with given zeta."""
-    assert problem.factors is not None
-    noise = problem.factors.colour(zeta, labels)
-    feature = _strengths(signal, labels) * problem.directions["features"][labels]
-    x = jnp.stack([feature, noise], axis=1) if problem.frame.ambient else (feature, noise)
-    y = encode_labels(labels, problem.directions["features"].shape[0])
-    return Samples(x=x, y=y).take(jnp.asarray(0))
+        frame, draw = Frame.of_dimension(int(self.dim)), NOISES[self.noise]
+        axes = orthonormal(random.normal(turn_key, (self.axes, frame.rank)))
+        train = draw(train_key, (self.train, frame.rank))
+        test = draw(test_key, (self.test, frame.rank))
+        return self.problem((label_key, label_key), train, test, self.directions(axes), frame)
 
 
 def draw_labels(key: Key[Array, ""], size: int, prior: Any, classes: int) -> Int[Array, " n"]:
     """Random labels with the probabilities `prior` (none: equal)."""
     chance = jnp.ones(classes) if prior is None else jnp.asarray(prior, float)
     below = jnp.cumsum(chance)[:-1] / chance.sum()
-    return jnp.sum(jax.random.uniform(key, (size, 1)) >= below[None], axis=1)
-
-
-def _strengths(signal: Any, labels: Int[Array, " n"]) -> Float[Array, "n 1"]:
-    """||u_y|| of every example."""
-    signal = jnp.asarray(signal, float)
-    return jnp.broadcast_to(signal if signal.ndim == 0 else signal[labels], labels.shape)[:, None]
-
-
-def each_class(value: Any, classes: int) -> tuple[Any, ...]:
-    """A tuple of one value per class, from such a tuple or one value for all."""
-    return value if isinstance(value, tuple) else (value,) * classes
-
-
-def check_classes(model: Any) -> None:
-    """Check the fields that have one value per class, and the batch size."""
-    for name in ("train_per_class", "signal", "prior"):
-        value = getattr(model, name)
-        if isinstance(value, tuple) and len(value) != model.classes:
-            given = f"{type(model).__name__}.{name} has {len(value)} values"
-            raise BadInput(f"{given}: it must have one per class, {model.classes}.")
-    prior = model.prior
-    if prior is not None and not isinstance(prior, tuple):
-        refuse(model, "prior", "it must have one value per class")
-    if prior and all(isinstance(p, float) for p in prior) and not np.isclose(sum(prior), 1):
-        refuse(model, "prior", "it must add up to 1")
-    check_batch(model, sum(model.sizes))
+    return jnp.sum(random.uniform(key, (size, 1)) >= below[None], axis=1)

@@ -1,20 +1,19 @@
 """Gaussian clusters at the corners of a cube; the label is the parity."""
 
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
+from learnscope.data.patches import AbstractPatches, Directions, Examples
 from learnscope.errors import refuse
 from learnscope.part import Number, count, number
-from learnscope.space.frame import Frame
+from learnscope.space import random
 
 
-class GaussianParity(AbstractData):
+class GaussianParity(AbstractPatches):
     r"""$x = \sum_{i=1}^k \epsilon_i M_i + g$, $y = \prod_i \epsilon_i$ (Shi, Wei, Liang 2022,
     E.3.2), with fair signs $\epsilon_i$, orthonormal $M_i$ and
     $g \sim N(0, \sigma_r^2 \frac{k}{d} I)$: $2^k$ clusters of radius about $\sigma_r \sqrt k$,
@@ -36,6 +35,8 @@ class GaussianParity(AbstractData):
     """
 
     papers: ClassVar = ("shi2022theoretical",)
+    widths: ClassVar[Any] = (None,)  # one patch: a centre and noise
+    aliases: ClassVar = ()
 
     dim: Number = number(low=1, high=1e12, whole=True, shape=True)
     factors: int = count(high=16)
@@ -48,43 +49,20 @@ class GaussianParity(AbstractData):
         super().__check_init__()
         if isinstance(self.dim, int) and self.factors > self.dim:
             refuse(self, "factors", f"there are at most dim = {self.dim} orthonormal directions")
-        check_batch(self, self.train)
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows"
-
-    @property
-    def span(self) -> int:
-        return self.factors + self.train
+    def axes(self) -> int:
+        return self.factors
 
     @property
     def corners(self) -> np.ndarray:
         """The signs of every centre."""
         return np.array(list(product([1.0, -1.0], repeat=self.factors)))
 
-    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
-        train_key, test_key, sign_key, test_sign_key = jax.random.split(key, 4)
-        axes, frame = frame.axes(self.factors)
-        train, frame = frame.gaussian_rows(train_key, self.train)
-        test = frame.gaussian_points(test_key, self.test)
-        directions = {"axes": axes, "centres": jnp.asarray(self.corners, axes.dtype) @ axes}
-        learnt = self._samples(sign_key, train, axes, frame, self.span)
-        held = self._samples(test_sign_key, test, axes, frame, frame.rank)
-        return Problem(learnt, held, directions, frame, mini_batches(self.batch))
+    def directions(self, axes: Array) -> Directions:
+        return {"axes": axes, "centres": jnp.asarray(self.corners, axes.dtype) @ axes}
 
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        point_key, sign_key = jax.random.split(key)
-        normal = problem.frame.gaussian_points(point_key, 1)
-        axes, rank = problem.directions["axes"], problem.frame.rank
-        return self._samples(sign_key, normal, axes, problem.frame, rank).take(jnp.asarray(0))
-
-    def _samples(
-        self, key: Key[Array, ""], normal: Array, axes: Array, frame: Frame, width: int
-    ) -> Samples:
-        shape = (normal.shape[0], self.factors)
-        signs = jax.random.rademacher(key, shape).astype(normal.dtype)
-        spread = self.noise * jnp.sqrt(self.factors / frame.dim)
-        x = signs @ axes + spread * normal
-        return Samples(x=x if frame.ambient else (x[:, :width],), y=signs.prod(1))
+    def examples(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
+        signs = random.signs(key, (normal.shape[0], self.factors))
+        spread = self.noise * jnp.sqrt(self.factors / jnp.asarray(self.dim, float))
+        return Examples(signs.prod(1), (signs @ directions["axes"] + spread * normal,))

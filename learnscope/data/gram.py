@@ -1,5 +1,7 @@
 """Inner products of a task's patches: all that adaptation of an inner-product net can see."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
@@ -52,5 +54,5 @@ def with_gram(*sets: Samples) -> tuple[Samples, ...]:
         own = table[:, first : first + each]
         first += each
         marks = {**samples.marks, "gram": own.reshape(samples.size, *own.shape[2:])}
-        marked.append(Samples(samples.x, samples.y, samples.vectors, marks, samples.groups))
+        marked.append(dataclasses.replace(samples, marks=marks))
     return tuple(marked)

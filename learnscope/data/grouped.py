@@ -22,7 +22,8 @@ class Grouped(AbstractWrapper):
     Task k has the training examples k, k + K, k + 2K, ... of `data`. `validation` of them, evenly
     spaced, are for the outer loop: examples ordered by class are then balanced in both halves.
     Fresh tasks are made of the test examples in the same way, with `queries` more per task.
-    Remaining examples are not used.
+    Remaining examples are not used. Runs are in ambient coordinates, since adaptation to fresh
+    tasks sees all of their vectors.
 
     | symbol | argument |
     |---|---|
@@ -41,14 +42,6 @@ class Grouped(AbstractWrapper):
     tasks: int = count()
     validation: int = count(2)
     queries: int = count(4)
-
-    @property
-    def compression(self) -> str:
-        return "none"  # adaptation to fresh tasks sees all of their vectors
-
-    @property
-    def span(self) -> int:
-        return self.data.span
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.whole(key, frame)
@@ -92,4 +85,4 @@ def _spread(some: int, count: int) -> np.ndarray:
 def _tasks(samples: Samples, index: np.ndarray) -> Samples:
     """The examples at `index`, which has one row per task."""
     taken = Columns.undone(samples).take(index.ravel())
-    return Samples(taken.x, taken.y, taken.vectors, taken.marks, index.shape[0])
+    return dataclasses.replace(taken, groups=index.shape[0])

@@ -8,18 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from learnscope.data.class_noise import (
-    NOISES,
-    check_classes,
-    class_example,
-    class_problem,
-    draw_labels,
-    each_class,
-)
+from learnscope.data.class_noise import NOISES, AbstractClassNoise, draw_labels
 from learnscope.data.factors import MatrixFactors, overlaps
-from learnscope.data.problem import AbstractData, Problem, Samples
+from learnscope.data.patches import Directions
+from learnscope.data.problem import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.part import Number, choice, count, number
+from learnscope.space import Space
 from learnscope.space.frame import Frame
 
 
@@ -30,7 +25,7 @@ def _as_matrices(given: Any) -> Any:
         return given
 
 
-class MatrixNoise(AbstractData):
+class MatrixNoise(AbstractClassNoise):
     r"""Patches $u_y$ and $\xi = A_y \zeta$ with any matrices $A_1, \dots, A_K$.
 
     Like `ClassNoise`, but with given matrices instead of a spike and a bulk (Xu and Chen 2025,
@@ -63,7 +58,6 @@ class MatrixNoise(AbstractData):
     batch: int | None = count(None, optional=True)
 
     def __check_init__(self):
-        super().__check_init__()
         given = self.factors
         if isinstance(given, np.ndarray):
             shape = given.shape
@@ -80,11 +74,7 @@ class MatrixNoise(AbstractData):
                 )
         elif not isinstance(given, jax.Array):
             raise BadInput("MatrixNoise.factors must be square matrices of numbers, one per class.")
-        check_classes(self)
-
-    @property
-    def labels(self) -> int | None:
-        return None if self.classes == 2 else self.classes
+        super().__check_init__()  # which counts the classes
 
     @property
     def classes(self) -> int:
@@ -95,48 +85,40 @@ class MatrixNoise(AbstractData):
         return self.factors.shape[1]
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """|S_k|: the number of training examples of every class."""
-        return each_class(self.train_per_class, self.classes)
+    def axes(self) -> int:
+        return self.classes
 
     @property
-    def compression(self) -> str:
-        return "rotate"
-
-    @property
-    def span(self) -> int:
-        return self.classes + sum(self.sizes)
+    def space(self) -> Space:
+        return Space(self.axes + self.train, "rotate")
 
     def squares(self) -> Float[np.ndarray, "class class"]:
         r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes."""
         return overlaps(self.factors)
 
-    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        frame = Frame.of_dimension(self.dim) if frame is None else frame
-        train_key, test_key, label_key = jax.random.split(key, 3)
-        factors = MatrixFactors(jnp.asarray(self.factors, float))
-        features = self._features(factors.matrices)
-        draw = NOISES[self.noise]
-        return class_problem(
-            features, jnp.asarray(self.signal, float), factors, self.sizes,
-            draw(train_key, (sum(self.sizes), self.dim)), draw(test_key, (self.test, self.dim)),
-            draw_labels(label_key, self.test, self.prior, self.classes), frame, self.span,
-            self.batch,
-        )  # fmt: skip
+    def factors_of(self, directions: Directions | None = None) -> MatrixFactors:
+        return MatrixFactors(jnp.asarray(self.factors, float))
 
-    def _features(self, matrices: Float[Array, "class dim dim"]) -> Float[Array, "class dim"]:
-        """An orthonormal basis of the free dimensions. Eigenvectors of a repeated eigenvalue depend
-        on rounding; the basis nearest to fixed vectors does not."""
-        free = jnp.linalg.eigh(_outer_sum(matrices, jnp))[1][:, : self.classes]
+    def directions(self, axes: Array | None = None) -> Directions:
+        """The features: an orthonormal basis of the free dimensions. Eigenvectors of a repeated
+        eigenvalue depend on rounding; the basis nearest to fixed vectors does not."""
+        free = jnp.linalg.eigh(_outer_sum(self.factors_of().matrices, jnp))[1][:, : self.classes]
         fixed = np.random.default_rng(0).normal(size=(self.dim, self.classes))
         basis, triangle = jnp.linalg.qr(free @ (free.T @ jnp.asarray(fixed, free.dtype)))
-        return (basis * jnp.sign(jnp.diag(triangle))[None]).T
+        return {"features": (basis * jnp.sign(jnp.diag(triangle))[None]).T}
+
+    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
+        train_key, test_key, label_key = jax.random.split(key, 3)
+        draw, keys = NOISES[self.noise], (label_key, label_key)
+        train, test = draw(train_key, (self.train, self.dim)), draw(test_key, (self.test, self.dim))
+        return self.problem(keys, train, test, self.directions(), Frame.of_dimension(self.dim))
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         point_key, label_key = jax.random.split(key)
         zeta = NOISES[self.noise](point_key, (1, self.dim))
         labels = draw_labels(label_key, 1, self.prior, self.classes)
-        return class_example(zeta, labels, self.signal, problem)
+        drawn = self.coloured(labels, zeta, problem.directions, problem.factors)
+        return self.samples(drawn, problem.frame, problem.frame.rank).take(jnp.asarray(0))
 
 
 def _outer_sum(matrices: Any, library: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from learnscope.part import Number
+from learnscope.space import random
 
 
 def heads(k: int) -> Float[np.ndarray, " count"]:
@@ -108,7 +109,7 @@ class PatternLaw(eqx.Module):
     ) -> tuple[Bool[Array, "n pattern"], Float[Array, " n"]]:
         """Samples: present patterns, relevant ones first, and labels."""
         k, rest = self.relevant, self.background.shape[1]
-        uniform = jax.random.uniform(key, (1 + k + rest, size))
+        uniform = random.uniform(key, (1 + k + rest, size))
         group, count = self._place(uniform[0])
 
         def pick(left, drawn):

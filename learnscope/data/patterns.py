@@ -11,7 +11,7 @@ from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 LABELS = ("parity", "majority", "interval", "counts", "codes")
@@ -135,12 +135,8 @@ class Patterns(AbstractData):
         return len(self.relevant) if isinstance(self.relevant, tuple) else self.relevant
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise is None else "none"
-
-    @property
-    def span(self) -> int:
-        return self.patterns
+    def space(self) -> Space:
+        return Space(self.patterns, "gaussian_rows" if self.noise is None else "none")
 
     @property
     def _width(self) -> int:
@@ -263,9 +259,9 @@ class Patterns(AbstractData):
     def _draw_codes(self, key: Key[Array, ""], size: int, directions: dict[str, Array]):
         code_key, rest_key = jax.random.split(key)
         edges = jnp.cumsum(self._code_chances())[:-1]
-        chosen = jnp.searchsorted(edges, jax.random.uniform(code_key, (size,)), side="right")
+        chosen = jnp.searchsorted(edges, random.uniform(code_key, (size,)), side="right")
         background = self._background()
-        beyond = jax.random.uniform(rest_key, (size, background.shape[0])) < background[None]
+        beyond = random.uniform(rest_key, (size, background.shape[0])) < background[None]
         labels = jnp.where(chosen < self.codes, 1.0, -1.0)
         return directions["codes"][chosen], beyond.astype(edges.dtype), labels
 
@@ -274,6 +270,6 @@ def _distinct_codes(key: Key[Array, ""], size: int, k: int) -> Bool[Array, "code
     """Different random binary vectors. With more than 30 bits they are independent: two of them are
     equal with probability below size^2 / 2^(k + 1)."""
     if k > 30:
-        return jax.random.bernoulli(key, 0.5, (size, k))
+        return random.signs(key, (size, k)) > 0
     chosen = random.distinct(key, 2**k, size)
     return (chosen[:, None] >> np.arange(k)[None]) % 2 == 1

@@ -13,7 +13,7 @@ from learnscope.data.factors import AbstractFactors
 from learnscope.data.views import AbstractViews, Pair
 from learnscope.errors import BadInput, refuse
 from learnscope.part import AbstractPart, Number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.columns import Columns
 from learnscope.space.frame import AbstractTurn, Frame
 
@@ -134,7 +134,7 @@ class Epochs(AbstractBatches):
         count = problem.train.size
         steps = count // self.size
         epoch = jax.random.fold_in(key if self.key is None else self.key, self.step // steps)
-        order = jax.random.permutation(epoch, count)
+        order = random.permutation(epoch, count)
         first = self.step % steps * self.size
         return problem.train.take(jax.lax.dynamic_slice_in_dim(order, first, self.size))
 
@@ -236,11 +236,7 @@ class Problem(eqx.Module):
 
 
 class AbstractData(AbstractPart):
-    """A data model. `sample` draws a problem; the other members say how to compress it."""
-
-    # How many sets of filters need coordinates: one, the trained filters. Models that draw fresh
-    # examples every step also need the target's, the initial ones, and those each view adds.
-    sets: ClassVar[int] = 1
+    """A data model. `sample` draws a problem, and `space` says how to compress it."""
 
     if TYPE_CHECKING:  # a field or a property: type checkers have no word for either
 
@@ -256,13 +252,12 @@ class AbstractData(AbstractPart):
 
     @property
     @abstractmethod
-    def compression(self) -> str:
-        """`gaussian_rows` (drawn compressed, exact in law), `rotate` (drawn in R^d) or `none`."""
+    def space(self) -> Space:
+        """What the model needs of its space."""
 
-    @property
-    @abstractmethod
-    def span(self) -> int:
-        """The number of coordinates that the directions and training vectors need."""
+    span = property(lambda self: self.space.span)
+    compression = property(lambda self: self.space.compression)
+    sets = property(lambda self: self.space.sets)
 
     @abstractmethod
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:

@@ -1,17 +1,16 @@
 """Signal and noise: one patch is the label times a signal, the other is noise."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from learnscope.data.problem import AbstractData, Problem, Samples, check_batch, mini_batches
+from learnscope.data.patches import AbstractPatches, Directions, Examples, off_axes
 from learnscope.part import Number, count, flag, number
-from learnscope.space.frame import Frame
+from learnscope.space import random
 
 
-class SignalNoise(AbstractData):
+class SignalNoise(AbstractPatches):
     r"""Two patches: $y\mu$ and $\xi$ (Meng, Cao, Zou 2023, Definition 2.1; Cao et al. 2022).
 
     The label $y$ is $\pm 1$ with equal probabilities, $\xi \sim N(0, \sigma_p^2 (I -
@@ -38,6 +37,7 @@ class SignalNoise(AbstractData):
     """
 
     papers: ClassVar = ("cao2022benign", "kou2023benign", "meng2023pegr")
+    axes: ClassVar[Any] = 1
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     train: int = count()
@@ -48,50 +48,13 @@ class SignalNoise(AbstractData):
     orthogonal: bool = flag(True)
     batch: int | None = count(None, optional=True)
 
-    def __check_init__(self):
-        super().__check_init__()  # each field first, then limits between them
-        check_batch(self, self.train)
+    def directions(self, axes: Array) -> Directions:
+        return {"signal": self.signal * axes[0]}
 
-    @property
-    def compression(self) -> str:
-        return "gaussian_rows"
-
-    @property
-    def span(self) -> int:
-        return 1 + self.train
-
-    def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
-        frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
-        train_key, test_key, label_key, test_label_key = jax.random.split(key, 4)
-        axis, frame = frame.axes(1)
-        train_noise, frame = frame.gaussian_rows(train_key, self.train)
-        test_noise = frame.gaussian_points(test_key, self.test)
-        directions = {"signal": self.signal * axis[0]}
-        train = self._samples(label_key, train_noise, frame, self.span, hidden=True)
-        test = self._samples(test_label_key, test_noise, frame, frame.rank)
-        batches = mini_batches(self.batch)
-        return Problem(train, test, directions, frame, batches, widths=(1, None))
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        noise_key, label_key = jax.random.split(key)
-        noise = problem.frame.gaussian_points(noise_key, 1)
-        samples = self._samples(label_key, noise, problem.frame, problem.frame.rank)
-        return samples.take(jnp.asarray(0))
-
-    def _samples(
-        self, key: Key[Array, ""], normal: Array, frame: Frame, width: int, hidden: bool = False
-    ) -> Samples:
-        """Examples with given unit noise; compressed patches are cut to `width`. Only training
-        examples have their noise as a `hidden` vector; a test example's is its patch."""
-        coin, chance = jax.random.uniform(key, (2, normal.shape[0]), normal.dtype)
+    def examples(self, key: Key[Array, ""], normal: Array, directions: Directions) -> Examples:
+        coin, chance = random.uniform(key, (2, normal.shape[0]))
         sign = jnp.where(coin < 0.5, 1.0, -1.0)
-        noise = self.noise * (normal.at[:, 0].set(0.0) if self.orthogonal else normal)
-        carried = self.signal * sign[:, None]
-        if frame.ambient:
-            signal_patch = jnp.zeros_like(noise).at[:, :1].set(carried)
-            x = jnp.stack([signal_patch, noise], axis=1)
-        else:
-            x = (carried, noise[:, :width])
+        signal = sign[:, None] * directions["signal"][None]
+        noise = self.noise * (off_axes(normal, 1) if self.orthogonal else normal)
         y = jnp.where(chance < self.flip, -sign, sign)
-        vectors = {"noise": noise} if hidden else {}
-        return Samples(x, y, vectors, {"sign": sign}, aliases=(("noise", 1),) if hidden else ())
+        return Examples(y, (signal, noise), {"sign": sign})

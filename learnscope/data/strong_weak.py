@@ -14,7 +14,7 @@ from learnscope.data.problem import AbstractBatches, AbstractData, Problem, Samp
 from learnscope.data.views import HalfMask, Halves, random_places
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, choice, count, flag, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 from learnscope.space.fresh import VIEWS, FreshPatches
 
@@ -61,7 +61,6 @@ class StrongWeak(AbstractData):
     """
 
     papers: ClassVar = ("wen2022mechanism",)
-    sets: ClassVar[int] = 3 + VIEWS
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
     patches: int = count(low=2)
@@ -126,12 +125,9 @@ class StrongWeak(AbstractData):
         return Counts(chances * (half - spread), chances * (half + spread), (p - self.taken) / 2)
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows" if self.noise_law == "gaussian" else "none"
-
-    @property
-    def span(self) -> int:
-        return self.features
+    def space(self) -> Space:
+        compression = "gaussian_rows" if self.noise_law == "gaussian" else "none"
+        return Space(self.features, compression, sets=3 + VIEWS)
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
@@ -164,9 +160,9 @@ class StrongWeak(AbstractData):
         """Examples whose noise has `width` coordinates, features included."""
         order_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
         every = jnp.arange(self.features)
-        signs = jax.random.rademacher(sign_key, (size, self.features)).astype(float)
+        signs = random.signs(sign_key, (size, self.features))
         chance = jnp.cumsum(self.shares)[None, :-1]
-        which = (jax.random.uniform(which_key, (size, 1)) >= chance).sum(1)
+        which = (random.uniform(which_key, (size, 1)) >= chance).sum(1)
         if self.together:
             places = random_places(order_key, size, self.patches)
             carried = places[..., None] // self.feature_patches == every[None, None]
@@ -193,7 +189,7 @@ class StrongWeak(AbstractData):
             return jnp.broadcast_to(jnp.arange(p)[None] < p0, (size, p))
         chances = [math.comb(half, k) * math.comb(half, p0 - k) for k in range(p0)]
         below = np.cumsum(chances) / math.comb(p, p0)
-        count = (jax.random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
+        count = (random.uniform(key, (size, 1)) >= jnp.asarray(below)[None]).sum(1)
         slots = jnp.arange(half)[None]
         return jnp.concatenate([slots < count[:, None], slots < p0 - count[:, None]], axis=1)
 

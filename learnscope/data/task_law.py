@@ -66,7 +66,7 @@ class Sizes:
 def in_ambient(key: Key[Array, ""], dim: int, sizes: Sizes) -> Drawn:
     """The definition in R^d: a whole dictionary, and noise orthogonal to it."""
     pick, rows, noise_key, fresh_key = jax.random.split(key, 4)
-    which = jax.random.randint(pick, (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)
+    which = random.integers(pick, (sizes.tasks + sizes.fresh,), sizes.dictionary)
     dictionary = random.normal(rows, (sizes.dictionary, dim)).at[:, 0].set(0.0)
     span = jnp.linalg.qr(dictionary[:, 1:].T)[0]
 
@@ -88,7 +88,7 @@ class _Pool:
     def __init__(self, key: Key[Array, ""], normals: int, uniforms: int):
         one, other = jax.random.split(key)
         self._normal = random.normal(one, (normals,))
-        self._uniform = jax.random.uniform(other, (uniforms,))
+        self._uniform = random.uniform(other, (uniforms,))
         self._taken = [0, 0]
 
     def normal(self, *shape: int) -> Array:
@@ -136,7 +136,7 @@ def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes, room: int) -> Dr
     rows, count = sizes.rows, sizes.tasks * sizes.samples
     noises, axes = room - 1 - rows, frame.rank - room
     pool = _pool(pool_key, sizes, noises, axes)
-    which = jax.random.randint(pick, (sizes.tasks + sizes.fresh,), 0, sizes.dictionary)
+    which = random.integers(pick, (sizes.tasks + sizes.fresh,), sizes.dictionary)
     known = jnp.pad(pool.triangles(dim - 1, rows), ((0, 0), (noises + 1, axes)))
     row, seen = _rows(which, sizes)
     outside_span = dim - sizes.dictionary - 1
@@ -227,6 +227,6 @@ def labels(sizes: tuple[int, ...], balanced: bool, tasks: int, key: Key[Array, "
     """Labels (task, sample): alternating within each of the sets of `sizes`, or fair coins."""
     count = sum(sizes)
     if not balanced:
-        return jax.random.rademacher(key, (tasks, count)).astype(float)
+        return random.signs(key, (tasks, count))
     signs = np.concatenate([np.where(np.arange(size) % 2 == 0, 1.0, -1.0) for size in sizes])
     return jnp.broadcast_to(jnp.asarray(signs, float)[None], (tasks, count))

@@ -1,5 +1,6 @@
 """A family of tasks with one feature in common, and problems of a user's own tasks."""
 
+import dataclasses
 import warnings
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from learnscope.data.gram import patch_gram, with_gram
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import BadInput, refuse
 from learnscope.part import Number, count, flag, number
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
@@ -89,14 +91,10 @@ class TaskFamily(AbstractData):
         return self.samples - self.validation, self.validation
 
     @property
-    def compression(self) -> str:
-        return "gaussian_rows"
-
-    @property
-    def span(self) -> int:
-        noises = self.tasks * self.samples
-        room = self.dim - self.dictionary - 1
-        return 1 + self.sizes.rows + (min(noises, room) if isinstance(room, int) else noises)
+    def space(self) -> Space:
+        noises, room = self.tasks * self.samples, self.dim - self.dictionary - 1
+        noises = min(noises, room) if isinstance(room, int) else noises
+        return Space(1 + self.sizes.rows + noises, "gaussian_rows")
 
     @property
     def sizes(self) -> task_law.Sizes:
@@ -141,16 +139,16 @@ class TaskFamily(AbstractData):
             table = table.at[:, :, 0, 0].add(scale * features[:, None, None] * outer)
             table = table.at[:, :, 1, 1].add(self.noise**2 * noise)
         marks = {**test.marks, "gram": table.reshape(test.size, *table.shape[2:])}
-        return Samples(test.x, test.y, test.vectors, marks, test.groups)
+        return dataclasses.replace(test, marks=marks)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """A new example of one of the fresh tasks. Its noise is a mixture of that of two other
         examples: it has the right law (given the frame), but depends on the test set."""
         pick, coin, turn = jax.random.split(key, 3)
-        at = jax.random.choice(pick, problem.test.size, (2,), replace=False)
+        at = random.permutation(pick, problem.test.size)
         one, other = problem.test.take(at[0]), problem.test.take(at[1])
-        angle = 2 * jnp.pi * jax.random.uniform(turn)
-        sign = jnp.where(jax.random.bernoulli(coin), 1.0, -1.0)
+        angle = 2 * jnp.pi * random.uniform(turn)
+        sign = random.signs(coin)
         noise = jnp.cos(angle) * one.x[1] + jnp.sin(angle) * other.x[1]
         pair = (sign * one.x[0], noise)
         return Samples(jnp.stack(pair) if problem.frame.ambient else pair, sign * one.y)
@@ -170,8 +168,8 @@ def _samples(
     else:
         x = (carried[:, : cut[0]], flat[:, : cut[1]])
     vectors = {"noise": flat} if hidden else {}
-    marks = {"carried": y.reshape(-1)}
-    return Samples(x=x, y=y.reshape(-1), vectors=vectors, marks=marks, groups=tasks)
+    marks, aliases = {"carried": y.reshape(-1)}, (("noise", 1),) if hidden else ()
+    return Samples(x, y.reshape(-1), vectors, marks, tasks, aliases)
 
 
 def task_problem(

@@ -44,7 +44,7 @@ class NoisyViews(AbstractViews, AbstractPart):
 
 class Viewed(AbstractWrapper):
     """The data model `data` with positive pairs made by `views`, so that self-supervised rules can
-    learn from it.
+    learn from it. Every step draws new noise, so that runs are in ambient coordinates.
 
     >>> import jax
     >>> from learnscope.data import SignalNoise
@@ -56,14 +56,6 @@ class Viewed(AbstractWrapper):
 
     data: AbstractData = slot(AbstractData)
     views: AbstractViews = slot(AbstractViews)
-
-    @property
-    def compression(self) -> str:
-        return "none"  # every step draws new noise
-
-    @property
-    def span(self) -> int:
-        return self.data.span
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.data.sample(key, frame)

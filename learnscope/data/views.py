@@ -3,10 +3,10 @@
 from abc import abstractmethod
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from learnscope.space import random
 from learnscope.space.columns import Columns
 from learnscope.space.fresh import FreshPatches
 
@@ -52,7 +52,7 @@ class Halves(AbstractViews):
 def random_places(key: Key[Array, ""], n: int, patches: int) -> Int[Array, "n patch"]:
     """A uniformly random order of the patches of each example. It comes from comparisons of uniform
     draws, since XLA sorts slowly on CPUs."""
-    draw = jax.random.uniform(key, (n, patches))
+    draw = random.uniform(key, (n, patches))
     one, other = draw[:, :, None], draw[:, None, :]
     later = jnp.arange(patches)[:, None] > jnp.arange(patches)[None, :]
     return ((one > other) | ((one == other) & later[None])).sum(-1)

@@ -7,6 +7,7 @@ from jaxtyping import Array, Key
 
 from learnscope.data.problem import AbstractData, Problem, Samples
 from learnscope.errors import refuse
+from learnscope.space import Space
 from learnscope.space.frame import Frame
 
 
@@ -18,6 +19,10 @@ class AbstractWrapper(AbstractData):
     @property
     def dim(self) -> Any:  # type: ignore[override]
         return self.data.dim
+
+    @property
+    def space(self) -> Space:
+        return Space(self.data.space.span)
 
     @property
     def labels(self) -> int | None:

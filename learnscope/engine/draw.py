@@ -1,7 +1,7 @@
 """Drawing runs: the data and the initial parameters of each, in the coordinates of the program.
 
-A seed fixes the data, the initial weights and the rule's own randomness, each by its role; nothing
-else about a sweep changes them.
+A seed fixes the data, the initial weights and the rule's own randomness, each by its role, in both
+precisions; nothing else about a sweep changes them.
 """
 
 import dataclasses

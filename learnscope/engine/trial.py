@@ -26,7 +26,7 @@ from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, allowed_kind, shape_path
 from learnscope.part.canonical import own_code
-from learnscope.space import Basis, Columns, Frame, one_array, padded
+from learnscope.space import Basis, Columns, Frame, one_array, padded, random
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
 _FEW = 3  # the most that a count of the small copy is lowered to
@@ -269,7 +269,7 @@ def _lifted(
     of ambient inputs."""
     rank, net = problem.frame.rank, experiment.net
     assert isinstance(net, AbstractInnerProductNet)
-    onto = Basis(jnp.linalg.qr(jax.random.normal(jax.random.key(1), (dim, rank)))[0])
+    onto = Basis(jnp.linalg.qr(random.normal(jax.random.key(1), (dim, rank)))[0])
 
     def whole(tree: Any) -> Any:
         return jax.tree.map(lambda vectors: onto(padded(vectors, rank)), tree)

@@ -28,6 +28,7 @@ from learnscope.data import (
     StrongWeak,
     TaskFamily,
     Viewed,
+    XorClusters,
 )
 from learnscope.errors import unknown
 from learnscope.images import Augment, Images, ImageTasks, Pruned, TeacherMixture
@@ -126,6 +127,8 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
                class_power, "features"),
         Column(Patterns(dim=60, patterns=20, relevant=3, train=200, test=test), 1.0, "relevant"),
         Column(GaussianParity(dim=40, factors=2, train=200, test=test, noise=1.0), 4.0, "axes"),
+        Column(XorClusters(dim=200, train=40, test=test, signal=4.0, noise=0.3),
+               2 * 4.0**2 + 0.3**2 * (200 - 2), "centres"),
         # Figure 7 of Wen and Li (2022), as `studies.pred_head` has it.
         Column(StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3.0, 2.0), noise=1.0,
                           batch=32 if smoke else 128, test=200 if smoke else 800),

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data.views import AbstractViews, Pair
 from learnscope.part import AbstractPart, Number, number
+from learnscope.space import random
 from learnscope.space.image_shape import square_images
 
 Image = Float[Array, "height width channel"]
@@ -67,7 +68,7 @@ class Augment(AbstractAugment):
 
     def view(self, key: Key[Array, ""], image: Image) -> Image:
         height, width, channels = image.shape
-        draws = jax.random.uniform(key, (11,))
+        draws = random.uniform(key, (11,))
         high, wide = self._crop_size(draws[0], draws[1])
         blur = self.blur * draws[2]
         mirrored = draws[3] < self.flip

@@ -15,7 +15,7 @@ from learnscope.images.augment import AbstractAugment
 from learnscope.images.callback import called
 from learnscope.images.loading import load_images
 from learnscope.part import Number, choice, count, number, slot
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 PIXELS = ("unit", "bytes", "standard")
@@ -85,12 +85,8 @@ class Images(AbstractData):
         return None if classes == 2 else classes
 
     @property
-    def compression(self) -> str:
-        return "rotate" if self.views is None else "none"
-
-    @property
-    def span(self) -> int:
-        return self._sizes[0]
+    def space(self) -> Space:
+        return Space(self._sizes[0], "rotate" if self.views is None else "none")
 
     @property
     def _sizes(self) -> tuple[int, int]:
@@ -122,7 +118,7 @@ class Images(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test images: a data set has no law to draw new ones from."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _some(key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Int[Array, " n"]:

@@ -15,6 +15,7 @@ from learnscope.images.callback import called
 from learnscope.images.images import Images
 from learnscope.images.influence import influence_scores
 from learnscope.part import choice, flag, slot
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 ORDERS = ("high", "low", "random")
@@ -58,13 +59,10 @@ class Pruned(AbstractWrapper):
             refuse(self, "removed", "it must be a fraction, at least 0 and below 1")
 
     @property
-    def compression(self) -> str:
-        return self.data.compression
-
-    @property
-    def span(self) -> int:
+    def space(self) -> Space:
         """For images, the examples that remain; other models have coordinates for all examples."""
-        return self._remaining(self.data.span) if isinstance(self.data, Images) else self.data.span
+        whole, images = self.data.space, isinstance(self.data, Images)
+        return whole._replace(span=self._remaining(whole.span)) if images else whole
 
     def _remaining(self, size: int) -> int:
         return max(1, size - round(self.removed * size))
@@ -72,7 +70,7 @@ class Pruned(AbstractWrapper):
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.whole(key, frame)
         size = whole.train.size
-        draws = jax.random.uniform(jax.random.fold_in(key, 1), (size,))
+        draws = random.uniform(jax.random.fold_in(key, 1), (size,))
         by, apart, count = self.by, self.apart, self._remaining(size)
         shape = jax.ShapeDtypeStruct((count,), np.dtype("int32"))
 

@@ -11,6 +11,7 @@ from learnscope.errors import BadInput, refuse
 from learnscope.images.callback import called
 from learnscope.images.task_pools import FEW_SHOT, RAINBOW, Pools, pools
 from learnscope.part import choice, count, flag
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 SCALINGS = ("unit", "standard")
@@ -134,12 +135,8 @@ class ImageTasks(AbstractData):
         return None if self.ways == 2 else self.ways
 
     @property
-    def compression(self) -> str:
-        return "none"
-
-    @property
-    def span(self) -> int:
-        return self.tasks * self.ways * (self.shots + self.validation)
+    def space(self) -> Space:
+        return Space(self.tasks * self.ways * (self.shots + self.validation))
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         train_key, test_key = jax.random.split(key)
@@ -175,7 +172,7 @@ class ImageTasks(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the images of fresh tasks: a data set has no law to draw new ones from."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _distinct(
@@ -183,7 +180,7 @@ def _distinct(
 ) -> Int[Array, "*shape count"]:
     """`count` different numbers below `size`, in random order: the indices of the largest of `size`
     random numbers, which compiles much faster than a sort."""
-    return jax.lax.top_k(jax.random.uniform(key, (*shape, size)), count)[1]
+    return jax.lax.top_k(random.uniform(key, (*shape, size)), count)[1]
 
 
 def _worlds(tasks: int, episodes: Episodes) -> Int[Array, " task"]:

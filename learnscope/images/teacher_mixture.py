@@ -13,7 +13,7 @@ from learnscope.errors import refuse, unknown
 from learnscope.images.images import Images
 from learnscope.images.teacher import class_scores, taught
 from learnscope.part import AbstractPart, Number, count, kinds, number
-from learnscope.space import random
+from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
@@ -93,12 +93,8 @@ class TeacherMixture(AbstractData):
         return self.images.labels
 
     @property
-    def compression(self) -> str:
-        return "rotate"
-
-    @property
-    def span(self) -> int:
-        return self.images.span
+    def space(self) -> Space:
+        return Space(self.images.space.span, "rotate")
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         image_key, other_key, teacher_key = jax.random.split(key, 3)
@@ -144,7 +140,7 @@ class TeacherMixture(AbstractData):
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One of the test examples."""
-        return problem.test.take(jax.random.randint(key, (), 0, problem.test.size))
+        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def fitted(

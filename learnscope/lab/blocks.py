@@ -32,6 +32,7 @@ from learnscope.lab.sweep import (
     programs,
     seed_list,
 )
+from learnscope.part.canonical import own_code
 from learnscope.part.code import versions
 from learnscope.probes import Output
 
@@ -287,11 +288,18 @@ class Plan:
                 "coordinates_used": self.coordinates,
                 **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,
-                "draw": f"{'compressed' if self.coordinates == 'compressed' else 'ambient'}, "
-                f"{self.precision}",
+                "draw": self._draw(),
                 **versions(),
             },
         )
+
+    def _draw(self) -> str:
+        """How seeds were drawn. Data models and nets of learnscope draw the same in both
+        precisions; a user's own may not."""
+        how = "compressed" if self.coordinates == "compressed" else "ambient"
+        parts = [(p.experiment.data, p.experiment.net) for p in self.programs]
+        own = any(isinstance(code, type) for code, _ in own_code(parts))
+        return f"{how}, {self.precision}" if own else how
 
     def words(self, block: Block, run: int | None = None) -> str:
         """The settings of a block, or of one of its runs."""

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Key
 from learnscope.nets.activations import relu
 from learnscope.nets.convolution import convolve
 from learnscope.part import Number
+from learnscope.space import random
 
 Images = Float[Array, "n height width channel"]
 Layer = dict[str, Any]
@@ -28,7 +29,7 @@ def gaussian(
 ) -> Array:
     r"""Weights of standard deviation `scale`, or (none) $\sqrt{2/\text{inputs}}$ (He et al.)."""
     deviation = math.sqrt(2 / inputs) if scale is None else scale
-    return deviation * jax.random.normal(key, shape)
+    return deviation * random.inverse_normal(key, shape)
 
 
 def dense_layer(

@@ -5,6 +5,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
@@ -31,7 +32,10 @@ class Model(AbstractNet):
             refuse(self, "build", "it must be a function of a key that returns an Equinox module")
 
     def init(self, key: Key[Array, ""], problem: Problem | None) -> Params:
-        return eqx.filter(self.build(key), eqx.is_inexact_array)
+        with jax.enable_x64(False):  # in double precision JAX would draw other numbers
+            params = eqx.filter(self.build(key), eqx.is_inexact_array)
+        wide = lambda leaf: leaf.astype(float) if leaf.dtype == np.float32 else leaf  # noqa: E731
+        return jax.tree.map(wide, params)
 
     def __call__(self, params: Params, x: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
         # Under jit the weights built here are dead code: only untrained leaves are used.

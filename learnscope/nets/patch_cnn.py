@@ -8,6 +8,7 @@ from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
+from learnscope.space import random
 
 
 class PatchCNN(AbstractInnerProductNet):
@@ -72,8 +73,8 @@ class PatchCNN(AbstractInnerProductNet):
     def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         frame = problem.frame
         if self.initial == "torch":
-            uniform = jax.random.uniform(key, (self.rows, frame.rank), minval=-1.0)
-            start = jax.random.uniform(jax.random.fold_in(key, 1), (self.rows,), minval=-1.0)
+            uniform = random.uniform(key, (self.rows, frame.rank), -1.0)
+            start = random.uniform(jax.random.fold_in(key, 1), (self.rows,), -1.0)
             root = jnp.sqrt(frame.dim)
             return Weights(uniform / root, start / root if self.bias else None)
         rows, _ = frame.gaussian_rows(key, self.rows)

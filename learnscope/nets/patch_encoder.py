@@ -9,6 +9,7 @@ from learnscope.errors import BadInput
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, number
+from learnscope.space import random
 
 
 class PatchEncoder(AbstractInnerProductNet):
@@ -66,7 +67,7 @@ class PatchEncoder(AbstractInnerProductNet):
             must = f"it must have width = {self.width} times {features}, the number of features"
             raise BadInput(f"PatchEncoder.overlaps has {len(given)} entries: {must}.")
         sizes = jnp.stack([jnp.asarray(g, float) for g in given]).reshape(self.width, features)
-        return jax.random.rademacher(key, sizes.shape).astype(sizes.dtype) * sizes
+        return random.signs(key, sizes.shape) * sizes
 
     def read(self, params: Params, seen: tuple[Float[Array, "filter n *patch"], ...]) -> Array:
         activation = ACTIVATIONS[self.activation]

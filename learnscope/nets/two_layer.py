@@ -10,6 +10,7 @@ from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS, SMOOTHED
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
+from learnscope.space import random
 
 
 class TwoLayer(AbstractInnerProductNet):
@@ -59,7 +60,7 @@ class TwoLayer(AbstractInnerProductNet):
     def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         row_key, other_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)
-        bias, second = jax.random.normal(other_key, (2, self.width))
+        bias, second = random.inverse_normal(other_key, (2, self.width))
         filters, bias = self.scale * rows, self.bias_scale * bias
         second = self.second_scale * second
         if self.symmetric:

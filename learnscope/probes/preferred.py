@@ -13,6 +13,7 @@ from learnscope.part import Number, choice, count, number
 from learnscope.probes.patterns import pair_mean
 from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import AbstractState
+from learnscope.space import random
 
 _KEY = 0  # of the starting noise, which is the same for every neuron
 
@@ -59,7 +60,7 @@ class PreferredImages(AbstractProbe):
             return sign * (own - jnp.tile(centre, 2))
 
         size = known.std()
-        noise = 0.1 * size * jax.random.normal(jax.random.key(_KEY), known.shape[1:], known.dtype)
+        noise = 0.1 * size * random.inverse_normal(jax.random.key(_KEY), known.shape[1:])
         start = jnp.tile((known.mean(0) + noise)[None], (2 * neurons, 1))
 
         def step(_, x):

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from learnscope.space import random
+
 HEADS = ("identity", "linear", "mlp", "symmetric", "none")
 Head = dict[str, Float[Array, "..."]]
 
@@ -32,7 +34,7 @@ def initial_head(name: str, key: Key[Array, ""], size: int, hidden: int) -> Head
 
 def _uniform(key: Key[Array, ""], shape: tuple[int, ...], inputs: int) -> Array:
     bound = 1 / math.sqrt(inputs)
-    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+    return random.uniform(key, shape, -bound, bound)
 
 
 def apply_head(head: Head, outputs: Float[Array, "n neuron"]) -> Float[Array, "n neuron"]:

@@ -4,8 +4,9 @@ import learnscope.space.random as random
 from learnscope.space.columns import Columns, one_array, padded
 from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.space.fresh import FreshPatches
+from learnscope.space.needs import Space
 
 __all__ = [
-    "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "chi", "one_array",
-    "orthonormal", "padded", "random", "turn",
+    "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "Space", "chi",
+    "one_array", "orthonormal", "padded", "random", "turn",
 ]  # fmt: skip

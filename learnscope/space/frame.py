@@ -22,7 +22,8 @@ from abc import abstractmethod
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
 
 from learnscope.part import Number
 from learnscope.space import random
@@ -51,8 +52,8 @@ def chi(key: Key[Array, ""], degrees: Float[Array, "*shape"]) -> Float[Array, "*
     """
     degrees = jnp.asarray(degrees)
     normal_key, uniform_key = jax.random.split(key)
-    x = jax.random.normal(normal_key, (*degrees.shape, _PROPOSALS), degrees.dtype)
-    u = jax.random.uniform(uniform_key, (*degrees.shape, _PROPOSALS + 1), degrees.dtype)
+    x = random.normal(normal_key, (*degrees.shape, _PROPOSALS))
+    u = random.uniform(uniform_key, (*degrees.shape, _PROPOSALS + 1))
     return chi_from(degrees, x, u)
 
 
@@ -62,17 +63,26 @@ def chi_from(
     u: Float[Array, "*shape proposal_and_one"],
 ) -> Float[Array, "*shape"]:
     """Chi variables from normal and uniform ones (the last uniform is for degrees below 2)."""
-    small = degrees < 2
-    b = jnp.where(small, degrees / 2 + 1, degrees / 2) - 1 / 3
+    # The choice is made in single precision always, so that both precisions take the same one.
+    accept = _accepted(*(v.astype(np.float32) for v in (_shifted(degrees), x, u[..., :-1])))
+    first = jnp.argmax(accept, axis=-1, keepdims=True)
+    b = _shifted(degrees)
+    t = jnp.take_along_axis(x, first, axis=-1)[..., 0] * jax.lax.rsqrt(9 * b)
+    root = jnp.sqrt(2 * b)
+    value = root + root * jnp.expm1(1.5 * jnp.log1p(t))
+    return jnp.where(degrees < 2, value * u[..., -1] ** (1 / degrees), value)
+
+
+def _shifted(degrees: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """b: half of the degrees (two more, if they are below two), minus a third."""
+    return jnp.where(degrees < 2, degrees / 2 + 1, degrees / 2) - 1 / 3
+
+
+def _accepted(b: Array, x: Array, u: Array) -> Bool[Array, "*shape proposal"]:
     t = x * jax.lax.rsqrt(9 * b)[..., None]
     inside = t > -1
     e = jnp.where(inside, t * (3 + t * (3 + t)), 0)
-    accept = inside & (jnp.log(u[..., :-1]) < x**2 / 2 + b[..., None] * _log1p_minus(e))
-    first = jnp.argmax(accept, axis=-1, keepdims=True)
-    t = jnp.take_along_axis(t, first, axis=-1)[..., 0]
-    root = jnp.sqrt(2 * b)
-    value = root + root * jnp.expm1(1.5 * jnp.log1p(t))
-    return jnp.where(small, value * u[..., -1] ** (1 / degrees), value)
+    return inside & (jnp.log(u) < x**2 / 2 + b[..., None] * _log1p_minus(e))
 
 
 def _log1p_minus(e: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -131,7 +141,7 @@ class Frame(eqx.Module):
         # One draw of each kind: random bits are most of a program's compile time.
         normal_key, uniform_key = jax.random.split(key)
         normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
-        uniform = jax.random.uniform(uniform_key, (count, _PROPOSALS + 1))
+        uniform = random.uniform(uniform_key, (count, _PROPOSALS + 1))
         square = triangle(normal[:, self.used :], uniform, self.dim - self.used)
         rows = jnp.concatenate([normal[:, : self.used], square], axis=1)
         rows = jnp.where((jnp.arange(after.used) < self.dim)[None], rows, 0)  # only `dim` exist

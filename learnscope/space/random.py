@@ -1,5 +1,11 @@
-"""Normal variables at a third of the cost of `jax.random.normal`, which is half of a short run.
+"""All random variables of learnscope: a key is the same draw in single and double precision.
 
+Numbers are drawn in single precision (integers in 32 bits) and cast: double precision then computes
+the same run with less rounding. A comparison with a number that is itself rounded, such as a
+probability, may come out differently once in a million draws. `jax.random` draws other bits in
+other precisions, and is used here alone; outside, it makes keys.
+
+Normal variables come at a third of the cost of `jax.random.normal`, which is half of a short run.
 `jax.random.normal` hashes a whole Threefry block for every number and inverts the error function.
 Here both words of a block are used, as the radius and the angle of Box and Muller (1958):
 sqrt(-2 log u) (cos 2 pi v, sin 2 pi v) are two independent normals. The hash is the same
@@ -18,20 +24,51 @@ _PARITY = np.uint32(0x1BD11BDA)
 
 
 def normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"]:
-    """Standard normal variables of JAX's default precision.
+    """Standard normal variables.
 
     >>> import jax
     >>> draws = normal(jax.random.key(0), (300, 101))
     >>> draws.shape, bool(abs(draws.mean()) < 0.02), bool(abs(draws.std() - 1) < 0.02)
     ((300, 101), True, True)
     """
-    if jax.dtypes.canonicalize_dtype(float) == np.float64:
-        return jax.random.normal(key, shape)
     size = math.prod(shape)
     first, second = _uniform(key, -(-size // 2))
     radius = jnp.sqrt(-2 * jnp.log(first))
     cosine, sine = _turn(second)
-    return jnp.concatenate([radius * cosine, radius * sine])[:size].reshape(shape)
+    return jnp.concatenate([radius * cosine, radius * sine])[:size].reshape(shape).astype(float)
+
+
+def inverse_normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"]:
+    """Standard normal variables as `jax.random.normal` draws them, for weights of deep networks."""
+    return jax.random.normal(key, shape, np.float32).astype(float)
+
+
+def uniform(
+    key: Key[Array, ""], shape: tuple[int, ...] = (), low: float = 0.0, high: float = 1.0
+) -> Float[Array, "*shape"]:
+    """Uniform variables in [low, high), of 23 bits.
+
+    >>> import jax
+    >>> 2 <= float(uniform(jax.random.key(0), low=2, high=3)) < 3
+    True
+    """
+    unit = jax.random.uniform(key, shape, np.float32).astype(float)
+    return unit if (low, high) == (0, 1) else unit * (high - low) + low
+
+
+def signs(key: Key[Array, ""], shape: tuple[int, ...] = ()) -> Float[Array, "*shape"]:
+    """+1 and -1 with equal probabilities."""
+    return jnp.where(uniform(key, shape) < 0.5, 1.0, -1.0)
+
+
+def integers(key: Key[Array, ""], shape: tuple[int, ...], below: int) -> Int[Array, "*shape"]:
+    """Uniform integers of 0, ..., below - 1."""
+    return jax.random.randint(key, shape, 0, below, np.int32)
+
+
+def permutation(key: Key[Array, ""], count: int) -> Int[Array, " count"]:
+    """A uniformly random order of 0, ..., count - 1."""
+    return jax.random.permutation(key, count)
 
 
 def _uniform(key: Key[Array, ""], count: int) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
@@ -89,8 +126,8 @@ def distinct(key: Key[Array, ""], size: int, count: int) -> Int[Array, " count"]
     mean = -size * math.log1p(-min(count / size, 0.5))
     drawn = int(mean + 8 * math.sqrt(mean - count) + 8) if count <= size / 8 else size
     if drawn > size / 4:
-        return jax.random.choice(key, size, (count,), replace=False)
-    values = jax.random.randint(key, (drawn,), 0, size)
+        return permutation(key, size)[:count]
+    values = integers(key, (drawn,), size)
     order = jnp.argsort(values, stable=True)
     ordered = values[order]
     again = jnp.concatenate([jnp.zeros(1, bool), ordered[1:] == ordered[:-1]])

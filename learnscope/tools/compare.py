@@ -17,9 +17,9 @@ def compare(
     """The mean of `result` minus that of `other` after the last step, with an interval.
 
     Both have a `seed` dim; all other dims must agree. If a seed stands for the same draw in both
-    (the same data model and net, drawn in the same coordinates and precision), differences are
-    taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is that of
-    independent samples (Welch), `paired` is 0, and `why` says why.
+    (the same data model and net, drawn in the same coordinates, in single or double precision),
+    differences are taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is
+    that of independent samples (Welch), `paired` is 0, and `why` says why.
 
     >>> import learnscope as ls
     >>> data = ls.data.SignalNoise(dim=50, train=4, test=99, signal=1.0, noise=0.5)

@@ -13,6 +13,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Problem
+from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.engine.experiment import in_law, obstacle, room
 from learnscope.nets import Params
 from learnscope.part import AbstractPart, Allowed
@@ -122,6 +123,25 @@ def drawn(company: str, compressed: bool, wider: Any = None) -> tuple[Problem, P
         return problem, net.init(key, problem)
 
     return quick(draw)(KEY)
+
+
+def run_drawn(experiment: ls.Experiment, coordinates: str, precision: str) -> dict[str, Any]:
+    """What a run of the experiment draws, by place, in double precision."""
+    with jax.enable_x64(precision == "float64"):
+        fixed = traced(experiment, precision, coordinates)
+        held = room(fixed, coordinates)
+
+        def draw(seed):
+            problem, params = draw_one(source_of(fixed), seed, coordinates, held)
+            fresh = fixed.data.example(KEY, problem) if coordinates != "rotate" else None
+            return problem, params, problem.batch(KEY), fresh
+
+        found = jax.tree.leaves_with_path(quick(draw)(np.uint32(3)))
+        return {
+            jax.tree_util.keystr(path): np.asarray(leaf, float)
+            for path, leaf in found
+            if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        }
 
 
 def passed(function: Callable, *inputs: Any) -> Any:

@@ -120,7 +120,10 @@ def _shared_and_own() -> list[list[list[float]]]:
 # Beside the companions themselves, which are examples too.
 MORE: dict[str, Table] = {
     "signs": {
-        "data": [signals(signal=2, noise=0.1, flip=0.2, orthogonal=False, batch=2)],
+        "data": [
+            signals(signal=2, noise=0.1, flip=0.2, orthogonal=False, batch=2),
+            ls.data.XorClusters(dim=30, train=4, test=3, signal=1, noise=0.5, flip=0.2, ratio=0.5),
+        ],
         "net": [
             ls.nets.PatchCNN(width=2, activation="relu", scale=0.1, second_layer="sum"),
             ls.nets.PatchCNN(width=2, activation="relu_power", scale=0.1, power=3),
@@ -150,10 +153,8 @@ MORE: dict[str, Table] = {
             ls.data.MatrixNoise(_shared_and_own(), train_per_class=2, test=12, signal=1.0),
             ls.data.Pruned(COMPANIONS["classes"]["data"], removed=0.4),
         ],
-        "net": [
-            ls.nets.PatchCNN(width=4, activation="relu", classes=3, initial="torch"),
-            ls.nets.Model(flat_mlp_of_classes),
-        ],
+        "net": [ls.nets.PatchCNN(width=4, activation="relu", classes=3, initial="torch"),
+                ls.nets.Model(flat_mlp_of_classes)],
         "rule": [ls.rules.GradientDescent(rate=0.1, loss="adjusted")],
         "probes": [
             *probes("ClassAccuracy ActiveNeurons NoiseSpectrum Residual GradientBalance"),
@@ -257,10 +258,8 @@ MORE: dict[str, Table] = {
                 teacher_steps=2, teacher_batch=4, weight=0.1, sharpness=0.0,
             ),
         ],
-        "probes": [
-            ls.probes.PartAccuracy(), ls.probes.FilterCosines(["hidden", "dense"]),
-            ls.probes.Filters("hidden"),
-        ],
+        "probes": [ls.probes.PartAccuracy(), ls.probes.FilterCosines(["hidden", "dense"]),
+                   ls.probes.Filters("hidden")],
     },
     "pairs": {
         "data": [

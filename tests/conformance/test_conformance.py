@@ -138,6 +138,12 @@ def check_problem(problem: Problem, part: Any, compressed: bool) -> None:
         # Where every step draws fresh examples, none of the problem's own are trained on.
         room = rank if samples is problem.test or part.sets > 1 else span
         assert max(widths) <= room if compressed else widths == {rank}
+        for name, number in samples.aliases:
+            patch = samples.x[number] if compressed else samples.x[:, number]
+            whole = np.pad(patch, ((0, 0), (0, rank - patch.shape[1])))
+            np.testing.assert_array_equal(samples.vectors[name], whole)
+    if isinstance(part, ls.data.AbstractPatches | ls.data.TaskFamily):
+        assert {name for name, _ in problem.train.aliases} == set(problem.train.vectors)
     if compressed:
         assert problem.frame.used == span, "`span` is what directions and training vectors take up"
 
@@ -249,6 +255,18 @@ def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str)
             for path, leaf in jax.tree.leaves_with_path(found):
                 if jnp.issubdtype(leaf.dtype, jnp.inexact):
                     assert leaf.dtype == precision, jax.tree_util.keystr(path)
+
+
+@pytest.mark.parametrize(("slot", "part"), battery.of("data", "net", later=True, deep=True))
+def test_a_seed_is_one_draw_in_both_precisions(slot: str, part: AbstractPart):
+    """Data, initial weights, a batch and an example: to 1e-5 of the largest number of an array."""
+    experiment = examples.experiment_with(slot, part)
+    for coordinates in {"ambient", battery.chosen(experiment)}:
+        one, two = (battery.run_drawn(experiment, coordinates, f"float{n}") for n in (32, 64))
+        assert one.keys() == two.keys()
+        for place, values in two.items():
+            allowed = 1e-5 * np.abs(values).max(initial=0)
+            np.testing.assert_allclose(one[place], values, rtol=0, atol=allowed, err_msg=place)
 
 
 def first_examples() -> dict[str, ls.Experiment]:

@@ -15,6 +15,7 @@ from learnscope.engine.program import compilations
 from learnscope.lab.blocks import Plan
 from learnscope.lab.sweep import axes
 from learnscope.probes import AbstractProbe, Output
+from learnscope.space import Space
 from tests import law, small
 from tests.small import probes, refused, run
 
@@ -117,15 +118,15 @@ class _Data(AbstractData):
     """Data of any kind of compression, told by what it says of itself."""
 
     inner: ls.data.SignalNoise
-    compression: str = eqx.field(static=True, default="rotate")
+    how: str = eqx.field(static=True, default="rotate")
 
     @property
     def dim(self):
         return self.inner.dim
 
     @property
-    def span(self):
-        return self.inner.span
+    def space(self):
+        return Space(self.inner.span, self.how)
 
     def sample(self, key, frame=None):
         assert frame is None, "data that cannot be drawn compressed must not be asked to"

@@ -16,6 +16,7 @@ from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import LOSSES, AbstractGradientRule
 from learnscope.rules import optimiser as opt
+from learnscope.space import Space
 from tests.conformance.battery import of
 from tests.conformance.examples import experiment_with
 
@@ -99,12 +100,8 @@ class Skeleton(AbstractData):
     test: int = count(50)
 
     @property
-    def compression(self):
-        return "gaussian_rows"
-
-    @property
-    def span(self):
-        return 1 + self.train
+    def space(self):
+        return Space(1 + self.train, "gaussian_rows")
 
     def sample(self, key, frame=None):
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
@@ -150,8 +147,8 @@ class WrongSpan(Skeleton):
     """A span that counts one vector too many."""
 
     @property
-    def span(self):
-        return 2 + self.train
+    def space(self):
+        return Space(2 + self.train, "gaussian_rows")
 
 
 class LargestWeight(AbstractProbe):

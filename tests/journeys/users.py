@@ -31,6 +31,7 @@ from learnscope.data import AbstractData, Frame, Problem, Samples
 from learnscope.part import Number, choice, count, number
 from learnscope.rules import LOSSES, AbstractGradientRule
 from learnscope.rules import optimiser as opt
+from learnscope.space import Space
 """
 
 SAM = '''
@@ -68,12 +69,8 @@ class XorClusters(AbstractData):
     noise: Number = number(0.1, low=0)
 
     @property
-    def compression(self):
-        return "gaussian_rows"
-
-    @property
-    def span(self):
-        return 2 + self.train
+    def space(self):
+        return Space(2 + self.train, "gaussian_rows")
 
     def sample(self, key, frame=None):
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame

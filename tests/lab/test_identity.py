@@ -64,6 +64,7 @@ def test_a_whole_number_is_the_number_and_names_are_the_same_in_every_process(tm
 
 RULE = """
     import learnscope as ls
+    from learnscope.space import Space
     from learnscope.part import number
     from learnscope.rules import optimiser as opt
     from tests.small import AbstractOwnRule
@@ -80,8 +81,7 @@ RULE = """
 
     class _Data(ls.data.AbstractData):
         dim: int = number(100, whole=True, shape=True)
-        compression = "none"
-        span = 7
+        space = Space(7)
 
         def sample(self, key, frame=None):
             model = ls.data.SignalNoise(dim=100, train=6, test=10, signal=1.0, noise=0.3)

@@ -47,6 +47,13 @@ def test_chi_in_single_precision_keeps_its_deviation():
     assert len(drawn) > 1500
 
 
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_chi_is_the_same_in_both_precisions(degrees):
+    # A proposal that is taken in one precision only would be off by a spread.
+    one, two = (chi_draws(degrees, precision) for precision in PRECISIONS)
+    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-6)
+
+
 def refusal(degrees):
     r"""P(a proposal is refused), exactly: 1 - e^b Gamma(a) b^{1/2 - a} / sqrt(2 pi).
 

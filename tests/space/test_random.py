@@ -2,6 +2,8 @@
 
 import functools
 import math
+import re
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,17 @@ from jax.extend.random import threefry_2x32
 from scipy import stats
 
 from learnscope.space import random as random_module
-from learnscope.space.random import _turn, distinct, normal, threefry
+from learnscope.space.random import (
+    _turn,
+    distinct,
+    integers,
+    inverse_normal,
+    normal,
+    permutation,
+    signs,
+    threefry,
+    uniform,
+)
 from tests.law import assert_counts, assert_law, assert_mean, assert_other_law
 from tests.small import quick
 
@@ -58,12 +70,39 @@ def test_a_key_fixes_the_draw():
         np.testing.assert_allclose(drawn, small(key, (5,)), rtol=1e-5, atol=1e-6)
 
 
-def test_double_precision_is_jax_own(float64):
-    key = jax.random.key(5)
-    for shape in ((), (2, 3), (0,)):
-        drawn = normal(key, shape)
-        assert drawn.dtype == np.float64
-        np.testing.assert_array_equal(drawn, jax.random.normal(key, shape))
+DRAWS = {
+    "normal": lambda key: normal(key, (501,)),
+    "inverse_normal": lambda key: inverse_normal(key, (501,)),
+    "uniform": lambda key: uniform(key, (501,), -2, 3),
+    "signs": lambda key: signs(key, (501,)),
+    "integers": lambda key: integers(key, (501,), 1000),
+    "permutation": lambda key: permutation(key, 501),
+    "distinct": lambda key: distinct(key, 10**5, 50),
+    "distinct of few": lambda key: distinct(key, 100, 50),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_double_precision_is_the_same_draw(kind):
+    found = {}
+    for precision in ("float32", "float64"):
+        with jax.enable_x64(precision == "float64"):
+            found[precision] = np.asarray(quick(DRAWS[kind])(jax.random.key(5)))
+    one, two = found["float32"], found["float64"]
+    if one.dtype.kind == "f":
+        assert (str(one.dtype), str(two.dtype)) == tuple(found)
+    assert len(np.unique(two)) > 1
+    np.testing.assert_allclose(one, two, rtol=3e-7, atol=3e-7)
+
+
+def test_nothing_else_draws():
+    """Outside `space/random.py`, `jax.random` makes keys only."""
+    keys = {"key", "split", "fold_in", "key_data", "wrap_key_data", "key_impl", "PRNGKey"}
+    package = Path(random_module.__file__).parents[1]
+    for file in set(package.rglob("*.py")) - {Path(random_module.__file__)}:
+        code = [line for line in file.read_text().splitlines() if not re.match(r" *(>>>|#)", line)]
+        used = set(re.findall(r"jax\.random\.(\w+)", "\n".join(code)))
+        assert used <= keys, f"{file} draws by jax.random: {used - keys}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -164,9 +203,10 @@ def test_distinct_numbers_are_distinct_and_uniform(size, count):
 def test_enough_numbers_are_drawn(size, count, monkeypatch):
     """Among so many with repetition, `count` different ones are there but once in 10^12."""
     asked = []
-    draw = lambda key, shape, low, high: asked.append(shape[0]) or jnp.arange(shape[0])  # noqa: E731
-    monkeypatch.setattr(jax.random, "randint", draw)
-    monkeypatch.setattr(jax.random, "choice", lambda *_, **__: asked.append(math.inf))
+    draw = lambda key, shape, below: asked.append(shape[0]) or jnp.arange(shape[0])  # noqa: E731
+    every = lambda key, count: asked.append(math.inf) or jnp.arange(count)  # noqa: E731
+    monkeypatch.setattr(random_module, "integers", draw)
+    monkeypatch.setattr(random_module, "permutation", every)
     jax.eval_shape(lambda: distinct(jax.random.key(3), size, count))
     (drawn,) = asked
     if drawn < math.inf:

@@ -9,7 +9,7 @@ from jaxtyping import Array, Key
 from learnscope.data import AbstractData, Problem, Samples
 from learnscope.errors import refuse
 from learnscope.part import Number, count, number
-from learnscope.space import Frame, random
+from learnscope.space import Frame, Space, random
 
 
 class LinearTasks(AbstractData):
@@ -48,12 +48,9 @@ class LinearTasks(AbstractData):
             refuse(self, "validation", f"it must be below samples = {self.samples}")
 
     @property
-    def compression(self) -> str:
-        return "none"  # in the cases of interest there are as many tasks as dimensions
-
-    @property
-    def span(self) -> int:
-        return 1 + self.tasks * self.samples
+    def space(self) -> Space:
+        # In the cases of interest there are as many tasks as dimension: not compressed.
+        return Space(1 + self.tasks * self.samples)
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         dim = int(self.dim)

@@ -1,0 +1,18 @@
+"""What a data model needs of its space."""
+
+from typing import NamedTuple
+
+
+class Space(NamedTuple):
+    """What a data model needs of its space: one answer, from which coordinates are chosen.
+
+    `span` is the number of coordinates that directions and training vectors take up.
+    `compression` is `gaussian_rows` (can be drawn compressed, exact in law), `rotate` (drawn in
+    R^d, from any law) or `none` (training leaves every fixed span). `sets` is the number of sets of
+    filters that need coordinates: one, the trained filters. Models that draw fresh examples every
+    step also need the target's, the initial ones, and those that each view adds.
+    """
+
+    span: int
+    compression: str = "none"
+    sets: int = 1
