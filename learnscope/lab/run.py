@@ -26,6 +26,7 @@ from learnscope.lab.worker import Done, work_all
 from learnscope.part.code import commit, versions
 
 Results = MemoryResults | StoredResults
+_POLL = 0.1  # seconds between two looks at what other processes compute
 
 
 def run(
@@ -94,6 +95,7 @@ def run_quietly(
             facts["at"] = commit() or versions()["learnscope"]
             unsaid = ("store", "made")
             results.log({name: value for name, value in facts.items() if name not in unsaid})
+            results.tidy()
     return report.on(results.dataset())
 
 
@@ -153,8 +155,10 @@ def _fill(
         try:
             while True:
                 filling.submit(crew.expect(filling.tasks.left, filling.tasks.all, show))
-                if not filling.running:
+                if not filling.running and not filling.elsewhere:
                     break
+                if not filling.running:  # what is left is being computed by other processes
+                    time.sleep(_POLL)
                 for future in wait(filling.running, return_when=FIRST_COMPLETED).done:
                     filling.collect(future)
         except BaseException:
@@ -184,10 +188,13 @@ class _Filling:
     bar: SweepProgress
     running: dict[Future[list[Done]], _Task] = dataclasses.field(default_factory=dict)
     failures: list[tuple[Block, Done]] = dataclasses.field(default_factory=list)
+    elsewhere: list[Block] = dataclasses.field(default_factory=list)  # at another process
 
     def submit(self, pool: ThisProcess | DaskWorkers) -> None:
         """Submit tasks: twice as many as there are workers, so that no worker waits."""
         count = pool.count
+        while self.elsewhere:
+            self.tasks.again(self.elsewhere.pop())
         while len(self.running) < 2 * count:
             idle = len(self.running) < count
             blocks = self.tasks.next() if pool.here else self.tasks.share(count, idle)
@@ -198,7 +205,10 @@ class _Filling:
                 self._send(_Task(unknown, pool))
 
     def _known(self, block: Block) -> KnownRuns | None:
-        """The runs of a block that need no computing; None if that is all of them."""
+        """The runs of a block that need no computing; None if there is nothing to do here now."""
+        if not self.results.take(block):
+            self.elsewhere.append(block)
+            return None
         known = self.results.known(block)
         there = block.runs if known is None else int(known.mask.sum())
         self.report.reused += there
@@ -208,6 +218,7 @@ class _Filling:
             return known
         if known is not None:  # else another process was faster
             self.results.put(block, known.values, 0.0)
+        self.results.give(block)
         self.tasks.back(block)
         return None
 
@@ -235,12 +246,14 @@ class _Filling:
             self.report.compile_seconds += done.compile_seconds
             self.report.compilations += done.compilations
             if done.values is None:
+                self.results.give(block)
                 self.failures.append((block, done))
                 if self.results.name is None:
                     raise _failed(self.results.plan, self.failures, stored=False)
                 continue
             self.results.plan.place(block, known, done.values)
             self.results.put(block, known.values, done.seconds)
+            self.results.give(block)
             if (checkpoint := self.results.checkpoint(block)) is not None:
                 Checkpoint(checkpoint).clear()
             computed = int((~known.mask).sum())

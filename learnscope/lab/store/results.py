@@ -49,6 +49,13 @@ class MemoryResults:
         """The runs of a block that need not be computed; None if all of it is there by now."""
         return self.plan.blank(block)
 
+    def take(self, block: Block) -> bool:
+        """Whether a block is ours to compute: no other process is at it."""
+        return True
+
+    def give(self, block: Block) -> None:
+        """Say that a block is no longer being computed here."""
+
     def checkpoint(self, block: Block) -> str | None:
         """The file for checkpoints of a block, if there can be one."""
 
@@ -56,6 +63,9 @@ class MemoryResults:
         """Store a whole block, which took so many seconds."""
         for name, array in values.items():
             self._arrays[name][block.region] = array
+
+    def tidy(self) -> None:
+        """Clean up after a run, and after earlier ones that were killed."""
 
     def log(self, session: dict[str, Any]) -> None:
         """Note what a session did; memory keeps no log."""
