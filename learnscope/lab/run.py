@@ -26,7 +26,8 @@ from learnscope.lab.worker import Done, work_all
 from learnscope.part.code import commit, versions
 
 Results = MemoryResults | StoredResults
-_POLL = 0.1  # seconds between two looks at what other processes compute
+# Seconds between two looks at what other processes compute, and at whether workers are there.
+_POLL, _LOOK = 0.1, 5.0
 
 
 def run(
@@ -159,7 +160,7 @@ def _fill(
                     break
                 if not filling.running:  # what is left is being computed by other processes
                     time.sleep(_POLL)
-                for future in wait(filling.running, return_when=FIRST_COMPLETED).done:
+                for future in wait(filling.running, _LOOK, FIRST_COMPLETED).done:
                     filling.collect(future)
         except BaseException:
             bar.cancel()  # threads end with their segment
