@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import functools
 import importlib.util
 import logging
 import os
@@ -285,12 +284,6 @@ def _check_software(theirs: dict[str, str], who: str) -> None:
 
 def _software() -> dict[str, str]:
     try:
-        return {**_code(), "jaxlib": version("jaxlib")}
+        return {**identity.software(), "jaxlib": version("jaxlib")}
     except PackageNotFoundError:
         return {}
-
-
-@functools.cache
-def _code() -> dict[str, str]:
-    """Of the code that this process has loaded; asked for twice in every task, and slow to find."""
-    return identity.software()

@@ -90,13 +90,16 @@ def run_quietly(
         try:
             with workers(cluster) as crew:
                 _fill(results, missing, crew, report, progress)
+        except BaseException:
+            results.tidy()
+            raise
         finally:
             report.seconds = time.perf_counter() - started
             facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
             facts["at"] = commit() or versions()["learnscope"]
             unsaid = ("store", "made")
             results.log({name: value for name, value in facts.items() if name not in unsaid})
-            results.tidy()
+    results.tidy()
     return report.on(results.dataset())
 
 

@@ -31,6 +31,7 @@ from zarr.storage import FsspecStore, LocalStore
 
 from learnscope.errors import BadInput, reason, refuse_value, refusing
 from learnscope.lab.store.checked import CHECKSUM, MARK, CheckedStore, Damaged, digest, write_whole
+from learnscope.lab.store.seal import read_netcdf
 
 DEFAULT = "learnscope-results"
 FORMAT = 2
@@ -289,8 +290,7 @@ def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEF
     """
     text = os.fspath(id_or_path).rstrip("/")
     if text.endswith(".nc"):
-        with refusing(f"{text} cannot be read"):
-            return xr.open_dataset(text, engine="h5netcdf")
+        return read_netcdf(text)
     head, _, name = text.replace(os.sep, "/").rpartition("/")
     if head or (_ID.fullmatch(text) and os.path.isdir(text)):
         return Folder(head or ".").stored(name).dataset()

@@ -6,6 +6,7 @@ half names the axis values and the seeds. A sweep with the same identity is the 
 of one family share runs. No stale result is ever returned.
 """
 
+import functools
 import hashlib
 import json
 import math
@@ -35,7 +36,13 @@ def identity(plan: Plan, values: dict[str, list[str]] | None = None) -> str:
 
 def software() -> dict[str, str]:
     """Versions, and a digest of the laboratory's own code; parts bring theirs (`canonical`)."""
-    return {**versions(), "code": code_digest(_LAB)}
+    return {**versions(), "code": _laboratory()}
+
+
+@functools.cache
+def _laboratory() -> str:
+    """Of the code that this process has loaded; it takes a while to find."""
+    return code_digest(_LAB)
 
 
 def axis_values(plan: Plan) -> dict[str, list[str]]:

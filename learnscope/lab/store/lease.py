@@ -107,13 +107,20 @@ class Leases:
             if self._owner(path) == owner():
                 path.unlink()
 
+    def left(self) -> bool:
+        """Whether a process that worked on the sweep has not cleaned up yet."""
+        return self._folder.is_dir()
+
     def end(self) -> None:
-        """Give all leases back."""
+        """Give all leases back, and those of dead processes; nothing is left then."""
         self._ended.set()
-        for path in list(self._mine):
-            self.give(int(path.name))
+        clean(list(self._folder.glob("*.partial")))
+        for path in self._folder.glob("*"):
+            with contextlib.suppress(OSError):
+                held = path.read_text(errors="replace")
+                if held == owner() or abandoned(path, held, _STALE):
+                    path.unlink()
         with contextlib.suppress(OSError):
-            clean(list(self._folder.glob("*.partial")))
             self._folder.rmdir()
 
     def _beat(self) -> None:

@@ -192,13 +192,16 @@ class StoredResults:
         }
 
     def tidy(self) -> None:
-        """Give leases back, and remove files that a killed process left."""
+        """Remove files that a killed process left, and (last) give leases back."""
         if self._leases is None:
             return
-        self._leases.end()
-        self.folder.tidy()
         sweep, checkpoints = (Path(self.folder.path(*at, self.name)) for at in ((), (_SAVED,)))
+        clean(list(sweep.glob("*.partial")))
+        self.folder.tidy()
+        if not self._leases.left():  # nobody has worked on it since
+            return
         clean([*sweep.rglob("*.partial"), *checkpoints.glob("*.partial")])
         with contextlib.suppress(OSError, BadInput):
             if self.stored.finished().all():
                 shutil.rmtree(checkpoints)
+        self._leases.end()
