@@ -99,7 +99,9 @@ def refuse(call):
 def pytest_terminal_summary(terminalreporter):
     """Print what the battery of faults found."""
     reports = terminalreporter.getreports("passed")
-    lines = [text for report in reports for name, text in report.user_properties if name == "battery"]
+    lines = [
+        text for report in reports for name, text in report.user_properties if name == "battery"
+    ]
     if lines:
         terminalreporter.section("battery")
         terminalreporter.line("\n".join(lines))

@@ -43,7 +43,7 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
             if not rows.append(numbers):
                 most = f"{rows.most / 2**20:.0f} MB"
                 raise BadInput(
-                    f"{where}: the numbers up to here take {most}, the most for a file of this size."
+                    f"{where}: the numbers up to here take {most}, the most for a file of its size."
                 )
     except csv.Error as error:
         raise BadInput(f"{path} is not valid CSV: {error}.") from None

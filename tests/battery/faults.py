@@ -80,7 +80,12 @@ def killed_at(root: Path, number: int, chance: random.Random, act: Callable[[], 
         count += 1
         if count < number:
             return
-        if count == number and what in ("rename", "sync") and path.is_file() and chance.random() < 0.5:
+        if (
+            count == number
+            and what in ("rename", "sync")
+            and path.is_file()
+            and chance.random() < 0.5
+        ):
             os.truncate(path, chance.randrange(path.stat().st_size + 1))  # the write was cut
         raise Killed
 

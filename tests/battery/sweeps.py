@@ -91,7 +91,7 @@ def dead(monkeypatch):
 def check_store(store: Path, over=SMALL, kept=None) -> int:
     """A sweep can be listed, run to its end with the same values, and leaves nothing behind;
     `kept` blocks are not written again. Returns how many runs were computed."""
-    families, errors = by_family(Folder(store))
+    _, errors = by_family(Folder(store))
     assert not errors, errors
     data, report = run(store, over)
     xr.testing.assert_identical(data.load(), expected(over))

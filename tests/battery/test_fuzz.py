@@ -162,7 +162,16 @@ ADDRESSES = (
     "/_dash-layout", "/_dash-dependencies", "/figures/pegr/figure1.png", "/nothing",
     "/assets/live.js", "/live/controls?preset=pred_head&data.strengths=3,2&data.batch=4",
 )  # fmt: skip
-HEADERS = ("Host", "Origin", "Sec-Fetch-Site", "X-Page", "Cookie", "Content-Type", "Range", "Accept")
+HEADERS = (
+    "Host",
+    "Origin",
+    "Sec-Fetch-Site",
+    "X-Page",
+    "Cookie",
+    "Content-Type",
+    "Range",
+    "Accept",
+)
 
 
 @sizes(60, 2000)
@@ -231,8 +240,9 @@ def files(folder):
         held = io.BytesIO()
         Image.fromarray(images[0]).save(held, "PNG" if name.endswith("png") else "JPEG")
         yield f"folder/{name}", held.getvalue(), lambda file: tools.read_labelled(file.parents[1])
+    few = labels.astype(np.uint8)
     mnist = {"train-images-idx3": images, "t10k-images-idx3": images,
-             "train-labels-idx1": labels.astype(np.uint8), "t10k-labels-idx1": labels.astype(np.uint8)}  # fmt: skip
+             "train-labels-idx1": few, "t10k-labels-idx1": few}  # fmt: skip
     for name, array in mnist.items():
         yield (f"root/mnist/{name}-ubyte.gz", gzip.compress(idx_bytes(array)),
                lambda file: ls.data.load_images("mnist", root=file.parents[1]))  # fmt: skip

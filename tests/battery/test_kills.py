@@ -130,6 +130,6 @@ def test_kills_at_random_times(stores, count, found):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         kept = marks(place)
-        begun += 0 < len(kept)
+        begun += len(kept) > 0
         check_store(place, kept=kept)
     found(f"{count} kills at random times ({begun} after the first block): 0 lost, 0 wrong")

@@ -57,7 +57,9 @@ def test_power_cuts(tmp_path, quickly, puts, count, found):  # noqa: F811
         at, place = chance.randint(1, len(disk.log)), tmp_path / f"cut-{number}"
         disk.cut(at, chance, place)
         if name != "remove":
-            stored = {sweep: Folder(place).stored(sweep).finished() for sweep in Folder(place).ids()}
+            stored = {
+                sweep: Folder(place).stored(sweep).finished() for sweep in Folder(place).ids()
+            }
             for sweep, block, after in disk.noted:
                 assert after > at or np.all(stored[sweep][block.region]), "a stored block is lost"
         check_store(place, over)

@@ -234,7 +234,7 @@ def test_packed_endless_text(tmp_path, monkeypatch):
     path = csv(tmp_path / "set.csv.gz", "y,a\n" + "\n" * 10**6, packed=True)
     refused(path, "is too large")
     path = csv(tmp_path / "set.csv.gz", "y,a,b\n" + "1,2,3\n" * 10**4, packed=True)
-    refused(path, "line ", "take 0 MB, the most for a file of this size")
+    refused(path, "line ", "take 0 MB, the most for a file of its size")
 
 
 def test_a_million_columns(tmp_path):

@@ -48,7 +48,8 @@ def _check_token(token: str) -> flask.Response | None:
     if not secrets.compare_digest(request.args.get("token", "").encode(), token.encode()):
         return plain_text("This explorer needs the token of the address that it printed.", 403)
     # So that links and history do not hold the token.
-    answer = flask.redirect(request.path if request.path in PAGES else "/")
+    where = request.path if request.path in PAGES else "/"
+    answer = flask.make_response(flask.redirect(where))
     answer.set_cookie(_COOKIE, token, httponly=True, samesite="Strict")
     return answer
 
