@@ -11,6 +11,7 @@ from string import Template
 from PIL import Image
 
 from learnscope.evidence.ledger import VERDICTS
+from learnscope.images.formats.folders import open_image
 from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
@@ -124,7 +125,7 @@ def _figure(picture: Picture) -> str:
 
 def _encoded(file: Path) -> tuple[str, tuple[int, int]]:
     """A picture in few colours, as base64, and its size."""
-    with Image.open(file) as image:
+    with open_image(file) as image:
         drawn = image.convert("RGBA")
     flat = Image.new("RGB", drawn.size, "white")
     flat.paste(drawn, mask=drawn.getchannel("A"))
