@@ -73,7 +73,7 @@ def slurm(**settings):
 
     known = {"queue", "cores", "processes", "memory", "walltime", "job_script_prologue"}
     assert set(settings) <= known
-    cluster = LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     cluster.scale = lambda jobs: LocalCluster.scale(cluster, 1)  # type: ignore[method-assign]
     return cluster
 

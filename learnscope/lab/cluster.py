@@ -209,7 +209,7 @@ def local(count: int) -> Iterator[Any]:
         n_workers=count,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: two clusters may run at once
         silence_logs=logging.CRITICAL,
         env=dict.fromkeys(names, threads),
     ) as cluster:
