@@ -4,10 +4,12 @@ import contextlib
 import dataclasses
 import itertools
 import json
+import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from learnscope.engine.experiment import Experiment
@@ -195,6 +197,21 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
         place = {axis.dim: i for axis, (i, _) in zip(structural, settings, strict=True)}
         split.append(Program(base, place, varying))
     return split
+
+
+def check_numbers(split: Sequence[Program], precision: str) -> None:
+    """Refuse numbers that a precision cannot hold: they would be infinite."""
+    most = float(np.finfo(precision).max)
+    for program in split:
+        fixed = [v for v in jax.tree.leaves(program.experiment) if isinstance(v, int | float)]
+        swept = [
+            value
+            for _, values in program.varying.values()
+            for value in (values.max(), values.min())
+        ]
+        for value in (*fixed, *swept):
+            if most < abs(value) < math.inf:
+                raise BadInput(f"{value:g} is too large a number for {precision}.")
 
 
 def _telling(values: np.ndarray) -> list[float]:

@@ -46,7 +46,7 @@ def test_flips_in_a_store(tmp_path, quickly, kind, count, found):  # noqa: F811
             data = ls.load(report.store, tmp_path).load()
         except ls.BadInput as error:
             noticed += 1
-            assert str(file) in str(error) and "\n" not in str(error)
+            assert str(tmp_path / report.store) in str(error) and "\n" not in str(error)
         else:
             xr.testing.assert_identical(data, right)
             assert Folder(tmp_path).stored(report.store).document == document

@@ -28,9 +28,9 @@ def test_too_many_runs_recorded_steps_or_entries_of_an_array(monkeypatch):
     monkeypatch.setattr(size, "machine_memory", lambda: 16e9)
     long = experiment(every=1).replace("steps", 2**31 - 2)
     refused(lambda: ls.run(long), "would record 2,147,483,646 steps")
-    many = lambda train: ls.data.ClassNoise(5, 50, train, test=5, signal=1.0)  # noqa: E731
+    many = lambda train: ls.data.ClassNoise(50, 5, train, test=5, signal=1.0)  # noqa: E731
     refused(lambda: many(2**30), "at most 10,000,000")
-    noise = experiment(net={"classes": 5}).replace("data", many(10**7))
+    noise = experiment(net={"classes": 5}, probes=[ls.probes.Loss()]).replace("data", many(10**7))
     refused(lambda: ls.run(noise), "one run needs about")
     for coordinates in ("ambient", "rotate"):
         far = experiment().replace("data.dim", 10**12)

@@ -43,15 +43,15 @@ def write_whole(path: Path, content: bytes, top: Path) -> None:
     part = partial(path)
     try:
         part.write_bytes(content)
-        _sync(part)
+        sync(part)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     for folder in path.parents[: path.parents.index(top) + 1]:
-        _sync(folder)
+        sync(folder)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -30,7 +30,15 @@ from zarr import Array, open_array
 from zarr.storage import FsspecStore, LocalStore
 
 from learnscope.errors import BadInput, reason, refuse_value, refusing
-from learnscope.lab.store.checked import CHECKSUM, MARK, CheckedStore, Damaged, digest, write_whole
+from learnscope.lab.store.checked import (
+    CHECKSUM,
+    MARK,
+    CheckedStore,
+    Damaged,
+    digest,
+    sync,
+    write_whole,
+)
 from learnscope.lab.store.seal import read_netcdf
 
 DEFAULT = "learnscope-results"
@@ -104,6 +112,8 @@ class Folder:
             if self.is_local:
                 os.makedirs(self.path(_REMOVED), exist_ok=True)
                 os.rename(self.path(name), away)
+                for folder in (self.path(_REMOVED), self.path()):  # before anything is deleted
+                    sync(Path(folder))
             else:  # object stores cannot rename: without its manifest a sweep does not exist
                 self._files.rm_file(self.path(name, "zarr.json"))
                 self._files.rm(self.path(name), recursive=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import flask
 import matplotlib
 from dash import Dash, Input, Output, State, dcc, html
+from dash.exceptions import DashException
 from werkzeug.exceptions import HTTPException
 
 from learnscope.errors import BadInput
@@ -107,7 +108,8 @@ def _unexpected(error: Exception) -> flask.Response:
     """A refusal in words, without a trace of the server's inside."""
     if isinstance(error, HTTPException):
         return plain_text(f"{error.name}.", error.code or 500)
-    if isinstance(error, KeyError | TypeError | ValueError | AttributeError | IndexError):
+    kinds = (KeyError, TypeError, ValueError, AttributeError, IndexError, DashException)
+    if isinstance(error, kinds):  # Dash's own: of callbacks that the pages do not have
         logging.getLogger("learnscope").info("a request was refused", exc_info=error)
         return plain_text("This request is not one that the explorer's pages make.", 400)
     logging.getLogger("learnscope").error("a request failed", exc_info=error)
