@@ -67,14 +67,14 @@ def quiet(monkeypatch, tmp_path):
 
 
 def slurm(**settings):
-    """What a SLURM cluster is to a run, in a process here: the words must be those that it takes.
-    Not in this process, whose event loop a worker outlives."""
+    """What a SLURM cluster is to a run, in one process: the words must be those that it takes."""
     from dask.distributed import LocalCluster
 
     known = {"queue", "cores", "processes", "memory", "walltime", "job_script_prologue"}
     assert set(settings) <= known
-    cluster = LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-    cluster.scale = lambda jobs: LocalCluster.scale(cluster, 1)  # type: ignore[method-assign]
+    cluster = LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address="")
+    # Closing scales to 0.
+    cluster.scale = lambda jobs: LocalCluster.scale(cluster, min(jobs, 1))  # type: ignore
     return cluster
 
 
