@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
@@ -45,7 +46,7 @@ SLOWEST = 20.0  # seconds for any one input
 def nothing_is_computed(monkeypatch, tmp_path):
     """Sweeps are planned and stored, but not trained or drawn."""
     monkeypatch.setattr(RUN, "_fill", lambda *given: None)
-    monkeypatch.setattr(Output, "figure", lambda *given: [])
+    monkeypatch.setattr(Output, "figure", lambda self, name, figure: plt.close(figure) or [])
     monkeypatch.setattr("learnscope.evidence.verify.run_studies", lambda *given, **more: None)
     monkeypatch.setattr("learnscope.grid.run.run_grid", None)
     monkeypatch.setattr("learnscope.views.explorer.server.serve", lambda *given: None)

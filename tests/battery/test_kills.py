@@ -64,7 +64,7 @@ def begin(stores, start):
     return place
 
 
-@sizes(24, 700)
+@sizes(16, 700)
 def test_kills_at_operations(stores, count, found):
     chance, most, kills = random.Random(0), {}, 0
     for number in range(count):
@@ -84,6 +84,23 @@ def test_kills_at_operations(stores, count, found):
         check_store(place, over, kept=None if name == "repair" else marks(place))
     assert kills > 0.9 * count
     found(f"{kills} kills at operations of {', '.join(ACTS)}: 0 lost, 0 wrong")
+
+
+def test_a_removal_that_does_not_rename_first_would_do_harm(stores, monkeypatch):
+    chance, harm = random.Random(3), 0
+    for _ in range(12):
+        place = begin(stores, "whole")
+        (name,) = Folder(place).ids()
+        with pytest.MonkeyPatch.context() as patch:
+            dead(patch)
+            killed_at(
+                place, chance.randint(2, 12), chance, lambda p=place, n=name: shutil.rmtree(p / n)
+            )
+        try:
+            check_store(place)
+        except (AssertionError, ls.BadInput):
+            harm += 1
+    assert harm
 
 
 @sizes(6, 100)

@@ -5,6 +5,8 @@ import random
 import numpy as np
 import pytest
 
+import learnscope as ls
+from learnscope.lab.store import checked
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from tests.battery.conftest import sizes
@@ -41,6 +43,18 @@ def puts(monkeypatch):
 
 @sizes(15, 300)
 def test_power_cuts(tmp_path, quickly, puts, count, found):  # noqa: F811
+    cuts = cut_power(tmp_path, puts, count)
+    found(f"{cuts} power cuts during {', '.join(ACTS)}: 0 lost, 0 wrong")
+
+
+def test_without_syncs_power_cuts_would_do_harm(tmp_path, quickly, puts, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(checked, "sync", lambda path: None)
+    with pytest.raises((AssertionError, KeyError, ls.BadInput)):
+        cut_power(tmp_path, puts, 60)
+
+
+def cut_power(tmp_path, puts, count):
+    """Cut the power at random operations, and check what is there."""
     noted, noting = puts
     chance, disks, cuts = random.Random(0), {}, 0
     for name, (act, _) in ACTS.items():
@@ -64,4 +78,4 @@ def test_power_cuts(tmp_path, quickly, puts, count, found):  # noqa: F811
                 assert after > at or np.all(stored[sweep][block.region]), "a stored block is lost"
         check_store(place, over)
         cuts += 1
-    found(f"{cuts} power cuts during {', '.join(ACTS)}: 0 lost, 0 wrong")
+    return cuts
