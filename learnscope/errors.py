@@ -57,6 +57,15 @@ def reason(error: BaseException) -> str:
     return ("it lacks " if isinstance(error, KeyError) else "") + text.splitlines()[0].rstrip(".")
 
 
+def printable(text: str) -> str:
+    r"""A text without control characters, which a terminal would obey; names in files may hold any.
+
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
 @contextlib.contextmanager
 def refusing(
     what: str, after: str = "", kinds: tuple[type[Exception], ...] = (OSError, ValueError)

@@ -110,3 +110,14 @@ def refuse(call):
         assert not list(Path(out).rglob("*.*"))
 
     return check
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what the battery of faults found."""
+    reports = terminalreporter.getreports("passed")
+    lines = [
+        text for report in reports for name, text in report.user_properties if name == "battery"
+    ]
+    if lines:
+        terminalreporter.section("battery")
+        terminalreporter.line("\n".join(lines))

@@ -55,5 +55,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"learnscope: {message}\n" * bool(message))
+    from learnscope.errors import printable
+
+    sys.stderr.write(f"learnscope: {printable(message)}\n" * bool(message))
     sys.exit(code)

@@ -96,8 +96,15 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+def echo(text: str, err: bool = False) -> None:
+    """Print what a command says."""
+    from learnscope.errors import printable
+
+    typer.echo(printable(text), err=err)
+
+
 def saying(quiet: bool) -> Callable[[str], None]:
-    return (lambda text: None) if quiet else typer.echo
+    return (lambda text: None) if quiet else echo
 
 
 def use_data(folder: str | None) -> None:
@@ -117,5 +124,5 @@ def use_parts(files: list[str] | None) -> None:
     for file in files or ():
         from learnscope.part.own import load_file
 
-        typer.echo(f"running {file}, for its parts", err=True)
+        echo(f"running {file}, for its parts", err=True)
         load_file(file)

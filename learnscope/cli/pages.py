@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import RESULTS, Out, Parts, Quiet, Store, saying, use_parts
+from learnscope.cli.options import RESULTS, Out, Parts, Quiet, Store, echo, saying, use_parts
 
 app = typer.Typer()
 
@@ -63,4 +63,4 @@ def explore(
             raise
         how = "pip install 'learnscope[explorer]'"
         raise BadInput(f"the explorer needs {missing}, which is not installed: {how}.") from None
-    serve(port, host, not no_browser, store, out, typer.echo)
+    serve(port, host, not no_browser, store, out, echo)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import RESULTS, Store
+from learnscope.cli.options import RESULTS, Store, echo
 
 app = typer.Typer(name="runs", help="List stored sweeps; show, export, repair or remove one.")
 SweepIds = Annotated[list[str], Argument(metavar="ID...", help="As `learnscope runs` lists.")]
@@ -36,7 +36,7 @@ def show(id: SweepId, store: Store = RESULTS) -> None:
     from learnscope.views.terminal import run_details
 
     folder = Folder(store)
-    typer.echo(run_details(folder.stored(folder.find(id))))
+    echo(run_details(folder.stored(folder.find(id))))
 
 
 @app.command()
@@ -46,7 +46,7 @@ def repair(id: SweepId, store: Store = RESULTS) -> None:
     from learnscope.lab.store.repair import repair
 
     folder = Folder(store)
-    typer.echo(repair(folder.stored(folder.find(id))))
+    echo(repair(folder.stored(folder.find(id))))
 
 
 @app.command()
@@ -57,7 +57,7 @@ def remove(ids: SweepIds, store: Store = RESULTS) -> None:
     folder = Folder(store)
     for name in [name for id in ids for name in folder.family(id) or [folder.find(id)]]:
         folder.remove(name)
-        typer.echo(f"removed {name} from {folder.url}")
+        echo(f"removed {name} from {folder.url}")
 
 
 @app.command()
@@ -80,4 +80,4 @@ def export(
     stored = folder.stored(folder.find(id))
     with stored.readable():
         data = stored.dataset().load()
-    typer.echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")
+    echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import Changes, Experimenting, with_options
+from learnscope.cli.options import Changes, Experimenting, echo, with_options
 
 app = typer.Typer()
 Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
@@ -19,11 +19,11 @@ def list_() -> None:
     from learnscope.part import kinds
 
     for study in STUDIES.values():
-        typer.echo(f"{study.name}: {study.title} ({len(study.claims)} claims)")
+        echo(f"{study.name}: {study.title} ({len(study.claims)} claims)")
         for name, figure in study.figures.items():
-            typer.echo(f"  {study.name}.{name}: {figure.title}")
+            echo(f"  {study.name}.{name}: {figure.title}")
     for slot in ("data", "net", "rule", "probes"):
-        typer.echo(f"{slot}: {', '.join(sorted(kinds(Experiment.slots[slot])))}")
+        echo(f"{slot}: {', '.join(sorted(kinds(Experiment.slots[slot])))}")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from learnscope.cli.options import (
     Experimenting,
     FileName,
     Parts,
+    echo,
     use_parts,
     with_options,
 )
@@ -95,9 +96,9 @@ def conditions(file: FileName, changes: Changes = None, parts: Parts = None) -> 
     if several:
         raise BadInput(f"conditions takes one value a field; {several[0]} has several.")
     experiment = SweepFile.read(file).change(given).experiment
-    typer.echo(str(theory.conditions(experiment)))
-    typer.echo("")
-    typer.echo(str(theory.predict(experiment)))
+    echo(str(theory.conditions(experiment)))
+    echo("")
+    echo(str(theory.predict(experiment)))
 
 
 @app.command()
@@ -146,5 +147,5 @@ def check(
         tables = [check(part) for part in parts_in(file)]
     else:
         tables = [check(SweepFile.read(file).experiment)]
-    typer.echo("\n\n".join(map(str, tables)))
+    echo("\n\n".join(map(str, tables)))
     raise typer.Exit(0 if all(tables) else 2)

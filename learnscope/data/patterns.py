@@ -17,6 +17,7 @@ from learnscope.space.frame import Frame
 LABELS = ("parity", "majority", "interval", "counts", "codes")
 STRUCTURES = ("mixture", "independent", "none")
 DICTIONARIES = ("orthonormal", "equiangular", "random")
+_MOST_RELEVANT = 1000  # the law of their number is computed in whole numbers of as many bits
 
 
 class Patterns(AbstractData):
@@ -57,8 +58,8 @@ class Patterns(AbstractData):
     papers: ClassVar = ("shi2022theoretical",)
 
     dim: Number = number(low=2, high=1e12, whole=True, shape=True)
-    patterns: int = count(low=2)
-    relevant: int | tuple[int, ...] = count(low=0, each=True)
+    patterns: int = count(low=2, high=10**6)
+    relevant: int | tuple[int, ...] = count(low=0, high=10**6, each=True)
     train: int = count()
     test: int = count()
     label: str = choice(*LABELS, default="parity")
@@ -91,11 +92,10 @@ class Patterns(AbstractData):
             refuse(self, "incoherence", f"it must be below sqrt(dim) = {dim**0.5:.4g}")
 
     def _check_relevant(self) -> None:
-        given = self.relevant
+        given, most = self.relevant, min(self.patterns - 1, _MOST_RELEVANT)
         where = given if isinstance(given, tuple) else range(given)
-        if len(set(where)) != len(where) or not 0 < len(where) < self.patterns:
-            must = f"it must be from 1 to {self.patterns - 1}, or a list of different patterns"
-            refuse(self, "relevant", must)
+        if not 0 < len(where) <= most or len(set(where)) != len(where):
+            refuse(self, "relevant", f"it must be from 1 to {most}, or a list of as many patterns")
         if max(where) >= self.patterns:
             refuse(self, "relevant", f"patterns are numbered from 0 to {self.patterns - 1}")
 

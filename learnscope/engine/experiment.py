@@ -29,7 +29,7 @@ class Record(AbstractPart):
     """When probes are read: before the first step (unless `start` is false), then after every
     `every` steps and the last. `final` keeps the parameters after the last step, too."""
 
-    every: int = count(1)
+    every: int = count(1, high=2**31 - 2)
     start: bool = flag(True)
     final: bool = flag(False)
 

@@ -70,10 +70,16 @@ def _first(error: Exception) -> str:
 
 
 def check_outputs(experiment: Experiment, problem: Problem, state: AbstractState) -> None:
-    """Refuse probes whose values are not what their `outputs` declare, and dims of two sizes."""
+    """Refuse probes that cannot be read here, whose values are not what their `outputs` declare,
+    and dims of two sizes."""
     sizes: dict[str, tuple[int, str]] = {}
     for probe in experiment.probes:
-        value = eqx.filter_eval_shape(lambda s, p, probe=probe: probe(s, p), state, problem)
+        try:
+            value = eqx.filter_eval_shape(lambda s, p, probe=probe: probe(s, p), state, problem)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, BadInput) or _user_line(error) is not None:
+                raise
+            _refuse(probe, f"with this net and data it fails ({_first(error)})")
         for name, shape in _by_name(probe, value).items():
             dims = probe.outputs[name].dims
             if len(shape) != len(dims):

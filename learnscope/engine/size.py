@@ -1,10 +1,12 @@
 """The size of one run, traced and not computed; from it follow batches, segments and blocks."""
 
+import contextlib
 import dataclasses
 import functools
 import math
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -38,6 +40,7 @@ class Limits:
 
 LIMITS = Limits()
 PRECISIONS = ("float32", "float64")
+_MOST_RECORDED = 10**7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,10 +157,18 @@ def _bytes(tree: Any) -> int:
 
 
 def machine_memory() -> float:
-    """The bytes of memory of this machine; infinite where the system does not say."""
+    """The bytes of memory that this process may use; infinite where the system does not say."""
     if not hasattr(os, "sysconf"):
         return math.inf
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with contextlib.suppress(OSError, ValueError):  # of a container; "max" is none
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    with contextlib.suppress(ImportError, AttributeError):
+        import resource
+
+        if (soft := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+            limits.append(soft)
+    return min(limits)
 
 
 def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) -> tuple[Size, ...]:
@@ -165,16 +176,19 @@ def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) ->
     memory = machine_memory()
     for experiment in listed:
         count = experiment.steps // experiment.record.every
-        if 16 * count > memory:  # said before the steps are listed
+        if count > _MOST_RECORDED:  # said before the steps are listed
             raise BadInput(
-                f"one run would record {count:,} steps, for which this machine has not enough "
-                f"memory: record.every = {experiment.record.every} must be larger."
+                f"one run would record {count:,} steps, and at most {_MOST_RECORDED:,} are: "
+                f"record.every = {experiment.record.every} must be larger."
             )
     try:
         sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
+        # Rotated vectors are drawn in all dimensions first.
+        drawn = listed if coordinates == "rotate" else ()
+        whole = [run_size(experiment, "ambient", precision).bytes for experiment in drawn]
     except (OverflowError, MemoryError) as error:
         raise BadInput(f"one run has arrays that are too large: {error}.") from error
-    if (needed := max(size.bytes for size in sizes)) > memory:
+    if (needed := max([*whole, *(size.bytes for size in sizes)])) > memory:
         raise BadInput(
             f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates, "
             f"and this machine has {memory / 1e9:.3g} GB."

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from learnscope.errors import refusing
 from learnscope.evidence.ledger import Ledger
+from learnscope.lab.store.seal import sealed
 
 _DPI = 160  # of PNG files, and of heat maps in PDF files
 
@@ -40,8 +41,9 @@ class Output:
         return paths
 
     def dataset(self, name: str, data: xr.Dataset) -> Path:
-        """A dataset as NetCDF."""
-        return self._write(f"{name}.nc", lambda path: data.to_netcdf(path, engine="h5netcdf"))
+        """A dataset as NetCDF, sealed."""
+        whole = sealed(data)
+        return self._write(f"{name}.nc", lambda path: whole.to_netcdf(path, engine="h5netcdf"))
 
     def text(self, name: str, text: str) -> Path:
         return self._write(name, lambda path: path.write_text(text, encoding="utf-8"))

@@ -60,7 +60,9 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
     """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
     for position, value in enumerate(data[hue].values):
         one = data.sel({hue: value}).dropna("step", how="all")
-        low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
+        low = middle = high = one.isel(seed=0)
+        if one.sizes["step"]:  # else all of it diverged
+            low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
         colour = COLOURS[position % len(COLOURS)]
         text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)

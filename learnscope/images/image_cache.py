@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import google_crc32c
 import numpy as np
 
 _SMALLEST = 2**25  # bytes: smaller sets are as fast to read again
@@ -46,11 +47,23 @@ def cached(key: str, build: Callable[[], dict[str, np.ndarray]]) -> dict[str, np
 
 
 def _read(cache: Path) -> dict[str, np.ndarray]:
-    names = (cache / "names.txt").read_text(encoding="utf-8").split()
-    return {
-        name: np.load(cache / f"{name}.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
-        for name in names
-    }
+    held = {}
+    for line in (cache / "names.txt").read_text(encoding="utf-8").split("\n"):
+        name, checksum = line.split(" ")
+        file = cache / f"{name}.npy"
+        if _checksum(file) != checksum:
+            raise ValueError(f"{file} is damaged")
+        held[name] = np.load(file, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    return held
+
+
+def _checksum(file: Path) -> str:
+    """Of a file's bytes; a gigabyte takes a fraction of a second."""
+    found = google_crc32c.Checksum()
+    with file.open("rb") as content:
+        while piece := content.read(2**20):
+            found.update(piece)
+    return found.hexdigest().decode()
 
 
 def _write(cache: Path, arrays: dict[str, np.ndarray]) -> None:
@@ -58,7 +71,9 @@ def _write(cache: Path, arrays: dict[str, np.ndarray]) -> None:
     cache.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(cache, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=cache.parent, ignore_cleanup_errors=True) as folder:
+        lines = []
         for name, array in arrays.items():
             np.save(Path(folder, f"{name}.npy"), array, allow_pickle=False)
-        Path(folder, "names.txt").write_text("\n".join(arrays), encoding="utf-8")
+            lines.append(f"{name} {_checksum(Path(folder, f'{name}.npy'))}")
+        Path(folder, "names.txt").write_text("\n".join(lines), encoding="utf-8")
         os.rename(folder, cache)

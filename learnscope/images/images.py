@@ -9,7 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from learnscope.data.problem import AbstractData, Problem, Samples, encode_labels, mini_batches
+from learnscope.data.problem import (
+    AbstractData,
+    Problem,
+    Samples,
+    check_batch,
+    encode_labels,
+    mini_batches,
+)
 from learnscope.errors import refuse, refuse_value
 from learnscope.images.augment import AbstractAugment
 from learnscope.images.callback import called
@@ -100,6 +107,7 @@ class Images(AbstractData):
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         keys = jax.random.split(key, 3)
         images = self.source
+        check_batch(self, self._sizes[0])
         train = self._drawn(self.chosen(key), images.train)
         noisy = train.x + self.noise * random.normal(keys[1], train.x.shape)
         test = self._drawn(_some(keys[2], images.test, self._sizes[1]), images.test)

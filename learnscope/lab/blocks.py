@@ -28,6 +28,7 @@ from learnscope.lab.sweep import (
     Program,
     axes,
     check_names,
+    check_numbers,
     part_tables,
     programs,
     seed_list,
@@ -139,6 +140,7 @@ class Plan:
             raise BadInput(f"the sweep has too many runs: {_MOST_RUNS:,} are allowed.")
         split = programs(experiment, swept)
         check_names(swept, experiment)
+        check_numbers(split, precision)
         chosen, why = choose(coordinates, split)
         if chosen != "compressed":
             split = programs(experiment, swept, ambient=True)

@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import functools
 import importlib.util
 import logging
 import os
@@ -23,6 +22,7 @@ from learnscope.lab.worker import Tasks
 from learnscope.part.shipped import Packed, pack, unpack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
+_ALONE = 60  # seconds to wait for a worker if all are lost
 _RETRIES = 3  # of a task whose worker was lost
 # Seconds to start local processes and load a program there; they must save more than that.
 _START, _MARGIN = 8.0, 1.5
@@ -55,7 +55,7 @@ class DaskWorkers:
     here, coming = False, ()
 
     def __init__(self, client: Any, address: str):
-        self._client = client
+        self._client, self._address, self._seen = client, address, time.monotonic()
         with refusing(f"the cluster {address} cannot be reached"):
             if not client.nthreads():  # jobs may wait in a queue for hours
                 sys.stderr.write(f"learnscope: waiting for a worker of {address}\n")
@@ -67,8 +67,17 @@ class DaskWorkers:
 
     @property
     def count(self) -> int:
-        """How many tasks are computed side by side, by now."""
-        return max(1, sum(self._client.nthreads().values()))
+        """How many tasks are computed side by side, by now; an error if nobody computes them."""
+        kept = "what was stored is whole; run again to go on"
+        with refusing(f"the cluster {self._address} was lost", f"; {kept}", (Exception,)):
+            threads = sum(self._client.nthreads().values())
+        if threads:
+            self._seen = time.monotonic()
+        elif (waited := time.monotonic() - self._seen) > _ALONE:
+            raise BadInput(
+                f"the cluster {self._address} has had no worker for {duration(waited)}; {kept}."
+            )
+        return max(1, threads)
 
     def expect(self, *_: object) -> "DaskWorkers":
         return self
@@ -262,7 +271,9 @@ def _distributed() -> Any:
     except ImportError:
         raise BadInput(_NO_DASK) from None
     # Dask reports every lost connection; what matters is in our own messages.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
 
@@ -285,12 +296,6 @@ def _check_software(theirs: dict[str, str], who: str) -> None:
 
 def _software() -> dict[str, str]:
     try:
-        return {**_code(), "jaxlib": version("jaxlib")}
+        return {**identity.software(), "jaxlib": version("jaxlib")}
     except PackageNotFoundError:
         return {}
-
-
-@functools.cache
-def _code() -> dict[str, str]:
-    """Of the code that this process has loaded; asked for twice in every task, and slow to find."""
-    return identity.software()

@@ -25,6 +25,9 @@ from learnscope.lab.sweep import Over
 from learnscope.lab.worker import Done, Tasks, work_all
 from learnscope.part.code import commit, versions
 
+# Seconds between two looks at what other processes compute, and at whether workers are there.
+_POLL, _LOOK = 0.1, 5.0
+
 
 def run(
     experiment: Experiment,
@@ -98,12 +101,16 @@ def run_plan(
         try:
             with workers(cluster) as crew:
                 _fill(results, missing, crew, report, progress)
+        except BaseException:
+            results.tidy()
+            raise
         finally:
             report.seconds = time.perf_counter() - started
             facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
             facts["at"] = commit() or versions()["learnscope"]
             unsaid = ("store", "made")
             results.log({name: value for name, value in facts.items() if name not in unsaid})
+    results.tidy()
     return report.on(results.dataset())
 
 
@@ -179,6 +186,13 @@ class MemoryResults:
         """The runs of a block that need not be computed; None if all of it is there by now."""
         return self.plan.blank(block)
 
+    def take(self, block: Block) -> bool:
+        """Whether a block is ours to compute: no other process is at it."""
+        return True
+
+    def give(self, block: Block) -> None:
+        """Say that a block is no longer being computed here."""
+
     def checkpoint(self, block: Block) -> str | None:
         """The file for checkpoints of a block, if there can be one."""
 
@@ -186,6 +200,9 @@ class MemoryResults:
         """Store a whole block, which took so many seconds."""
         for name, array in values.items():
             self._arrays[name][block.region] = array
+
+    def tidy(self) -> None:
+        """Clean up after a run, and after earlier ones that were killed."""
 
     def log(self, session: dict[str, Any]) -> None:
         """Note what a session did; memory keeps no log."""
@@ -210,10 +227,12 @@ def _fill(
         try:
             while True:
                 filling.submit(crew.expect(filling.tasks, show))
-                if not filling.running:
+                if not filling.running and not filling.elsewhere:
                     break
+                if not filling.running:  # what is left is being computed by other processes
+                    time.sleep(_POLL)
                 either: list[Future[Any]] = [*filling.running, *crew.coming]
-                for future in wait(either, return_when=FIRST_COMPLETED).done:
+                for future in wait(either, _LOOK, FIRST_COMPLETED).done:
                     if future in filling.running:
                         filling.collect(future)
         except BaseException:
@@ -243,10 +262,13 @@ class _Filling:
     bar: SweepProgress
     running: dict[Future[list[Done]], _Task] = dataclasses.field(default_factory=dict)
     failures: list[tuple[Block, Done]] = dataclasses.field(default_factory=list)
+    elsewhere: list[Block] = dataclasses.field(default_factory=list)  # at another process
 
     def submit(self, pool: ThisProcess | DaskWorkers) -> None:
         """Submit tasks: twice as many as there are workers, so that no worker waits."""
         count = pool.count
+        while self.elsewhere:
+            self.tasks.again(self.elsewhere.pop())
         while len(self.running) < 2 * count:
             idle = len(self.running) < count
             blocks = self.tasks.next() if pool.here else self.tasks.share(count, idle)
@@ -257,7 +279,10 @@ class _Filling:
                 self._send(_Task(unknown, pool))
 
     def _known(self, block: Block) -> KnownRuns | None:
-        """The runs of a block that need no computing; None if that is all of them."""
+        """The runs of a block that need no computing; None if there is nothing to do here now."""
+        if not self.results.take(block):
+            self.elsewhere.append(block)
+            return None
         known = self.results.known(block)
         there = block.runs if known is None else int(known.mask.sum())
         self.report.reused += there
@@ -267,6 +292,7 @@ class _Filling:
             return known
         if known is not None:  # else another process was faster
             self.results.put(block, known.values, 0.0)
+        self.results.give(block)
         self.tasks.back(block)
         return None
 
@@ -294,12 +320,14 @@ class _Filling:
             self.report.compile_seconds += done.compile_seconds
             self.report.compilations += done.compilations
             if done.values is None:
+                self.results.give(block)
                 self.failures.append((block, done))
                 if self.results.name is None:
                     raise _failed(self.results.plan, self.failures, stored=False)
                 continue
             self.results.plan.place(block, known, done.values)
             self.results.put(block, known.values, done.seconds)
+            self.results.give(block)
             if (checkpoint := self.results.checkpoint(block)) is not None:
                 Checkpoint(checkpoint).clear()
             computed = int((~known.mask).sum())

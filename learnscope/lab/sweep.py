@@ -4,10 +4,12 @@ import contextlib
 import dataclasses
 import itertools
 import json
+import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from learnscope.engine.experiment import Experiment
@@ -21,6 +23,7 @@ Over = Mapping[str, Any] | Sequence[Any] | None
 _RENAME = "name it otherwise with zipped({...}, name=...)"
 _RESERVED = (*RESERVED, "method", "tolerance", "drop")  # the last three: of `Dataset.sel`
 _MOST_SEEDS = 10**7
+_CHECKED = 1000  # numbers of an axis that are checked one by one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +70,10 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
     if len({len(listed) for listed in values.values()}) > 1:
         sizes = ", ".join(f"{path} has {len(listed)}" for path, listed in values.items())
         raise BadInput(f"zipped fields must have equally many values: {sizes}.")
-    seen = set()
+    first, seen = next(iter(values.values())), set()
+    plain = len(values) == 1 and {type(value) for value in first} <= {int, float}
+    if plain and len(set(first)) == len(first):  # there may be millions
+        return Axis(name or dim_of(next(iter(values))), values)
     for setting in zip(*values.values(), strict=True):
         mark = tuple(v if isinstance(v, int | float | str) else repr(v) for v in setting)
         if mark in seen:
@@ -127,6 +133,8 @@ def part_tables(swept: Sequence[Axis]) -> dict[str, str]:
     tables: dict[str, dict[str, Any]] = {}
     for axis in swept:
         for path, values in axis.fields.items():
+            if not any(isinstance(value, AbstractPart) for value in values):
+                continue
             for label, value in zip(axis.labels(path), values, strict=True):
                 with contextlib.suppress(BadInput):
                     if isinstance(value, AbstractPart):
@@ -145,16 +153,18 @@ def check_names(swept: Sequence[Axis], experiment: Experiment) -> None:
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """Seeds from a count or an iterable."""
-    most = _MOST_SEEDS + 1
+    many = BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
     try:
-        given = seeds if isinstance(seeds, Iterable) else range(min(operator.index(seeds), most))
-        listed = [operator.index(seed) for seed in itertools.islice(given, most)]
+        given = seeds if isinstance(seeds, Iterable) else range(operator.index(seeds))
+        if isinstance(given, range) and given[_MOST_SEEDS : _MOST_SEEDS + 1]:
+            raise many
+        listed = [operator.index(seed) for seed in itertools.islice(given, _MOST_SEEDS + 1)]
     except TypeError:
         refuse_value("seeds", seeds, "it must be a count or a list of whole numbers")
     if not listed:
         refuse_value("seeds", seeds, "there must be at least one")
     if len(listed) > _MOST_SEEDS:
-        raise BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
+        raise many
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
         raise BadInput("seeds must be distinct whole numbers from 0 to 2^31 - 1.")
     return listed
@@ -181,12 +191,36 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     split = []
     for settings in itertools.product(*(enumerate(axis.settings()) for axis in structural)):
         base = _changed(experiment, *(setting for _, setting in settings))
-        for _, path, values in numbers:
-            for value in values:
+        for path, (_, values) in varying.items():
+            for value in _telling(values):
                 base.replace(path, value)  # refuses what is not allowed
         place = {axis.dim: i for axis, (i, _) in zip(structural, settings, strict=True)}
         split.append(Program(base, place, varying))
     return split
+
+
+def check_numbers(split: Sequence[Program], precision: str) -> None:
+    """Refuse numbers that a precision cannot hold: they would be infinite."""
+    most = float(np.finfo(precision).max)
+    for program in split:
+        fixed = [v for v in jax.tree.leaves(program.experiment) if isinstance(v, int | float)]
+        swept = [
+            value
+            for _, values in program.varying.values()
+            for value in (values.max(), values.min())
+        ]
+        for value in (*fixed, *swept):
+            if most < abs(value) < math.inf:
+                raise BadInput(f"{value:g} is too large a number for {precision}.")
+
+
+def _telling(values: np.ndarray) -> list[float]:
+    """Numbers that are all allowed only if a whole axis is: a field allows an interval, perhaps of
+    whole numbers only. A short axis is checked value by value."""
+    if values.size <= _CHECKED:
+        return values.tolist()
+    some = values[:: values.size // _CHECKED]
+    return [*some, values.min(), values.max(), values[np.argmax(values % 1 != 0)]]
 
 
 def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:

@@ -131,6 +131,13 @@ class Tasks:
         self._left -= self._each[program]
         return block
 
+    def again(self, block: Block) -> None:
+        """Take back a block that was handed out in vain, to the end of the line."""
+        last = 1 + max((place for line in self._waiting.values() for place, _ in line), default=0)
+        self._waiting.setdefault(block.program, deque()).append((last, block))
+        self._compiling.discard(block.program)
+        self._left += self._each[block.program]
+
     def back(self, block: Block, done: Done | None = None) -> None:
         """Say that a block is there, and what became of it if it was computed."""
         self._compiling.discard(block.program)

@@ -45,7 +45,7 @@ class Projection(AbstractNet):
     body: AbstractImageNet = slot(AbstractImageNet)
     width: int = count(512)
     outputs: int = count(64)
-    layers: int = count(2)
+    layers: int = count(2, high=100)
     normalise: str = choice(*NORMALISATIONS, default="none")
 
     def parameters(self, key: Key[Array, ""], shape: tuple[int, int, int]) -> Params:

@@ -16,7 +16,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 Number = float | Array
-_MOST = 2**31 - 1  # of anything that sizes an array
+_MOST = 10**7  # of anything that sizes an array
 _LARGEST = 2**1000  # integers beyond it overflow as floats
 
 
@@ -45,8 +45,8 @@ class Allowed:
         noun = "a whole number" if self.whole else "a finite number"
         noun = "a number (or inf)" if self.infinite else noun
         left = f"{'above' if self.open_low else 'at least'} {self.low:g}"
-        right = f"{'below' if self.open_high else 'at most'} {self.high:g}"
-        right = "below 2^31" if self.high == _MOST else right
+        most = f"{self.high:,}" if isinstance(self.high, int) else f"{self.high:g}"
+        right = f"{'below' if self.open_high else 'at most'} {most}"
         limits = [left] * math.isfinite(self.low) + [right] * math.isfinite(self.high)
         words = " ".join([noun, " and ".join(limits)]).strip() + " or none" * self.optional
         return words + ", or a list of such numbers" * self.each

@@ -34,7 +34,7 @@ class AbstractAdapting(AbstractProbe):
     papers: ClassVar = ("zuo2023split",)
 
     inner_rate: Number = number(above=0)
-    inner_steps: int = count(5, low=0)
+    inner_steps: int = count(5, low=0, high=1000)
     split: str = choice(*SPLITS, default="train-validation")
 
     def adapted(self, task: Task) -> AbstractState:

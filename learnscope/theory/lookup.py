@@ -1,9 +1,10 @@
 """Conditions and predictions for an experiment, from whichever paper is about it."""
 
+import contextlib
 from importlib import import_module
 from typing import Any
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refusing
 from learnscope.theory.condition import Conditions
 from learnscope.theory.prediction import Prediction
 
@@ -26,12 +27,14 @@ def conditions(experiment: Any, **constants: float) -> Conditions:
     >>> ls.theory.conditions(experiment).holds
     False
     """
-    return _theory(experiment).conditions(experiment, **constants)
+    with _computable("conditions"):
+        return _theory(experiment).conditions(experiment, **constants)
 
 
 def predict(experiment: Any, **choices: float) -> Prediction:
     """What the theorem predicts: times, rates, the side of the boundary."""
-    return _theory(experiment).predict(experiment, **choices)
+    with _computable("predictions"):
+        return _theory(experiment).predict(experiment, **choices)
 
 
 def boundary(experiment: Any, field: str) -> float | None:
@@ -50,8 +53,15 @@ def boundary(experiment: Any, field: str) -> float | None:
     """
     for theory in _theories():
         if theory.applies(experiment):
-            return theory.boundary(experiment, field)
+            with _computable("boundary"):
+                return theory.boundary(experiment, field)
     return None
+
+
+def _computable(what: str) -> contextlib.AbstractContextManager[None]:
+    """Turn overflows of extreme numbers into one sentence."""
+    said = f"the {what} cannot be computed, as numbers of the experiment are too large or too small"
+    return refusing(said, kinds=(ArithmeticError, FloatingPointError, ValueError))
 
 
 def _theory(experiment: Any) -> Any:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from learnscope.errors import BadInput
+from learnscope.images.formats.safe import LARGEST, most_unpacked
 
-LARGEST = 4 * 2**30  # bytes of numbers; the text may be four times as large
 LABELS = ("label", "class", "target", "y")
-_LONGEST = 2**28  # characters in a line
+_LONGEST = 2**24  # characters in a line
 _SHOWN = 10  # columns in a message
 
 
@@ -23,7 +23,7 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
         reader = csv.reader(_lines(path), strict=True)
         columns = [name.strip() for name in next(reader, [])]
         at = _label_column(path, columns, label)
-        rows = _Rows(len(columns) - 1)
+        rows = _Rows(len(columns) - 1, most_unpacked(path.stat().st_size))
         labels = []
         for cells in reader:
             if not cells:
@@ -41,7 +41,10 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
             if not np.isfinite(numbers).all():
                 raise _bad_cell(where, cells, columns[:at] + columns[at + 1 :])
             if not rows.append(numbers):
-                raise BadInput(f"{where}: the numbers up to here take 4 GB, the most that is read.")
+                most = f"{rows.most / 2**20:.0f} MB"
+                raise BadInput(
+                    f"{where}: the numbers up to here take {most}, the most for a file of its size."
+                )
     except csv.Error as error:
         raise BadInput(f"{path} is not valid CSV: {error}.") from None
     except UnicodeDecodeError:
@@ -54,15 +57,15 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
 
 
 class _Rows:
-    """A matrix that grows by rows, in place if the system can."""
+    """A matrix that grows by rows to `most` bytes, in place if the system can."""
 
-    def __init__(self, columns: int):
-        self.table = np.empty((0, columns))
+    def __init__(self, columns: int, most: int):
+        self.table, self.most = np.empty((0, columns)), most
         self.count = 0
 
     def append(self, row: np.ndarray) -> bool:
         """Add a row; False if there is no room."""
-        if (self.count + 1) * row.nbytes > LARGEST:
+        if (self.count + 1) * row.nbytes > self.most:
             return False
         if self.count == len(self.table):
             more = max(1, self.count // 4, int(2**20 / row.nbytes))
@@ -87,7 +90,7 @@ def _lines(path: Path) -> Iterator[str]:
                 line = line.removeprefix(codecs.BOM_UTF8)
             total += len(line)
             if len(line) > _LONGEST or total > 4 * LARGEST:
-                raise BadInput(f"{path} is too large: at most 256 MB per line and 16 GB in all.")
+                raise BadInput(f"{path} is too large: at most 16 MB per line and 16 GB in all.")
             yield line.decode("utf-8")
 
 

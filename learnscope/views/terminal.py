@@ -7,7 +7,7 @@ import xarray as xr
 from rich.console import Console
 from rich.table import Table
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, printable
 from learnscope.evidence.ledger import Ledger, details, head, setting
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
@@ -66,11 +66,11 @@ def print_runs(folder: Folder, every: bool = False) -> None:
             shown = [(f"{name}-...", members, f"{len(members)} sweeps")]
         for title, sweeps, words in shown:
             try:
-                console.print(f"{_line(title, sweeps)}  {words}", markup=False)
+                console.print(printable(f"{_line(title, sweeps)}  {words}"), markup=False)
             except BadInput as error:
                 errors.append(error)
     for error in errors:
-        console.print(str(error), markup=False)
+        console.print(printable(str(error)), markup=False)
 
 
 def by_family(folder: Folder) -> tuple[dict[str, list[Stored]], list[BadInput]]:

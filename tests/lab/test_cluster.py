@@ -21,6 +21,7 @@ from learnscope.lab.blocks import Plan
 from learnscope.lab.cluster import DaskWorkers, LocalWorkers, local, workers
 from learnscope.lab.worker import work_all
 from tests import small
+from tests.small import refused
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
 # Dask leaves sockets and event loops for the garbage collector when a worker is killed.
@@ -196,8 +197,8 @@ def test_small_blocks_share_a_task_and_are_tried_alone_if_it_is_lost(client, sen
 
 def test_the_digest_of_the_code_is_not_taken_for_every_task(client, sent, monkeypatch):
     """It takes a tenth of a second, which is more than most blocks take."""
-    taken, software = [], here.identity.software
-    monkeypatch.setattr(here.identity, "software", lambda: taken.append(1) or software())
+    taken, digest = [], here.identity.code_digest
+    monkeypatch.setattr(here.identity, "code_digest", lambda of: taken.append(1) or digest(of))
     swept(experiment(), cluster=client)
     assert len(sent) > 5 and len(taken) <= 1
 
@@ -266,3 +267,34 @@ def test_other_software_on_a_worker_is_refused(client, monkeypatch):
     monkeypatch.setattr("learnscope.lab.cluster.version", lambda name: versions.get(name, "?"))
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass
+
+
+class _Lost:
+    """A client whose workers, or whose scheduler, are gone."""
+
+    def __init__(self, error=None):
+        self.error, self.there = error, {"worker": 1}
+
+    def nthreads(self):
+        if self.error is not None and not self.there:
+            raise self.error
+        return self.there
+
+    def run(self, function):
+        return {}
+
+    def get_executor(self, **settings):
+        return None
+
+
+def test_a_lost_cluster_is_said_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(here, "_ALONE", 0.05)
+    client = _Lost()
+    workers = DaskWorkers(client, "tcp://there")
+    assert workers.count == 1
+    client.there = {}
+    assert workers.count == 1  # another one may come
+    time.sleep(0.1)
+    refused(lambda: workers.count, "the cluster tcp://there has had no worker for", "is whole")
+    client.error = OSError("timed out")
+    refused(lambda: workers.count, "the cluster tcp://there was lost: timed out", "is whole")

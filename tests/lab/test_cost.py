@@ -5,6 +5,7 @@ import itertools
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import learnscope as ls
@@ -27,8 +28,26 @@ def test_too_many_runs_recorded_steps_or_entries_of_an_array(monkeypatch):
     monkeypatch.setattr(size, "machine_memory", lambda: 16e9)
     long = experiment(every=1).replace("steps", 2**31 - 2)
     refused(lambda: ls.run(long), "would record 2,147,483,646 steps")
-    noise = ls.data.ClassNoise(classes=5, dim=50, train_per_class=2**30, test=5, signal=1.0)
-    refused(lambda: ls.run(experiment(net={"classes": 5}).replace("data", noise)), "too large")
+    many = lambda train: ls.data.ClassNoise(50, 5, train, test=5, signal=1.0)  # noqa: E731
+    refused(lambda: many(2**30), "at most 10,000,000")
+    noise = experiment(net={"classes": 5}, probes=[ls.probes.Loss()]).replace("data", many(10**7))
+    refused(lambda: ls.run(noise), "one run needs about")
+    for coordinates in ("ambient", "rotate"):
+        far = experiment().replace("data.dim", 10**12)
+        refused(lambda far=far, c=coordinates: ls.run(far, coordinates=c), "one run needs about")
+
+
+def test_a_long_axis_is_checked_in_no_time():
+    values = np.linspace(0.1, 1, 200_000)
+    start = time.process_time()
+    plan = Plan.of(experiment(), {"data.noise": values}, 1)
+    assert max(plan.block_shape) <= 512
+    assert time.process_time() - start < 20
+    values[77_777] = -1
+    refused(lambda: Plan.of(experiment(), {"data.noise": values}, 1), "noise = -1.0 is not allowed")
+    dims = np.arange(10, 20_010).astype(float)
+    dims[777] += 0.5
+    refused(lambda: Plan.of(experiment(), {"data.dim": dims}, 1), "dim = 787.5 is not allowed")
 
 
 def test_results_beyond_memory_or_disk(monkeypatch, tmp_path):

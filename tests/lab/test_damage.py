@@ -142,6 +142,34 @@ def test_a_damaged_sweep_can_be_removed_and_run_again(blocks, file):
     assert_computed(9, folder, NOISE, 3)
 
 
+def test_removal_is_whole_and_never_of_what_was_not_named(blocks, monkeypatch):
+    folder, name = blocks
+    refused(lambda: Folder(folder).find(""), "there is no sweep ''")
+
+    def killed(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        Folder(folder).remove(name)
+    monkeypatch.undo()
+    assert not Folder(folder).ids() and list((folder / ".removed").iterdir())
+    assert reported(experiment(), NOISE, seeds=3, store=folder)[1].computed == 9
+    assert not (folder / ".removed").exists()
+
+
+def test_a_sweep_under_the_name_of_another_is_refused(blocks):
+    folder, name = blocks
+    other = reported(experiment(), {"data.noise": [0.5, 0.6, 0.7]}, seeds=3, store=folder)[1].store
+    shutil.rmtree(folder / other)
+    shutil.copytree(folder / name, folder / other)
+    again = lambda over: reported(experiment(), over, seeds=3, store=folder)  # noqa: E731
+    refused(lambda: again({"data.noise": [0.5, 0.6, 0.7]}), f"holds another sweep, {name}")
+    # Nor does a larger sweep take its runs.
+    shutil.rmtree(folder / name)
+    assert again({"data.noise": [0.1, 0.2, 0.4, 0.5]})[1].computed == 12
+
+
 def test_a_damaged_sweep_does_not_hide_the_others(tmp_path):
     for noise in (0.1, 0.2):
         run(experiment(), {"data.noise": [noise]}, store=tmp_path)
@@ -162,7 +190,7 @@ def test_a_sweep_that_has_not_begun_is_created_anew(tmp_path, file, left):
 
 
 def test_every_file_is_synced_before_and_after_it_is_named(tmp_path, small_blocks, monkeypatch):
-    events, sync, replace = [], checked._sync, os.replace
+    events, sync, replace = [], checked.sync, os.replace
 
     def note_sync(path):
         sync(path)
@@ -173,7 +201,7 @@ def test_every_file_is_synced_before_and_after_it_is_named(tmp_path, small_block
         replace(part, file)
         events.append(("name", str(file)))
 
-    monkeypatch.setattr(checked, "_sync", note_sync)
+    monkeypatch.setattr(checked, "sync", note_sync)
     monkeypatch.setattr(os, "replace", note_name)
     _, report = reported(experiment(), {"data.noise": [0.1]}, store=tmp_path / "results")
     sweep = tmp_path / "results" / report.store

@@ -13,7 +13,7 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.lab.blocks import Plan
-from learnscope.lab.store.identity import identity
+from learnscope.lab.store.identity import _laboratory, identity
 from learnscope.part import canonical, code
 from tests.small import DESCENT, NOISE, PENALTY, experiment, refused, reported, run, said_by
 
@@ -159,18 +159,22 @@ def edited(monkeypatch):
     """Read a module of learnscope as if its text were another; the file stays as it is."""
     parsed = code._parsed
 
+    def clear():
+        canonical._code_of.cache_clear()
+        _laboratory.cache_clear()
+
     def edit(module, old, new):
         file = code.own_file(module)
         text = file.read_text(encoding="utf-8")
         assert old in text
         copy = SimpleNamespace(read_bytes=lambda: text.replace(old, new).encode())
         other = parsed.__wrapped__(copy, 0)
-        canonical._code_of.cache_clear()
+        clear()
         read = lambda path, at: other if path == file else parsed(path, at)  # noqa: E731
         monkeypatch.setattr(code, "_parsed", read)
 
     yield edit
-    canonical._code_of.cache_clear()
+    clear()
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ WRONG = {
     "share": ("a finite number at least 0 and below 1", [2.0]),
     "size": ("a whole number at least 2 and at most 100", [4.5]),
     "until": ("a number (or inf) at least 0", [-1.0, math.nan]),
-    "width": ("a whole number at least 1 and below 2^31", [-1, 0, 2**31, 2.5, True, None]),
-    "batch": ("a whole number at least 1 and below 2^31 or none", [0]),
+    "width": ("a whole number at least 1 and at most 10,000,000", [-1, 0, 2**31, 2.5, True, None]),
+    "batch": ("a whole number at least 1 and at most 10,000,000 or none", [0]),
     "name": ("one of one, two", ["three", None, ["one"]]),
     "on": ("true or false", [1, "yes"]),
 }

@@ -80,7 +80,7 @@ def test_a_bad_address_is_refused_in_words(query, words):
     [
         ("preset=kou&steps=1000000000000", "Experiment.steps = 1000000000000 is not allowed"),
         ("preset=kou&steps=2000000000", "would train for about .* and a page may for 20"),
-        ("preset=kou&net.width=1000000000", "net.width = 1000000000 is too large for a page"),
+        ("preset=kou&net.width=2000000", "net.width = 2000000 is too large for a page"),
         ("preset=kou&net.width=900000", "one run needs about .* GB"),
         ("preset=kou&net.width=5000", "GB, and a page may take 0.5 GB"),
         ("preset=kou&data.test=1000000", "GB, and a page may take 0.5 GB"),
@@ -169,7 +169,7 @@ def test_maps_keep_distances_and_do_not_turn_between_steps():
 def test_refusals_are_sentences_not_error_pages(explorer):
     for path, words in (
         ("/live/answer?preset=kou&data.niose=1", "did you mean 'noise'"),
-        ("/live/answer?preset=kou&net.width=1000000000", "too large for a page"),
+        ("/live/answer?preset=kou&net.width=2000000", "too large for a page"),
         ("/live/answer?preset=kou&steps=1000000000000", "Experiment.steps"),
         ("/live/answer?" + "a=" + "%ff" * 300, "unknown field"),
         ("/export/live.exe?preset=kou", "unknown kind of file 'exe'"),

@@ -80,6 +80,12 @@ def test_a_damaged_dataset_or_no_ledger(folder, refuse, tmp_path):
     refuse("report", tmp_path / "nothing", said="learnscope verify")
 
 
+def test_a_damaged_figure(folder, refuse):
+    (figure, *_) = folder.glob("pegr/*.png")
+    figure.write_bytes(figure.read_bytes()[:40])
+    refuse("report", folder, said=f"{figure} is not a whole PNG")
+
+
 def test_the_command(folder, call):
     code, *_ = call("report", folder, "--out", folder / "r.html", "--paper", folder / "p")
     assert code == 0

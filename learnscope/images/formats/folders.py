@@ -102,7 +102,7 @@ def _text(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _opened(file: Path) -> Iterator[Image.Image]:
+def open_image(file: Path) -> Iterator[Image.Image]:
     """An image file; any error in reading it becomes `BadInput`."""
     try:
         with warnings.catch_warnings():
@@ -121,7 +121,7 @@ def _opened(file: Path) -> Iterator[Image.Image]:
 def _header(file: Path) -> tuple[tuple[int, int], str]:
     """The size (width, height), and the mode in which the file is read."""
     try:
-        with _opened(file) as image:
+        with open_image(file) as image:
             size, mode = image.size, image.mode
     except _BOMBS:
         size, mode = (_LARGEST_IMAGE, 2), "L"
@@ -133,7 +133,7 @@ def _header(file: Path) -> tuple[tuple[int, int], str]:
 
 
 def _pixels(file: Path, mode: str) -> np.ndarray:
-    with _opened(file) as image:
+    with open_image(file) as image:
         image.load()
         if image.has_transparency_data:
             image = image.convert("RGBA")

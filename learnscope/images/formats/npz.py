@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from learnscope.errors import BadInput
-from learnscope.images.formats.safe import reading
+from learnscope.images.formats.safe import most_unpacked, reading
 
 LARGEST = 4 * 2**30  # bytes of an unpacked array
 _HEADERS = {
@@ -54,6 +54,8 @@ def read_member(
         raise BadInput(f"{name} would take {size / 2**30:.3g} GB: {most}.")
     if length + size != info.file_size:
         raise BadInput(f"{name} is damaged: its size is not what its header says.")
+    if size > most_unpacked(info.compress_size):
+        raise BadInput(f"{name} would unpack to {size / info.compress_size:.0f} times its size.")
     with archive.open(info) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.lib.format.read_array(file, allow_pickle=False)

@@ -19,6 +19,12 @@ BROKEN = (
     RuntimeError, NotImplementedError,
 )  # fmt: skip
 _PIECE = 2**20
+_FREELY, _RATIO = 2**28, 300  # bytes; text and images shrink less when they are packed
+
+
+def most_unpacked(packed: int) -> int:
+    """The most bytes that a packed file of a size may unpack to."""
+    return min(LARGEST, max(_FREELY, _RATIO * packed))
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import os
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from zarr.storage import WrapperStore
 
 from learnscope.errors import BadInput
+from learnscope.lab.store.lease import partial
 
 MARK = "seconds"
 CHECKSUM = 4  # bytes
@@ -40,18 +40,18 @@ def write_whole(path: Path, content: bytes, top: Path) -> None:
     """Write a file that is whole or absent after a power cut: sync it, then give it its name, then
     sync its folders up to `top`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    part = partial(path)
     try:
         part.write_bytes(content)
-        _sync(part)
+        sync(part)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     for folder in path.parents[: path.parents.index(top) + 1]:
-        _sync(folder)
+        sync(folder)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

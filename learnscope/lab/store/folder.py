@@ -16,6 +16,8 @@ import json
 import math
 import os
 import re
+import shutil
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,11 +30,23 @@ from zarr import Array, open_array
 from zarr.storage import FsspecStore, LocalStore
 
 from learnscope.errors import BadInput, reason, refuse_value, refusing
-from learnscope.lab.store.checked import CHECKSUM, MARK, CheckedStore, Damaged, digest, write_whole
+from learnscope.lab.store.checked import (
+    CHECKSUM,
+    MARK,
+    CheckedStore,
+    Damaged,
+    digest,
+    sync,
+    write_whole,
+)
+from learnscope.lab.store.seal import read_netcdf
 
 DEFAULT = "learnscope-results"
 FORMAT = 2
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
+_REMOVED = ".removed"
+_KEYS = {"block", "created", "id", "labels", "machine", "sessions", "shape", "software", "values",
+         "variables"}  # fmt: skip
 
 
 class Folder:
@@ -61,7 +75,7 @@ class Folder:
 
     def find(self, text: str) -> str:
         """The one identity that starts with a text."""
-        names = [name for name in self.ids() if name.startswith(text)]
+        names = [name for name in self.ids() if text and name.startswith(text)]
         if not names:
             raise BadInput(
                 f"there is no sweep '{text}' in {self.url}; `learnscope runs` lists those there."
@@ -87,16 +101,30 @@ class Folder:
                 yield error
 
     def remove(self, name: str) -> None:
-        """Delete a sweep."""
+        """Delete a sweep: it gets another name first, so that it is whole or gone."""
         try:  # nothing that is not a sweep is ever deleted
             self.stored(name)
         except Damaged:
             if self.read(name, f"{MARK}/zarr.json") is None:
                 raise
         with refusing(f"{name} in {self.url} cannot be removed"):
-            for path in (self.path(name), self.path(".checkpoints", name)):
-                if self._files.exists(path):
-                    self._files.rm(path, recursive=True)
+            away = self.path(_REMOVED, f"{name}.{uuid.uuid4().hex}")
+            if self.is_local:
+                os.makedirs(self.path(_REMOVED), exist_ok=True)
+                os.rename(self.path(name), away)
+                for folder in (self.path(_REMOVED), self.path()):  # before anything is deleted
+                    sync(Path(folder))
+            else:  # object stores cannot rename: without its manifest a sweep does not exist
+                self._files.rm_file(self.path(name, "zarr.json"))
+                self._files.rm(self.path(name), recursive=True)
+            self.tidy()
+            if self._files.exists(self.path(".checkpoints", name)):
+                self._files.rm(self.path(".checkpoints", name), recursive=True)
+
+    def tidy(self) -> None:
+        """Delete the rest of removed sweeps, whose deletion may have been cut."""
+        if self.is_local:
+            shutil.rmtree(self.path(_REMOVED), ignore_errors=True)
 
     def read(self, name: str, key: str) -> bytes | None:
         """A file of a sweep; None if there is none."""
@@ -142,7 +170,7 @@ class Folder:
                 f"{self.path(name, 'zarr.json')} has store format {written!r}, and this version "
                 f"of learnscope reads format {FORMAT}; it was left as it is."
             )
-        if manifest.get("digest") != digest(document):
+        if manifest.get("digest") != digest(document) or not manifest.keys() >= _KEYS:
             raise broken
         return document
 
@@ -272,8 +300,7 @@ def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEF
     """
     text = os.fspath(id_or_path).rstrip("/")
     if text.endswith(".nc"):
-        with refusing(f"{text} cannot be read"):
-            return xr.open_dataset(text, engine="h5netcdf")
+        return read_netcdf(text)
     head, _, name = text.replace(os.sep, "/").rpartition("/")
     if head or (_ID.fullmatch(text) and os.path.isdir(text)):
         return Folder(head or ".").stored(name).dataset()

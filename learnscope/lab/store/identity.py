@@ -6,8 +6,10 @@ half names the axis values and the seeds. A sweep with the same identity is the 
 of one family share runs. No stale result is ever returned.
 """
 
+import functools
 import hashlib
 import json
+import math
 from typing import Any
 
 from learnscope.errors import BadInput
@@ -20,36 +22,50 @@ from learnscope.part.code import code_digest, versions
 _LAB = ("learnscope.engine.draw", "learnscope.engine.train", "learnscope.engine.size")
 
 
-def identity(plan: Plan) -> str:
-    """The name under which a sweep is stored."""
+def identity(plan: Plan, values: dict[str, list[str]] | None = None) -> str:
+    """The name under which a sweep is stored; `values` are its `axis_values`, if they are known."""
+    values = axis_values(plan) if values is None else values
     table = canonical(plan.experiment)
     for axis in plan.axes:
         for path in axis.fields:
             _blank(table, path.split("."))
     fields = [[axis.dim, list(axis.fields)] for axis in plan.axes]
     family = _hash([table, fields, plan.coordinates, plan.precision, software()])
-    return f"{family}-{_hash([axis_values(plan), list(plan.seeds)])}"
+    return f"{family}-{_hash([values, list(plan.seeds)])}"
 
 
 def software() -> dict[str, str]:
     """Versions, and a digest of the laboratory's own code; parts bring theirs (`canonical`)."""
-    return {**versions(), "code": code_digest(_LAB)}
+    return {**versions(), "code": _laboratory()}
+
+
+@functools.cache
+def _laboratory() -> str:
+    """Of the code that this process has loaded; it takes a while to find."""
+    return code_digest(_LAB)
 
 
 def axis_values(plan: Plan) -> dict[str, list[str]]:
     """The values of every axis as canonical text, which is how sweeps compare them."""
-
-    def plain(path: str, value: Any) -> Any:
-        try:
-            number = field_kind(plan.experiment, path) in ("number", "shape", "entry")
-        except BadInput:  # a field of a part that is swept itself
-            number = True
-        return float(value) if number and isinstance(value, int | float) else canonical(value, path)
-
     return {
-        axis.dim: [_text([plain(*each) for each in setting.items()]) for setting in axis.settings()]
+        axis.dim: [*map(_row, zip(*(_plain(plan, *f) for f in axis.fields.items()), strict=True))]
         for axis in plan.axes
     }
+
+
+def _plain(plan: Plan, path: str, values: list[Any]) -> list[Any]:
+    try:
+        number = field_kind(plan.experiment, path) in ("number", "shape", "entry")
+    except BadInput:  # a field of a part that is swept itself
+        number = True
+    return [float(value) if number and isinstance(value, int | float) else canonical(value, path)
+            for value in values]  # fmt: skip
+
+
+def _row(row: tuple[Any, ...]) -> str:
+    """Values as JSON; numbers, of which there may be millions, without a call of `json`."""
+    number = len(row) == 1 and type(row[0]) is float and math.isfinite(row[0])
+    return f"[{row[0]!r}]" if number else _text(row)
 
 
 def _blank(table: Any, names: list[str]) -> None:

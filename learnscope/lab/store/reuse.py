@@ -43,23 +43,26 @@ class Reuse:
         known.mask[held] = True
 
 
-def reusable(folder: Folder, plan: Plan, name: str) -> list[Reuse]:
+def reusable(
+    folder: Folder, plan: Plan, name: str, values: dict[str, list[str]] | None = None
+) -> list[Reuse]:
     """Stored sweeps that hold some of a plan's runs: same family, other values or seeds."""
     sweeps = []
     for other in folder.family(name.partition("-")[0]):
         with contextlib.suppress(BadInput):  # damaged or newer: it is left alone
-            sweeps += _reuse(folder.stored(other), plan) if other != name else []
+            sweeps += _reuse(folder.stored(other), plan, values) if other != name else []
     return sweeps
 
 
-def _reuse(stored: Stored, plan: Plan) -> list[Reuse]:
-    manifest, ours, lead = stored.manifest, identity.axis_values(plan), len(plan.shape)
+def _reuse(stored: Stored, plan: Plan, values: dict[str, list[str]] | None) -> list[Reuse]:
+    manifest, ours, lead = stored.manifest, values or identity.axis_values(plan), len(plan.shape)
     finished = stored.finished()
     stored.check_whole(finished)
     positions = [_positions(manifest["values"][axis.dim], ours[axis.dim]) for axis in plan.axes]
     positions.append(_positions(np.asarray(stored.array("seed")[...]).tolist(), list(plan.seeds)))
     if (
-        manifest["variables"] != list(plan.variables)
+        manifest["id"] != stored.name
+        or manifest["variables"] != list(plan.variables)
         or any(stored.array(n).shape[lead:] != v.shape[lead:] for n, v in plan.variables.items())
         or not np.array_equal(np.asarray(stored.array("step")[...]), plan.steps)
     ):

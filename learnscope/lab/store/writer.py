@@ -8,7 +8,6 @@ import platform
 import random
 import shutil
 import threading
-import time
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,18 +24,21 @@ from learnscope.lab.blocks import Block, KnownRuns, Plan, Variable
 from learnscope.lab.store import identity
 from learnscope.lab.store.checked import MARK, Damaged, digest
 from learnscope.lab.store.folder import FORMAT, Folder, Stored
+from learnscope.lab.store.lease import Leases, clean
 from learnscope.lab.store.reuse import reusable
 
 _CREATING = threading.Lock()
 _FILL: Any = {"write_empty_chunks": True}  # so that every chunk of a stored block is a file
-_STALE = 600.0  # seconds after which the writer of a partial file is taken for dead
+_SAVED = ".checkpoints"
 
 
 class StoredResults:
     """Results that go into a store; the methods are those of `MemoryResults`."""
 
     def __init__(self, folder: Folder, plan: Plan):
-        self.plan, self.folder, self.name = plan, folder, identity.identity(plan)
+        self.plan, self.folder, self._values = plan, folder, identity.axis_values(plan)
+        self.name = identity.identity(plan, self._values)
+        self._leases = Leases(folder.path(".leases", self.name)) if folder.is_local else None
         try:
             if folder.document(self.name) is None:
                 self._create()
@@ -46,7 +48,9 @@ class StoredResults:
                 raise
             self._create()  # nothing is lost
             self._open()
-        self._others = reusable(folder, plan, self.name) if not self._finished.all() else []
+        self._others = []
+        if not self._finished.all():
+            self._others = reusable(folder, plan, self.name, self._values)
 
     def _open(self) -> None:
         self.stored = self.folder.stored(self.name)
@@ -57,6 +61,12 @@ class StoredResults:
                     f"the sweep {self.name} in {self.folder.url} was stored by a different version "
                     f"({key} is {manifest.get(key)}, not {value}); it was left as it is."
                 )
+        seeds = np.asarray(self.stored.array("seed")[...]).tolist()
+        if (manifest["id"], manifest["values"], seeds) != (
+            self.name, self._values, list(self.plan.seeds)
+        ):  # fmt: skip
+            raise BadInput(f"{self.folder.path(self.name)} holds another sweep, "
+                           f"{manifest['id']}; it was left as it is.")  # fmt: skip
         self._finished = self.stored.finished()
         self.stored.check_whole(self._finished)
         # Of these arrays, not in zarr's settings: other threads share those.
@@ -66,7 +76,7 @@ class StoredResults:
         }
 
     def missing(self) -> list[Block]:
-        """The blocks to compute, shuffled: two processes then seldom compute the same one."""
+        """The blocks to compute, shuffled: two processes then seldom want the same one."""
         blocks = [block for block in self.plan.blocks if not self._finished[block.region].all()]
         random.SystemRandom().shuffle(blocks)
         return blocks
@@ -81,10 +91,17 @@ class StoredResults:
                 other.fill(block, known)
         return known
 
+    def take(self, block: Block) -> bool:
+        return self._leases is None or self._leases.take(block.number)
+
+    def give(self, block: Block) -> None:
+        if self._leases is not None:
+            self._leases.give(block.number)
+
     def checkpoint(self, block: Block) -> str | None:
         if not self.folder.is_local:
             return None
-        return self.folder.path(".checkpoints", self.name, f"{block.number}.npz")
+        return self.folder.path(_SAVED, self.name, f"{block.number}.npz")
 
     def put(self, block: Block, values: dict[str, np.ndarray], seconds: float) -> None:
         values = values | {MARK: np.full(block.shape, seconds / block.runs)}
@@ -111,7 +128,6 @@ class StoredResults:
             document = self.folder.stored(self.name).document
             document["attributes"]["manifest"]["sessions"].append(session)
             self._write(document, ["zarr.json"])
-            self._tidy()
 
     def _write(self, document: dict[str, Any], keys: list[str] | None = None) -> None:
         document["attributes"]["manifest"]["digest"] = digest(document)
@@ -155,7 +171,7 @@ class StoredResults:
             "id": self.name,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "labels": {key: base64.b64encode(chunk).decode() for key, chunk in chunks.items()},
-            "values": identity.axis_values(plan),
+            "values": self._values,
             "machine": {"system": platform.system(), "processor": platform.machine(),
                         "python": platform.python_version(), "cores": os.cpu_count()},
             "sessions": [],
@@ -174,18 +190,17 @@ class StoredResults:
             "software": identity.software(),
         }
 
-    def _tidy(self) -> None:
-        """Remove files that a killed process left."""
-        if not self.folder.is_local:
+    def tidy(self) -> None:
+        """Remove files that a killed process left, and (last) give leases back."""
+        if self._leases is None:
             return
-        checkpoints = Path(self.folder.path(".checkpoints", self.name))
-        files = [*Path(self.folder.path(self.name)).rglob("*.partial"),
-                 *checkpoints.glob("*.partial")]  # fmt: skip
-        if self.stored.finished().all():
-            files += checkpoints.glob("*.npz")
-        for path in files:
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _STALE:
-                    path.unlink()
-        with contextlib.suppress(OSError):
-            checkpoints.rmdir()
+        sweep, checkpoints = (Path(self.folder.path(*at, self.name)) for at in ((), (_SAVED,)))
+        clean(list(sweep.glob("*.partial")))
+        self.folder.tidy()
+        if not self._leases.left():  # nobody has worked on it since
+            return
+        clean([*sweep.rglob("*.partial"), *checkpoints.glob("*.partial")])
+        with contextlib.suppress(OSError, BadInput):
+            if self.stored.finished().all():
+                shutil.rmtree(checkpoints)
+        self._leases.end()

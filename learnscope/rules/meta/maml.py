@@ -42,7 +42,7 @@ class Fomaml(AbstractMetaRule):
 
     rate: Number = number(above=0)
     inner_rate: Number = number(above=0)
-    inner_steps: int = count(5, low=0)
+    inner_steps: int = count(5, low=0, high=1000)
     split: str = split_field()
     batch: int | None = batch_field()
     penalty: Number | None = number(None, low=0, optional=True)
@@ -76,7 +76,7 @@ class Maml(AbstractMetaRule):
 
     rate: Number = number(above=0)
     inner_rate: Number = number(above=0)
-    inner_steps: int = count(5, low=0)
+    inner_steps: int = count(5, low=0, high=1000)
     split: str = split_field()
     batch: int | None = batch_field()
     loss: str = choice(*LOSSES, default="logistic")

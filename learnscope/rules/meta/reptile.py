@@ -35,7 +35,7 @@ class Reptile(AbstractMetaRule):
 
     rate: Number = number(above=0)
     inner_rate: Number = number(above=0)
-    inner_steps: int = count(5, low=1)
+    inner_steps: int = count(5, low=1, high=1000)
     split: str = split_field()
     batch: int | None = batch_field()
     loss: str = choice(*LOSSES, default="logistic")
@@ -70,7 +70,7 @@ class MetaProx(AbstractMetaRule):
     rate: Number = number(above=0)
     inner_rate: Number = number(above=0)
     weight: Number = number(low=0)
-    inner_steps: int = count(5, low=1)
+    inner_steps: int = count(5, low=1, high=1000)
     split: str = split_field()
     batch: int | None = batch_field()
     loss: str = choice(*LOSSES, default="logistic")

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import secrets
 import sys
 import webbrowser
 from collections.abc import Callable
@@ -10,19 +11,20 @@ from pathlib import Path
 import flask
 import matplotlib
 from dash import Dash, Input, Output, State, dcc, html
+from dash.exceptions import DashException
 from werkzeug.exceptions import HTTPException
 
 from learnscope.errors import BadInput
 from learnscope.lab.store.folder import Folder
+from learnscope.views.explorer.doorkeeper import LOOPBACK, check, names
 from learnscope.views.explorer.ledger import page as ledger
 from learnscope.views.explorer.live import export
 from learnscope.views.explorer.live import page as live
 from learnscope.views.explorer.live.training import Trainer
-from learnscope.views.explorer.site import PAGES, Site, message, named
+from learnscope.views.explorer.site import PAGES, Site, message, named, plain_text
 from learnscope.views.explorer.sweeps import page as sweeps
 from learnscope.views.explorer.wsgi import MOST_BODY, bind
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}
 
 
@@ -30,17 +32,19 @@ def create(
     store: str | os.PathLike[str] = "learnscope-results",
     out: str | os.PathLike[str] = "learnscope-out",
     hosts: tuple[str, ...] = LOOPBACK,
+    token: str | None = None,
 ) -> Dash:
     """The application, for `serve` or any WSGI server. It answers only to the host names `hosts`
-    ("*": all), so that no other web site can reach it under its own name."""
+    and (with a `token`, which its address or a cookie must hold) to numbers, so that no other web
+    site can reach it under its own name."""
     site = Site(Trainer(), Folder(store), Path(out))
     app = Dash("learnscope", title="learnscope", update_title="", serve_locally=True,
                assets_folder=str(Path(__file__).parent / "assets"),
                suppress_callback_exceptions=True)  # fmt: skip
     app.layout = _frame()
     app.server.config["MAX_CONTENT_LENGTH"] = MOST_BODY
-    app.server.before_request(lambda: _check_host(hosts))
-    app.server.register_error_handler(BadInput, lambda error: _plain(str(error), 400))
+    app.server.before_request(lambda: check(hosts, token))
+    app.server.register_error_handler(BadInput, lambda error: plain_text(str(error), 400))
     app.server.register_error_handler(Exception, _unexpected)
     _register_pages(app, site)
     for page in (live, sweeps, ledger, export):
@@ -61,9 +65,10 @@ def serve(
     # Small runs finish sooner on one thread than on several that wait for each other, and the
     # browser needs a core, too. XLA reads this when it first computes.
     os.environ.setdefault("NPROC", "1")
-    hosts = LOOPBACK if host in LOOPBACK else ("*",)
-    server = bind(create(store, out, hosts).server, host, port)
+    token = None if host in LOOPBACK else secrets.token_urlsafe(24)
+    server = bind(create(store, out, (*LOOPBACK, *names(host)), token).server, host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.port}/"
+    address += f"?token={token}" if token else ""
     say(f"the explorer is at {address} (Ctrl+C stops it)")
     if browser:
         webbrowser.open(address)
@@ -99,24 +104,13 @@ def _register_pages(app: Dash, site: Site) -> None:
         return _LAYOUTS[path](site, (search or "").lstrip("?"))
 
 
-def _check_host(hosts: tuple[str, ...]) -> flask.Response | None:
-    asked = flask.request.host
-    name = asked.rpartition(":")[0] if asked.rpartition(":")[2].isdigit() else asked
-    if "*" in hosts or name.strip("[]") in hosts:
-        return None
-    return _plain(f"This explorer answers to {', '.join(hosts)} only.", 403)
-
-
 def _unexpected(error: Exception) -> flask.Response:
     """A refusal in words, without a trace of the server's inside."""
     if isinstance(error, HTTPException):
-        return _plain(f"{error.name}.", error.code or 500)
-    if isinstance(error, KeyError | TypeError | ValueError | AttributeError | IndexError):
+        return plain_text(f"{error.name}.", error.code or 500)
+    kinds = (KeyError, TypeError, ValueError, AttributeError, IndexError, DashException)
+    if isinstance(error, kinds):  # Dash's own: of callbacks that the pages do not have
         logging.getLogger("learnscope").info("a request was refused", exc_info=error)
-        return _plain("This request is not one that the explorer's pages make.", 400)
+        return plain_text("This request is not one that the explorer's pages make.", 400)
     logging.getLogger("learnscope").error("a request failed", exc_info=error)
-    return _plain("The explorer failed on this request; its log says why.", 500)
-
-
-def _plain(text: str, code: int) -> flask.Response:
-    return flask.Response(text + "\n", code, mimetype="text/plain")
+    return plain_text("The explorer failed on this request; its log says why.", 500)

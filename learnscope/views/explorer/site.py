@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import flask
 from dash import dcc, html
 
 from learnscope.lab.store.folder import Folder
@@ -20,6 +21,11 @@ class Site:
     store: Folder
     out: Path
     whole: set[tuple[str, str]] = dataclasses.field(default_factory=set)
+
+
+def plain_text(text: str, code: int) -> flask.Response:
+    """An answer of one sentence."""
+    return flask.Response(text + "\n", code, mimetype="text/plain")
 
 
 def message(text: str) -> html.Div:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from learnscope.evidence import VERDICTS
 from learnscope.evidence.ledger import artefacts, details, head, setting
+from learnscope.images.formats.folders import open_image
 from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture
 
@@ -128,7 +129,7 @@ def _figure(picture: Picture) -> str:
 
 def _encoded(file: Path) -> tuple[str, tuple[int, int]]:
     """A picture in few colours, as base64, and its size."""
-    with Image.open(file) as image:
+    with open_image(file) as image:
         drawn = image.convert("RGBA")
     flat = Image.new("RGB", drawn.size, "white")
     flat.paste(drawn, mask=drawn.getchannel("A"))

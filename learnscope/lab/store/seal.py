@@ -1,0 +1,67 @@
+"""Seals of NetCDF files: a digest of all that a dataset holds, as one of its attributes."""
+
+import hashlib
+import os
+
+import numpy as np
+import xarray as xr
+
+from learnscope.errors import BadInput
+
+_NAME = "seal"
+
+
+def sealed(data: xr.Dataset) -> xr.Dataset:
+    """A dataset with its seal."""
+    bare = unsealed(data)
+    return bare.assign_attrs({_NAME: _digest(bare)})
+
+
+def unsealed(data: xr.Dataset) -> xr.Dataset:
+    bare = data.copy()  # which shares the values
+    bare.attrs.pop(_NAME, None)
+    return bare
+
+
+def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
+    """The dataset of a file. One that learnscope wrote must be as it was written."""
+    changed = BadInput(
+        f"{path} is not what was written: it is damaged, or another program has changed it "
+        "(xarray.open_dataset reads it as it is)."
+    )
+    try:
+        data = xr.open_dataset(path, engine="h5netcdf")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    except Exception:  # whatever a damaged file makes HDF5 or xarray raise
+        raise changed from None
+    if _NAME not in data.attrs:
+        return data
+    bare = unsealed(data)
+    try:
+        whole = _digest(bare) == data.attrs[_NAME]
+    except Exception:
+        whole = False
+    if not whole:
+        data.close()
+        raise changed
+    bare.set_close(data.close)
+    return bare
+
+
+def _digest(data: xr.Dataset) -> str:
+    """Of names, dims, types, values and attributes."""
+    found = hashlib.sha256()
+
+    def add(*words: object) -> None:
+        found.update(repr(tuple(map(str, words))).encode("utf-8", "surrogateescape"))
+
+    for name in sorted(map(str, data.variables)):
+        variable = data.variables[name]
+        values = np.asarray(variable.values)
+        text = values.dtype.kind in "OUS"
+        add(name, *variable.dims, values.shape, "text" if text else values.dtype.str)
+        add(*values.ravel()) if text else found.update(np.ascontiguousarray(values).tobytes())
+        add(*(word for item in sorted(variable.attrs.items()) for word in item))
+    add(*(word for item in sorted(data.attrs.items()) for word in item))
+    return found.hexdigest()
