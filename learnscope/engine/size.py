@@ -18,6 +18,7 @@ from learnscope.engine import faults, train
 from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.engine.experiment import Experiment, Keyed, room
 from learnscope.errors import BadInput, refuse_value
+from learnscope.part import shape_path, value_at
 from learnscope.rules import AbstractState
 
 
@@ -181,6 +182,14 @@ def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) ->
                 f"one run would record {count:,} steps, and at most {_MOST_RECORDED:,} are: "
                 f"record.every = {experiment.record.every} must be larger."
             )
+        path = shape_path(experiment.data)
+        if path is not None and coordinates != "compressed":  # JAX cannot trace such an array
+            vector = value_at(experiment.data, path) * np.dtype(precision).itemsize
+            if vector > memory:
+                raise BadInput(
+                    f"one run needs more than {vector / 1e9:.3g} GB in {coordinates} coordinates, "
+                    f"and this machine has {memory / 1e9:.3g} GB."
+                )
     try:
         sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
         # Rotated vectors are drawn in all dimensions first.
