@@ -17,11 +17,12 @@ import math
 import numpy as np
 
 from learnscope.data import SignalNoise
-from learnscope.evidence import Scale, Sweep, arms
+from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.real import real_sweeps
+from learnscope.papers.pegr.rounding import arithmetic
 from learnscope.probes import (
     AbstractProbe,
     Decomposition,
@@ -146,13 +147,14 @@ def _phase(points: int, seeds: int) -> Sweep:
 SIZES = Scale(seeds=(3, 35, 35), points=(4, 12, 40), phase_seeds=(2, 10, 20))
 
 
-def sweeps(scale: str) -> dict[str, Sweep]:
+def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """All sweeps of the study."""
     size, rules = SIZES[scale], _rules(CLOSING)
     return {
         **{name: arms(section_4_1(rules["PEGR"], layer), size.seeds, noise_axis(), rule=rules)
            for name, layer in (("literal", "mean"), ("no_mean", "sum"))},
         "working": _working(size.seeds), "closing": _closing(size.seeds),
+        "arithmetic": FunctionSweep(arithmetic),
         "theorem": _theorem(size.seeds), "phase": _phase(size.points, size.phase_seeds),
         **real_sweeps(scale),
     }  # fmt: skip
