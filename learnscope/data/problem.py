@@ -30,7 +30,7 @@ class Samples(eqx.Module):
     then those of the second, and all tasks have equally many. `by_group` separates the tasks.
 
     `aliases` names the hidden vectors that are patches themselves, by the patch's number. `role` is
-    the set of the problem that examples belong to (`train`, `validation`, or none of them), and
+    the set of the problem that examples belong to (`train`, `validation`, `test` or none), and
     `rows` their numbers in that set (None: all of it, in order).
     """
 
@@ -190,7 +190,7 @@ class Problem(eqx.Module):
 
     def __post_init__(self):
         self.train = dataclasses.replace(self.train, role="train", rows=None)
-        self.test = dataclasses.replace(self.test, role=None, rows=None)
+        self.test = dataclasses.replace(self.test, role="test", rows=None)
         if self.validation is not None:
             self.validation = dataclasses.replace(self.validation, role="validation", rows=None)
 

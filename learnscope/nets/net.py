@@ -140,7 +140,8 @@ def inner(
         else:
             *shape, width = leaf.shape
             columns = leaf.reshape(-1, width).T
-        return (filters[:, :width] @ columns).reshape(-1, *shape)
+        product = filters[:, :1] * columns if width == 1 else filters[:, :width] @ columns
+        return product.reshape(-1, *shape)
 
     arrays = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns | FreshPatches))
     return tuple(product(patches) for patches in arrays)

@@ -10,6 +10,8 @@ from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
 
+_MANY = 256  # examples
+
 
 class PatchCNN(AbstractInnerProductNet):
     r"""Filters applied to every patch, summed with a fixed second layer.
@@ -86,6 +88,9 @@ class PatchCNN(AbstractInnerProductNet):
             seen = tuple(z + params["bias"].reshape(-1, *(1,) * (z.ndim - 1)) for z in seen)
         total = summed(activation(z, self.power, self.threshold) for z in seen)
         if self.classes == 2:
-            return self.second_layer_scale * (self.signs @ total)
+            # Of many examples a sum is faster: it is computed together with the activations.
+            many = total.shape[1] > _MANY
+            signed = (self.signs[:, None] * total).sum(0) if many else self.signs @ total
+            return self.second_layer_scale * signed
         by_class = total.reshape(self.classes, self.width, -1)
         return self.second_layer_scale * by_class.sum(1).T

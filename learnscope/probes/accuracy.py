@@ -28,7 +28,7 @@ class TestLoss(AbstractProbe):
     outputs: ClassVar = {"test_loss": Output("test loss", "nat", low=0)}
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return loss_of(state.loss, state(problem.test.x), problem.test.y).mean()
+        return loss_of(state.loss, state.outputs(problem.test), problem.test.y).mean()
 
 
 class TrainAccuracy(AbstractProbe):
@@ -53,7 +53,7 @@ class TestAccuracy(AbstractProbe):
     outputs: ClassVar = {"test_accuracy": Output("test accuracy", low=0, high=1)}
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return correct(state(problem.test.x), problem.test.y).mean()
+        return correct(state.outputs(problem.test), problem.test.y).mean()
 
 
 class BalancedAccuracy(AbstractProbe):
@@ -68,7 +68,7 @@ class BalancedAccuracy(AbstractProbe):
 
 def balanced(state: AbstractState, samples: Samples) -> Array:
     """The accuracy on each of the labels +1 and -1, averaged over the two."""
-    right = correct(state(samples.x), samples.y)
+    right = correct(state.outputs(samples), samples.y)
     positive = samples.y > 0
     each = [jnp.sum(jnp.where(one, right, 0)) / jnp.maximum(1, one.sum())
             for one in (positive, ~positive)]  # fmt: skip

@@ -8,8 +8,9 @@ from jaxtyping import Array, Float
 
 from learnscope.data import Samples
 from learnscope.nets import AbstractInnerProductNet, Params, filters_of, inner, replaced
+from learnscope.rules.gram import Seen, by_patch, from_patches, own_gram
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.span import Seen, SpanState, by_patch, from_patches, own_gram
+from learnscope.rules.span import SpanState
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 
 _GRADIENT_BYTES = 2**27  # most memory for per-example gradients

@@ -21,95 +21,28 @@ from jaxtyping import Array, Float, Int, PyTree
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
 from learnscope.nets import AbstractInnerProductNet, Params, filters_of, inner, replaced
+from learnscope.rules.gram import (
+    Gram,
+    Seen,
+    Tested,
+    by_patch,
+    cheapest,
+    flat_of,
+    gram_cost,
+    joined_rows,
+    own_gram,
+    rows_of,
+)  # fmt: skip
 from learnscope.rules.losses import loss_of
 from learnscope.rules.state import AbstractState, Move, WeightState
 
-# One array per array of patches, each (filter, example, *patch): pre-activations or coefficients.
-Seen = tuple[Float[Array, "filter n *patch"], ...]
 _SMALL = 64  # a Gram matrix of so few vectors costs nothing
-
-
-def rows_of(leaf: Float[Array, "n *patch width"]) -> Float[Array, "row width"]:
-    return leaf.reshape(-1, leaf.shape[-1])
 
 
 def coefficients_of(move: Move) -> Seen:
     """The coefficients of the training vectors in a move."""
     coefficients: Any = filters_of(move)
     return coefficients
-
-
-def _flat(leaf: Float[Array, "filter n *patch"]) -> Float[Array, "filter row"]:
-    return leaf.reshape(leaf.shape[0], -1)
-
-
-class Gram(eqx.Module):
-    """The inner products of vectors that may be cut after their last coordinate.
-
-    The first few coordinates of all vectors are kept as they are (a signal patch may have one);
-    for the other coordinates of the wide ones there is a square matrix.
-    """
-
-    first: Float[Array, "row few"]
-    square: Float[Array, "wide wide"]
-    wide: tuple[bool, ...] = eqx.field(static=True)
-
-    @staticmethod
-    def of(leaves: list[Float[Array, "n *patch width"]]) -> "Gram":
-        few = _few([leaf.shape for leaf in leaves])
-        tables = [rows_of(leaf) for leaf in leaves]
-        wide = tuple(table.shape[1] > few for table in tables)
-        most = max(table.shape[1] for table in tables)
-        padded = [jnp.pad(table, ((0, 0), (0, most - table.shape[1]))) for table in tables]
-        rest = [table[:, few:] for table, is_wide in zip(padded, wide, strict=True) if is_wide]
-        beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
-        return Gram(jnp.concatenate(padded)[:, :few], beyond @ beyond.T, wide)
-
-    def __call__(self, along: Seen) -> Seen:
-        """What a move with these coefficients changes of what the vectors see."""
-        flat = [_flat(leaf) for leaf in along]
-        sizes = [table.shape[1] for table in flat]
-        moved = [jnp.zeros_like(table) for table in flat]
-        if self.first.shape[1] > 0:
-            moved = _split(_joined(flat) @ self.first @ self.first.T, sizes)
-        if any(self.wide):
-            which = [i for i, is_wide in enumerate(self.wide) if is_wide]
-            beyond = _joined([flat[i] for i in which]) @ self.square
-            for i, part in zip(which, _split(beyond, [sizes[i] for i in which]), strict=True):
-                moved[i] = moved[i] + part if self.first.shape[1] > 0 else part
-        return tuple(m.reshape(leaf.shape) for m, leaf in zip(moved, along, strict=True))
-
-
-def _joined(tables: list[Float[Array, "filter row"]]) -> Float[Array, "filter row"]:
-    return tables[0] if len(tables) == 1 else jnp.concatenate(tables, axis=1)
-
-
-def _split(table: Float[Array, "filter row"], sizes: list[int]) -> list[Array]:
-    return jnp.split(table, np.cumsum(sizes)[:-1], axis=1)
-
-
-def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "n patch patch"]:
-    """The inner products of each example's own patches."""
-    arrays = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
-
-    def product(left: Array, right: Array) -> Array:
-        width = min(left.shape[-1], right.shape[-1])
-        return jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
-
-    blocks = [jnp.concatenate([product(a, b) for b in arrays], axis=2) for a in arrays]
-    return jnp.concatenate(blocks, axis=1)
-
-
-def _few(shapes: list[tuple[int, ...]]) -> int:
-    """The number of coordinates to keep: a product costs least."""
-    return min({0, *(shape[-1] for shape in shapes)}, key=lambda few: gram_cost(shapes, few))
-
-
-def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
-    """The multiplications of a product with a Gram matrix, for one filter."""
-    rows = [(math.prod(shape[:-1]), shape[-1]) for shape in shapes]
-    wide = sum(n for n, width in rows if width > few)
-    return 2 * few * sum(n for n, _ in rows) + wide**2
 
 
 class Span(eqx.Module):
@@ -122,13 +55,14 @@ class Span(eqx.Module):
     """
 
     gram: Gram
+    test: "Tested | None"
     own: Float[Array, "n patch patch"]
     x: tuple[Float[Array, "n *patch width"], ...] | None
     directions: dict[str, Float[Array, "row *count"]]
     sets: tuple[tuple[str, int, int], ...] = eqx.field(static=True)
 
     @staticmethod
-    def of(problem: Problem) -> "Span":
+    def of(problem: Problem, start: Params) -> "Span":
         """The span of the training vectors, and of those of the validation halves of tasks."""
         sets, first, bounds = _sets(problem), 0, []
         for samples in sets:
@@ -142,8 +76,8 @@ class Span(eqx.Module):
             return jnp.concatenate(products).reshape(-1, *rows.shape[:-1])
 
         directions = {name: along(rows) for name, rows in problem.directions.items()}
-        gram, own = Gram.of(list(x)), own_gram(x)
-        return Span(gram, own, x, directions, tuple(bounds))
+        gram, test = Gram.of(list(x)), Tested.of(list(x), problem.test, filters_of(start))
+        return Span(gram, test, own_gram(x), x, directions, tuple(bounds))
 
     def within(self, samples: Samples) -> slice | Int[Array, " n"]:
         """Where some examples are among all."""
@@ -187,7 +121,8 @@ class SpanState(AbstractState):
     @staticmethod
     def of(state: WeightState, problem: Problem) -> "SpanState":
         """A state before its first step, in the span of the training vectors."""
-        net, span, filters = state.net, Span.of(problem), filters_of(state.params)
+        net, filters = state.net, filters_of(state.params)
+        span = Span.of(problem, state.params)
         assert isinstance(net, AbstractInnerProductNet) and span.x is not None
         seen = inner(filters, span.x)
         return SpanState(
@@ -219,7 +154,7 @@ class SpanState(AbstractState):
         pad = np.pad if isinstance(filters, np.ndarray) else jnp.pad  # a state may be NumPy's
         for leaf, along in zip(x, self.coefficients, strict=True):
             width = ((0, 0), (0, filters.shape[1] - leaf.shape[-1]))
-            filters = filters + pad(_flat(along) @ rows_of(leaf), width)
+            filters = filters + pad(flat_of(along) @ rows_of(leaf), width)
         return replaced(self.rest, filters=filters)
 
     @property
@@ -235,6 +170,10 @@ class SpanState(AbstractState):
         return tuple(leaf[:, at] for leaf in self.seen)
 
     def outputs(self, samples: Samples) -> Float[Array, "n ..."]:
+        tested = self.vectors.test
+        if samples.role == "test" and samples.rows is None and tested is not None:
+            seen = tested.seen(self.vectors.gram, self.coefficients)
+            return self.net.read(self.rest, seen)
         if samples.role not in {role for role, *_ in self.vectors.sets}:
             return self(samples.x)
         return self.net.read(self.rest, self.seen_of(samples))
@@ -272,7 +211,7 @@ class SpanState(AbstractState):
             move = jax.tree.map(lambda leaf: by * leaf, move)
         along = coefficients_of(move)
         added = lambda a, b: jax.tree.map(jnp.add, a, b)  # noqa: E731
-        flat = _joined([_flat(leaf) for leaf in along])
+        flat = joined_rows([flat_of(leaf) for leaf in along])
         return dataclasses.replace(
             self,
             rest=added(self.rest, replaced(move, filters=None)),
@@ -333,7 +272,7 @@ class SpanState(AbstractState):
         return jnp.zeros((), self.seen[0].dtype)
 
     def within(self, problem: Problem) -> Self:
-        return dataclasses.replace(self, span=Span.of(problem))
+        return dataclasses.replace(self, span=Span.of(problem, self.start))
 
     def holding(self, bare: Self) -> Self:
         return dataclasses.replace(bare, span=self.span)
@@ -341,23 +280,6 @@ class SpanState(AbstractState):
     @property
     def bare(self) -> Self:
         return dataclasses.replace(self, span=None)
-
-
-def by_patch(seen: Seen) -> list[Float[Array, "filter n"]]:
-    """The arrays of every patch; patches are arrays of their own, or an axis of one."""
-    arrays = [leaf.reshape(*leaf.shape[:2], -1) for leaf in seen]
-    return [leaf[:, :, i] for leaf in arrays for i in range(leaf.shape[2])]
-
-
-def from_patches(patches: list[Float[Array, "filter n"]], like: Seen) -> Seen:
-    """Arrays of every patch in the form of others."""
-    found, at = [], 0
-    for leaf in like:
-        count = math.prod(leaf.shape[2:])
-        own = patches[at : at + count]
-        found.append(own[0] if leaf.ndim == 2 else jnp.stack(own, -1).reshape(leaf.shape))
-        at += count
-    return tuple(found)
 
 
 def spanned(state: WeightState, problem: Problem, examples: int) -> SpanState | None:
@@ -368,5 +290,5 @@ def spanned(state: WeightState, problem: Problem, examples: int) -> SpanState | 
     shapes = [leaf.shape for leaf in _leaves(_sets(problem))]
     count, wide = sum(math.prod(s[:-1]) for s in shapes), sum(map(math.prod, shapes))
     share = examples / sum(samples.size for samples in _sets(problem))
-    cost = gram_cost(shapes, _few(shapes))
+    cost = gram_cost(shapes, cheapest(shapes))
     return SpanState.of(state, problem) if cost <= 2 * share * wide or count <= _SMALL else None

@@ -14,7 +14,7 @@ from learnscope.engine.draw import key_of
 from learnscope.lab import one_run, worker
 from learnscope.lab.blocks import Runs
 from learnscope.rules import SpanState, WeightState
-from learnscope.rules.span import Gram
+from learnscope.rules.gram import Gram
 from tests import small
 from tests.reference import states
 from tests.small import PENALTY, run

@@ -13,10 +13,11 @@ from learnscope.probes import NoiseMemorisation, SignalLearning
 from learnscope.rules import PerExamplePenalty
 
 EXAMPLES, WIDTH, UNTIL, STEPS, EVERY, DIGITS = 4, 2, 120, 480, 5, 50
+RATE, WEIGHT = 0.014, 0.01
 EXPERIMENT = Experiment(
     data=SignalNoise(dim=400, train=EXAMPLES, test=1, signal=1.5, noise=1.0),
     net=PatchCNN(width=WIDTH, activation="relu2", scale=0.01),
-    rule=PerExamplePenalty(rate=0.014, weight=0.01, until=UNTIL),
+    rule=PerExamplePenalty(rate=RATE, weight=WEIGHT, until=UNTIL),
     steps=STEPS,
     probes=(NoiseMemorisation(), SignalLearning()),
     record=Record(every=EVERY),
@@ -57,8 +58,7 @@ def _exactly(seed: int) -> tuple[list[float], list[float]]:
     exponential = np.vectorize(Decimal.exp, otypes=[object])
     with localcontext() as context:
         context.prec = DIGITS
-        rule, zero = EXPERIMENT.rule, Decimal(0)
-        rate, weight = Decimal(float(rule.rate)) / EXAMPLES, Decimal(float(rule.weight))
+        rate, weight, zero = Decimal(RATE) / EXAMPLES, Decimal(WEIGHT), number(0.0)
         x, y, w = number(problem.train.x), number(problem.train.y), number(state.params.filters)
         signal = number(problem.directions["signal"])
         signs = number(np.repeat([1, -1], WIDTH))[:, None, None] / WIDTH

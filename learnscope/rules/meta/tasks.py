@@ -11,15 +11,8 @@ from jaxtyping import Array, Float, Int
 
 from learnscope.data import Samples, joined, patch_gram
 from learnscope.nets import AbstractInnerProductNet, filters_of, inner, replaced
-from learnscope.rules.span import (
-    Gram,
-    Seen,
-    Span,
-    SpanState,
-    by_patch,
-    coefficients_of,
-    from_patches,
-)
+from learnscope.rules.gram import Gram, Seen, by_patch, from_patches
+from learnscope.rules.span import Span, SpanState, coefficients_of
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 
 _UNROLLED = 5  # steps: shorter loops cost more in bookkeeping than in arithmetic
@@ -170,7 +163,7 @@ def _local(
         square = gram.reshape(patches * samples, -1)
         none = jnp.zeros((patches * samples, 0), square.dtype)
         own = jnp.einsum("pnqn->npq", gram)
-        span = Span(Gram(none, square, (True,) * patches), own, None, {}, sets)
+        span = Span(Gram(none, square, (True,) * patches), None, own, None, {}, sets)
         still = jax.tree.map(jnp.zeros_like, z)
         state = SpanState(
             net=net, start=rest, rest=rest, seen=z, coefficients=still, overlaps={}, memory=None,
