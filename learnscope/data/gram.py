@@ -39,7 +39,7 @@ def patch_gram(x: PyTree[Float[Array, "task sample *patch width"]]) -> Gram:
 
 def joined(*sets: Samples) -> Samples:
     """Several sets of examples of the same tasks as one, with a leading axis of tasks."""
-    by_task = [samples.by_group() for samples in sets]
+    by_task = [dataclasses.replace(s, role=None, rows=None).by_group() for s in sets]
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves, axis=1), *by_task)
 
 

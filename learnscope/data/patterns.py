@@ -17,7 +17,7 @@ from learnscope.space.frame import Frame
 LABELS = ("parity", "majority", "interval", "counts", "codes")
 STRUCTURES = ("mixture", "independent", "none")
 DICTIONARIES = ("orthonormal", "equiangular", "random")
-_MOST_RELEVANT = 1000  # the law of their number is computed in whole numbers of as many bits
+_MOST_RELEVANT = 2000  # the law of their number is computed in whole numbers of as many bits
 
 
 class Patterns(AbstractData):
@@ -94,8 +94,10 @@ class Patterns(AbstractData):
     def _check_relevant(self) -> None:
         given, most = self.relevant, min(self.patterns - 1, _MOST_RELEVANT)
         where = given if isinstance(given, tuple) else range(given)
-        if not 0 < len(where) <= most or len(set(where)) != len(where):
+        if not 0 < len(where) <= most:
             refuse(self, "relevant", f"it must be from 1 to {most}, or a list of as many patterns")
+        if len(set(where)) != len(where):
+            refuse(self, "relevant", "its patterns must be different")
         if max(where) >= self.patterns:
             refuse(self, "relevant", f"patterns are numbered from 0 to {self.patterns - 1}")
 

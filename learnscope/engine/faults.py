@@ -125,13 +125,13 @@ def check_step(experiment: Experiment, problem: Problem, state: AbstractState, k
         raise BadInput(
             f"{type(rule).__name__}.step must return a state, not {type(after).__name__}."
         )
-    for name in ("params", "memory"):
-        one, other = (jax.tree.structure(getattr(s, name)) for s in (state, after))
+    for name, part in {"parameters": "point", "memory": "memory"}.items():
+        one, other = (jax.tree.structure(getattr(s, part)) for s in (state, after))
         if one != other:
             raise BadInput(
                 f"{type(rule).__name__}.step returns other {name}: {other} where they were {one}."
             )
-        leaves = zip(*(jax.tree.leaves(getattr(s, name)) for s in (state, after)), strict=True)
+        leaves = zip(*(jax.tree.leaves(getattr(s, part)) for s in (state, after)), strict=True)
         for old, new in leaves:
             if (old.shape, old.dtype) != (new.shape, new.dtype):
                 raise BadInput(

@@ -47,7 +47,7 @@ def test_rotated_trajectories_are_the_ambient_ones(path):
     setting = experiment(rule, {"dim": 60} | data, steps=300, every=15, probes=probes(EVERY))
     ambient, rotated = (run(setting, None, 2, how, "float64") for how in ("ambient", "rotate"))
     assert rotated.attrs["coordinates_used"] == "rotate"
-    assert set(ambient) == {*MARKS, "diverged_at"}
+    assert set(ambient) == {*MARKS, "diverged_at", "noise_floor"}
     for name in ambient:
         np.testing.assert_allclose(rotated[name], ambient[name], rtol=0, atol=1e-10, err_msg=name)
     # Something was learnt: the loss started at log 2.

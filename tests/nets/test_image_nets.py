@@ -128,7 +128,7 @@ def penalised(net, train):
 def test_per_example_gradients_in_chunks(monkeypatch):
     rule, problem, state = penalised(ls.nets.FullyConnected(width=40), 12)
     whole = eqx.filter_jit(rule.step)(state, problem, KEY).params
-    monkeypatch.setattr("learnscope.rules.per_example_penalty._GRADIENT_BYTES", 50_000)
+    monkeypatch.setattr("learnscope.rules.examples._GRADIENT_BYTES", 50_000)
     parts = eqx.filter_jit(lambda *given: rule.step(*given))(state, problem, KEY).params
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), whole, parts)
 

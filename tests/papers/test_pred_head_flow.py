@@ -185,8 +185,8 @@ def test_flow_rule_is_the_limit_of_descent():
         return np.stack([found[name].isel(step=-1) for name in _Filters.outputs])
 
     flow = last(PopulationFlow(1.0, 0.5, horizon=20, points=3, first=0.1, tolerance=1e-9), 4)
-    coarse = last(PopulationDescent(0.02, 0.01), 1000)
-    fine = last(PopulationDescent(0.01, 0.005), 2000)
+    coarse = last(PopulationDescent(0.01, 0.005), 2000)
+    fine = last(PopulationDescent(0.005, 0.0025), 4000)
     assert np.abs(fine - flow).max() < 5e-3
     assert np.abs(fine - flow).max() == pytest.approx(np.abs(coarse - flow).max() / 2, rel=0.1)
     np.testing.assert_allclose(2 * fine - coarse, flow, atol=2e-4)

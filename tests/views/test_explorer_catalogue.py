@@ -23,13 +23,13 @@ from learnscope.nets import AbstractNet
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import AbstractRule
+from learnscope.space import Space
 
 class MyClouds(AbstractData):
     dim: Number = number(low=1, whole=True, shape=True)
     train: int = count()
     apart: Number = number(low=0)
-    compression: ClassVar = "none"
-    span: ClassVar = 1
+    space: ClassVar = Space(span=1, compression="none")
     def sample(self, key, frame=None):
         y = jnp.where(jnp.arange(self.train) % 2, 1.0, -1.0)
         x = jax.random.normal(key, (self.train, int(self.dim))) + self.apart * y[:, None]

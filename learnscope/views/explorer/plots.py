@@ -36,7 +36,8 @@ class Panel:
 def panels(data: xr.Dataset) -> list[Panel]:
     """The panels of a dataset of one setting, without histograms and matrices."""
     together: dict[str, list[xr.DataArray]] = {}
-    for name, values in data.data_vars.items():
+    floors = {values.attrs.get("floor") for values in data.data_vars.values()}
+    for name, values in data.drop_vars(floors & set(data.data_vars)).data_vars.items():
         dims = [str(dim) for dim in values.dims]
         if "step" in dims and not any(d.endswith("bin") or d.startswith("other_") for d in dims):
             together.setdefault(_panel_of(str(name)) or str(name), []).append(values)
