@@ -119,7 +119,7 @@ FIGURES: dict[str, Figure] = {
          _theorem_panel("signal_learning", "signal learning  max |⟨w, μ⟩|", "log"),
          _theorem_panel("noise_memorisation", f"noise memorisation  max ⟨w, ξ⟩\n({_NOTE})", "log"),
          _theorem_panel("test_accuracy", "test accuracy")],
-        _seeds("Theorems 3.2 and 3.3 in ten million dimensions, where Condition 3.1 holds\n"),
+        _seeds("Theorems 3.2 and 3.3 in ten million dimensions, where Condition 3.1 holds"),
         (9, 6), 3, sharex=True),
     "arithmetic": figure(
         "What rounding does to suppressed noise", "arithmetic",
