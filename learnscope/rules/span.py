@@ -49,13 +49,13 @@ class Span(eqx.Module):
     """The vectors that a span state sees: what stays the same during training.
 
     `own` are the inner products of each example's patches. `sets` are the names of sets of examples
-    with their first number and the one after the last. `directions` are the
-    inner products of the vectors (rows) with each named direction. `x` are the vectors themselves
-    (None: the state is one of adaptation, of which nobody asks for weights).
+    with their first number and the one after the last. `directions` are the inner products of the
+    vectors (rows) with each named direction. `x` are the vectors themselves (None: the state is one
+    of adaptation, of which nobody asks for weights).
     """
 
     gram: Gram
-    test: "Tested | None"
+    test: Tested | None
     own: Float[Array, "n patch patch"]
     x: tuple[Float[Array, "n *patch width"], ...] | None
     directions: dict[str, Float[Array, "row *count"]]
@@ -66,7 +66,7 @@ class Span(eqx.Module):
         """The span of the training vectors, and of those of the validation halves of tasks."""
         sets, first, bounds = _sets(problem), 0, []
         for samples in sets:
-            bounds.append((samples.role, first, first + samples.size))
+            bounds.append((str(samples.role), first, first + samples.size))
             first += samples.size
         x = _leaves(sets)
 
@@ -88,11 +88,7 @@ class Span(eqx.Module):
 
 
 def _sets(problem: Problem) -> list[Samples]:
-    held = [] if problem.validation is None else [problem.validation]
-    return [
-        dataclasses.replace(samples, role=role)
-        for samples, role in zip([problem.train, *held], ("train", "validation"), strict=False)
-    ]
+    return [samples for samples in (problem.train, problem.validation) if samples is not None]
 
 
 def _leaves(sets: list[Samples]) -> tuple[Array, ...]:
@@ -290,5 +286,6 @@ def spanned(state: WeightState, problem: Problem, examples: int) -> SpanState | 
     shapes = [leaf.shape for leaf in _leaves(_sets(problem))]
     count, wide = sum(math.prod(s[:-1]) for s in shapes), sum(map(math.prod, shapes))
     share = examples / sum(samples.size for samples in _sets(problem))
-    cost = gram_cost(shapes, cheapest(shapes))
-    return SpanState.of(state, problem) if cost <= 2 * share * wide or count <= _SMALL else None
+    # In weights a step on many tasks multiplies what their examples have in common only once.
+    pays = problem.train.groups == 1 and gram_cost(shapes, cheapest(shapes)) <= 2 * share * wide
+    return SpanState.of(state, problem) if pays or count <= _SMALL else None
