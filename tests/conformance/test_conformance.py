@@ -285,10 +285,10 @@ def first_examples() -> dict[str, ls.Experiment]:
     return listed
 
 
-def digests() -> dict[str, str]:
-    """A fingerprint, to the last bit, of one run for every kind."""
+def digests(every: int = 1) -> dict[str, str]:
+    """A fingerprint, to the last bit, of one run for every kind (or for some of them)."""
     found = {}
-    for name, experiment in first_examples().items():
+    for name, experiment in list(first_examples().items())[::every]:
         result = ls.run(experiment, seeds=[3, 1], progress=False)
         numbers = [values for values in result.data_vars.values() if "step" in values.dims]
         assert numbers, name
@@ -303,8 +303,9 @@ def digests() -> dict[str, str]:
 def test_runs_are_finite_and_the_same_in_any_process():
     code = (
         "import json, jax; jax.config.update('jax_numpy_rank_promotion', 'raise'); "
-        "from tests.conformance.test_conformance import digests; print(json.dumps(digests()))"
+        "from tests.conformance.test_conformance import digests; print(json.dumps(digests(4)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == digests()
+    here, there = digests(), json.loads(done.stdout)
+    assert there == {name: here[name] for name in there} and len(there) > len(here) / 5

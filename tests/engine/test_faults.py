@@ -82,7 +82,7 @@ FAULTS = {
     "tree": (experiment().replace("rule", WrongTree(rate=0.1)),
              "WrongTree.gradient must return a tree like the parameters"),
     "shape": (experiment().replace("rule", Narrow(rate=0.1)),
-              "Narrow.step returns params of shape"),
+              "Narrow.step returns parameters of shape"),
     "crash": (experiment().replace("rule", Crash(rate=0.1)),
               r"line \d+, in Crash.gradient: `return state.no_such_thing`: AttributeError"),
     "dims": (experiment().replace("probes", (TooFewDims(),)),

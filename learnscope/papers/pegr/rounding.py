@@ -6,8 +6,7 @@ import numpy as np
 import xarray as xr
 
 from learnscope.data import SignalNoise
-from learnscope.engine.one_run import draw
-from learnscope.lab import Experiment, Record, run
+from learnscope.lab import Experiment, Record, draw, run
 from learnscope.nets import PatchCNN
 from learnscope.probes import NoiseMemorisation, SignalLearning
 from learnscope.rules import PerExamplePenalty
