@@ -143,9 +143,11 @@ def _tried(trial: Keyed) -> str | None:
 
 def copies(experiment: Experiment) -> Iterator[Experiment]:
     """The experiment with smaller counts, in a dimension above its rank (if it has one): the
-    smallest first."""
-    data, net = _lowered(experiment.data), _lowered(experiment.net)
-    for changes in ({"data": data, "net": net}, {"data": data}, {"net": net}, {}):
+    smallest first. Counts of 3 are tried too: two classes are another kind of labels."""
+    (data, net), more = ((_lowered(experiment.data, low), _lowered(experiment.net, low))
+                         for low in (2, _FEW))  # fmt: skip
+    both = {"data": data, "net": net}, {"data": more[0], "net": more[1]}
+    for changes in (*both, {"data": data}, {"net": net}, {}):
         small = dataclasses.replace(experiment, **changes)
         path = shape_path(small.data)
         if path is None or not isinstance(small.net, AbstractInnerProductNet):
@@ -155,14 +157,14 @@ def copies(experiment: Experiment) -> Iterator[Experiment]:
         yield small.replace(f"data.{path}", _WIDER * rank)
 
 
-def _lowered(part: Any) -> Any:
-    """A part with its counts as low as it accepts, one after the other."""
+def _lowered(part: Any, low: int) -> Any:
+    """A part with its counts as low as it accepts (but not below `low`), one after the other."""
     for field in 2 * dataclasses.fields(part):  # twice: one count may hold another one up
         value = getattr(part, field.name)
         if isinstance(value, AbstractPart):
-            part = _with(part, field.name, _lowered(value))
+            part = _with(part, field.name, _lowered(value, low))
         elif allowed_kind(part, field.name) == "count" and isinstance(value, int):
-            for lower in range(2, min(value, _FEW + 1)):
+            for lower in range(low, min(value, _FEW + 1)):
                 if (changed := _with(part, field.name, lower)) is not part:
                     part = changed
                     break

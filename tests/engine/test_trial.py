@@ -271,3 +271,11 @@ class NormalisedMove(_Own):
 def test_a_norm_of_coefficients_is_found_out():
     assert "state.dot" in trial.objection(setting(rule=Normalised()), "compressed")
     assert trial.objection(setting(rule=NormalisedMove()), "compressed") is None
+
+
+def test_probes_of_several_classes_have_a_small_copy():
+    """Two classes are another kind of labels, for which these probes do not fit."""
+    data = ls.data.ClassNoise(dim=1000, classes=5, train_per_class=100, test=1000, signal=1.0)
+    net = ls.nets.PatchCNN(width=100, activation="relu", scale=0.01, classes=5)
+    experiment = setting(data=data, net=net, probes=[ls.probes.ClassAccuracy()])
+    assert trial.objection(experiment, "compressed") is None
