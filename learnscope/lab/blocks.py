@@ -240,8 +240,7 @@ class Plan:
                 (*self.dims, "step", *output.dims),
                 (*self.shape, len(self.steps), *inner[name]),
                 self.precision,
-                {"long_name": output.long_name, "units": output.unit}
-                | ({} if output.floor is None else {"floor": output.floor}),
+                output.attributes,
             )
             for name, output in outputs.items()
         }

@@ -77,13 +77,10 @@ def run(
 
 def at_floor(data: xr.Dataset) -> list[str]:
     """The variables that are within 100 rounding errors of 0 at the last step of some run."""
-    floors = {str(name): data[name].attrs.get("floor") for name in data.data_vars}
-    last = data[[n for n, floor in floors.items() if floor] + [f for f in floors.values() if f]]
-    last = last.isel(step=-1) if "step" in last.dims else last
-    return [
-        name for name, floor in floors.items()
-        if floor and ((abs(last[name]) < 100 * last[floor]) & (last[floor] > 0)).any()
-    ]  # fmt: skip
+    floors = {str(n): v.attrs["floor"] for n, v in data.data_vars.items() if "floor" in v.attrs}
+    last = data.isel(step=-1, missing_dims="ignore")
+    near = {name: (abs(last[name]) < 100 * last[floor]) for name, floor in floors.items()}
+    return [name for name, floor in floors.items() if (near[name] & (last[floor] > 0)).any()]
 
 
 def run_plan(

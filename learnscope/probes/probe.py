@@ -30,6 +30,12 @@ class Output:
     high: float = math.inf
     floor: str | None = None
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What a dataset says of the variable."""
+        floor = {} if self.floor is None else {"floor": self.floor}
+        return {"long_name": self.long_name, "units": self.unit, **floor}
+
 
 def refuse(probe: "AbstractProbe", needs: str) -> NoReturn:
     """Say what a probe needs and does not get."""
