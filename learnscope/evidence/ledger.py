@@ -2,29 +2,30 @@
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from learnscope.errors import BadInput
+from learnscope.evidence.artefacts import artefacts, counts, head
 from learnscope.evidence.claim import Claim
-from learnscope.evidence.finding import VERDICTS, Finding, weakest
+from learnscope.evidence.finding import VERDICTS, Finding
+from learnscope.evidence.page import page
 from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
-_NEW = ("scope", "flags", "interval", "draws", "null")  # empty in ledgers of older versions
 FOUND = ("measured", "verdict", "why", "interval", "draws", "null")
-# An artefact counts under the first of these scopes in which all that is said of it is reproduced.
-COUNTED = ("as stated", "regime", "reading", "asymptotic", "")
-COLUMNS = (*(scope or "no scope given" for scope in COUNTED), *VERDICTS[1:])
+MADE = ("date", "commit", "scale", "precision", "command")
+_NEW = ("scope", "flags", "interval", "draws", "null", *MADE)  # empty in older ledgers
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One row of the ledger."""
+    """One row of the ledger; `made` says when, at which commit, and how (`MADE`)."""
 
     study: str
     claim: Claim
     finding: Finding
+    made: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def to_dict(self) -> dict[str, str]:
         claim = self.claim
@@ -33,6 +34,7 @@ class Entry:
             "statement": claim.statement, "reported": claim.reported,
             **{name: getattr(self.finding, name) for name in FOUND},
             "scope": claim.scope, "flags": "; ".join(claim.flags),
+            **{name: self.made.get(name, "") for name in MADE},
         }  # fmt: skip
 
     @classmethod
@@ -43,7 +45,21 @@ class Entry:
             row["id"], row["statement"], row["where"], row["reported"], row["setting"],
             scope=row["scope"], flags=flags,
         )  # fmt: skip
-        return cls(row["study"], claim, Finding(**{name: row[name] for name in FOUND}))
+        found = Finding(**{name: row[name] for name in FOUND})
+        return cls(row["study"], claim, found, {name: row[name] for name in MADE})
+
+    def beside(self, other: "Entry") -> "Entry":
+        """This row, judged again at another precision than an older one on the same draws: where
+        the verdicts disagree, rounding decides, and the claim is inconclusive."""
+        one, two = (entry.made.get("precision", "") for entry in (self, other))
+        if not (one and two) or one in two.split(", "):
+            return self
+        found, before = self.finding, other.finding.verdict
+        if before != found.verdict:
+            why = f"{two}: {before}, {one}: {found.verdict}"
+            found = found.replace(verdict="inconclusive", why=f"rounding decides ({why})")
+        made = {**self.made, "precision": f"{two}, {one}"}
+        return dataclasses.replace(self, finding=found, made=made)
 
 
 class Ledger(list[Entry]):
@@ -70,79 +86,17 @@ class Ledger(list[Entry]):
         return json.dumps([entry.to_dict() for entry in self], indent=2, ensure_ascii=False) + "\n"
 
     def to_markdown(self) -> str:
-        """The artefacts of every study, counted; then one table of claims per study."""
+        """The artefacts of every study, counted, with a link to the page of each (`pages`)."""
         found = self.artefacts()
-        used = [c for c in COLUMNS if any(c in of.values() for of in found.values())]
+        links = {f"[{study}](papers/{study}.md)": of for study, of in found.items()}
         lines = ["# Ledger", "", head(found), "", f"{len(self)} claims: {self.summary()}.", ""]
-        lines += [f"| artefacts of | {' | '.join(used)} |", "|" + "---|" * (len(used) + 1)]
-        for study, of in found.items():
-            counts = (str(list(of.values()).count(column)) for column in used)
-            lines.append(f"| {study} | {' | '.join(counts)} |")
-        for study in found:
-            lines += ["", f"## {study}", ""]
-            lines += ["| where | claim | setting | paper | measured | verdict |", "|" + "---|" * 6]
-            lines += [_line(entry.to_dict()) for entry in self if entry.study == study]
-        return "\n".join([*lines, ""])
+        return "\n".join([*lines, *counts(links), ""])
 
-
-def head(found: Mapping[str, Mapping[str, str]]) -> str:
-    """How many artefacts came to what, in one sentence."""
-    all_of = [verdict for of in found.values() for verdict in of.values()]
-    counts = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
-    return f"{len(all_of)} artefacts: {', '.join(counts)}." if all_of else "No artefacts."
-
-
-def artefacts(rows: Iterable[Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """The strongest verdict of every artefact (the `where` of claims), by study."""
-    places: dict[str, dict[str, list[Mapping[str, str]]]] = {}
-    for row in rows:
-        places.setdefault(row["study"], {}).setdefault(row["where"], []).append(row)
-    found = {study: {place: strongest(of) for place, of in by.items()}
-             for study, by in places.items()}  # fmt: skip
-    return {study: {p: v for p, v in of.items() if v} for study, of in found.items()}
-
-
-def strongest(rows: Iterable[Mapping[str, str]]) -> str:
-    """The strongest verdict that rows about one artefact deserve; empty if none is about the paper.
-
-    All that is said in one scope must be reproduced there. What differs in a reading refutes
-    nothing while the paper's own setting is open; what is fitted counts for nothing.
-    """
-    scopes: dict[str, list[str]] = {}
-    for row in rows:
-        if not row["scope"].startswith("beyond"):
-            fitted = row["scope"].startswith("fitted") and row["verdict"] == "reproduced"
-            verdict = "inconclusive" if fitted else row["verdict"]
-            scopes.setdefault(row["scope"], []).append(verdict)
-    judged = {scope: weakest(verdicts) for scope, verdicts in scopes.items()}
-    for kind in COUNTED:
-        if any(s.partition(":")[0] == kind and v == "reproduced" for s, v in judged.items()):
-            return kind or "no scope given"
-    own = [v for s, v in judged.items() if s.partition(":")[0] in ("as stated", "regime")]
-    left = own or list(judged.values())
-    return next((v for v in ("inconclusive", "differs", "not run") if v in left), "")
-
-
-def _line(row: Mapping[str, str]) -> str:
-    row = {name: text.replace("|", "\\|") for name, text in row.items()}
-    more = "; ".join(filter(None, [row["why"], details(row)]))
-    measured = row["measured"] + (f" ({more})" if more else "")
-    return (
-        f"| {row['where']} | {row['statement']} | {setting(row)} | {row['reported']} | "
-        f"{measured.strip()} | **{row['verdict']}** |"
-    )
-
-
-def setting(row: Mapping[str, str]) -> str:
-    """A row's setting, with its scope and flags."""
-    return "; ".join(filter(None, [row["setting"], row["scope"], row["flags"]]))
-
-
-def details(row: Mapping[str, str]) -> str:
-    """The interval that decides, its independent draws, and the nulls, as text."""
-    draws = f"{row['draws']} draws" if row["draws"] not in ("", "exact") else row["draws"]
-    null = f"null: {row['null']}" if row["null"] else ""
-    return "; ".join(filter(None, [row["interval"], draws, null]))
+    def pages(self) -> dict[str, str]:
+        """One page per study, as Markdown."""
+        rows = [entry.to_dict() for entry in self]
+        studies = dict.fromkeys(row["study"] for row in rows)
+        return {name: page([row for row in rows if row["study"] == name]) for name in studies}
 
 
 def read_rows(folder: Path) -> tuple[dict[str, str], ...]:

@@ -53,10 +53,11 @@ class Output:
         return self._write(name, lambda path: shutil.copyfile(source, path))
 
     def ledger(self, ledger: Ledger) -> list[Path]:
-        """The ledger as Markdown and JSON."""
+        """The ledger as Markdown and JSON, with a page per study."""
         return [
             self.text("ledger.md", ledger.to_markdown()),
             self.text("ledger.json", ledger.to_json()),
+            *(self.text(f"papers/{name}.md", text) for name, text in ledger.pages().items()),
         ]
 
     def _write(self, name: str, write: Callable[[Path], object]) -> Path:

@@ -215,7 +215,24 @@ class Study:
         return self.figures[name]
 
     def ledger(
-        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None
-    ) -> Ledger:
-        """All claims with their findings; `absent` gives the reason for a missing dataset."""
-        return Ledger(Entry(self.name, c, c.find(datasets, absent)) for c in self.claims)
+        self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None,
+        **made: str,
+    ) -> Ledger:  # fmt: skip
+        """All claims with their findings; `absent` gives the reason for a missing dataset, `made`
+        what is noted in every row (when, and at which commit)."""
+
+        def entry(claim: Claim) -> Entry:
+            used = [datasets[name] for name in claim.needs if name in datasets]
+            precisions = dict.fromkeys(data.attrs.get("precision", "") for data in used)
+            facts = {"precision": ", ".join(filter(None, precisions))}
+            facts |= {"command": f"learnscope {self._command(claim)}", **made}
+            return Entry(self.name, claim, claim.find(datasets, absent), facts)
+
+        return Ledger(map(entry, self.claims))
+
+    def _command(self, claim: Claim) -> str:
+        """The shortest command that runs what a claim needs."""
+        needs = set(claim.needs)
+        fits = [name for name, f in self.figures.items() if needs and needs <= set(f.needs)]
+        names = sorted(fits, key=lambda name: len(self.figures[name].needs))
+        return f"run {self.name}.{names[0]}" if names else f"verify {self.name}"

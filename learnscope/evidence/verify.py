@@ -1,6 +1,7 @@
 """Running studies: sweeps, figures, data and ledger into a folder."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of
+from learnscope.part.code import commit
 
 
 def run_studies(
@@ -54,24 +56,28 @@ def run_studies(
     if not changes and figures is None:
         _with_others(Ledger(), output, known)  # fail before any run if the ledger is damaged
     ledger, undrawn = Ledger(), []
+    made = {"date": str(datetime.now(UTC).date()), "commit": commit() or "", "scale": scale}
     with opened(cluster) as shared:
         settings = {"progress": not quiet, "store": store}
         if precision is not None:
             settings["precision"] = precision
+        total, number = sum(len(sweeps) for sweeps, _ in plans), 0
         for study, (sweeps, drawn) in zip(studies, plans, strict=True):
             say(f"{study.name}: {study.title}")
             datasets, absent = {}, {}
             for name, sweep in sweeps.items():
+                number += 1
+                name_of = f"  {name} ({number} of {total})"
                 try:
                     data = sweep.run(**settings, cluster=shared)
                 except MissingData as missing:
                     if target is not None and figures is not None:
                         raise
                     absent[name] = str(missing)
-                    say(f"  {name}: not run: {missing}")
+                    say(f"{name_of}: not run: {missing}")
                     continue
                 datasets[name] = data
-                say(f"  {name}: {report_of(data)}")
+                say(f"{name_of}: {report_of(data)}")
                 output.dataset(f"{study.name}/{name}", data)
             for name in drawn:
                 figure = study.figures[name]
@@ -87,25 +93,30 @@ def run_studies(
                 paths = output.figure(f"{study.name}/{name}", drawing)
                 say(f"  wrote {paths[0]} and .pdf: {figure.title}")
             if not changes and figures is None:
-                ledger.extend(study.ledger(datasets, absent))
+                ledger.extend(study.ledger(datasets, absent, **made))
     if undrawn:
         changed = ", ".join(f"{path} = {values}" for path, values in changes.items())
         raise BadInput(f"with {changed} these cannot be drawn: {'; '.join(undrawn)}.")
     if not ledger:
         say(f"Figures and data are in {output.folder}.")
         return None
-    paths = output.ledger(_with_others(ledger, output, known))
+    whole = _with_others(ledger, output, known)
+    ledger = Ledger(entry for entry in whole if entry.study in {s.name for s in studies})
+    paths = output.ledger(whole)
     say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
     return ledger
 
 
 def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> Ledger:
-    """The ledger with the folder's rows of other studies, in the order of studies."""
+    """The ledger with the folder's rows of other studies, in the order of studies. Rows that the
+    folder holds at another precision are judged by both."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
-    others = [Entry.from_dict(row) for row in there if row["study"] not in new]
+    old = {(row["study"], row["id"]): Entry.from_dict(row) for row in there}
+    both = (entry.beside(old.get((entry.study, entry.claim.id), entry)) for entry in ledger)
+    others = (entry for entry in old.values() if entry.study not in new)
     place = lambda entry: order.index(entry.study) if entry.study in order else len(order)  # noqa: E731
-    return Ledger(sorted([*ledger, *others], key=place))
+    return Ledger(sorted([*both, *others], key=place))
 
 
 def _runs(sweep: Sweep | BoundarySweep | FunctionSweep, precision: str | None) -> Plans:

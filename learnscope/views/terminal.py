@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from learnscope.errors import BadInput, printable
-from learnscope.evidence.ledger import Ledger, details, head, setting
+from learnscope.evidence.artefacts import details, head, setting
+from learnscope.evidence.ledger import Ledger
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
 

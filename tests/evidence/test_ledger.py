@@ -5,7 +5,8 @@ import json
 import numpy as np
 
 from learnscope.evidence import Claim, Finding, Ledger, mean, share
-from learnscope.evidence.ledger import Entry, read_rows, strongest
+from learnscope.evidence.artefacts import strongest
+from learnscope.evidence.ledger import Entry, read_rows
 from tests.small import refused
 
 
@@ -29,7 +30,10 @@ def test_formats_agree():
     (row,) = json.loads(ledger.to_json())
     assert row["measured"] == "2 | 3"
     assert row["verdict"] == "differs"
-    assert "2 \\| 3 (because) | **differs** |" in ledger.to_markdown()
+    assert "| [pegr](papers/pegr.md) | 1 |" in ledger.to_markdown()
+    page = ledger.pages()["pegr"]
+    assert "## Figure 1" in page and "> All | is well." in page
+    assert "**differs** (`a`). Because." in page
     assert ledger.summary() == "0 reproduced, 1 differs, 0 inconclusive, 0 not run"
 
 
@@ -80,3 +84,26 @@ def test_rows_are_read_back_and_those_of_older_versions_too(tmp_path):
     }
     (tmp_path / "ledger.json").write_text(json.dumps([old]), encoding="utf-8")
     assert read_rows(tmp_path)[0]["interval"] == ""
+
+
+def test_a_verdict_that_changes_with_the_precision_is_inconclusive():
+    def entry(verdict, precision):
+        return Entry("pegr", claim(), Finding("2", verdict, "why"), {"precision": precision})
+
+    single, double = entry("reproduced", "float32"), entry("differs", "float64")
+    both = double.beside(single)
+    assert both.finding.verdict == "inconclusive" and "float32: reproduced" in both.finding.why
+    assert both.made["precision"] == "float32, float64"
+    assert entry("reproduced", "float64").beside(single).finding.verdict == "reproduced"
+    assert entry("differs", "float32").beside(both).finding.verdict == "differs"  # judged anew
+
+
+def test_the_page_of_a_paper_shows_the_row_that_decides_and_names_the_others():
+    rows = [("a", "as stated", "differs"), ("b", "reading: r", "reproduced")]
+    ledger = Ledger(
+        Entry("pegr", claim(id=id, scope=scope), Finding("x: 1", verdict, interval="1 [0, 2]"))
+        for id, scope, verdict in rows
+    )
+    page = ledger.pages()["pegr"]
+    assert "**reproduced**, reading: r (`b`)." in page and "Also: `a` differs." in page
+    assert "| pegr | 1 |" in page and "x; 1 [0, 2]" in page

@@ -11,7 +11,7 @@ from string import Template
 from PIL import Image
 
 from learnscope.evidence import VERDICTS
-from learnscope.evidence.ledger import artefacts, details, head, setting
+from learnscope.evidence.artefacts import artefacts, details, head, setting
 from learnscope.images.formats.folders import open_image
 from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents, Defined, Part, Picture

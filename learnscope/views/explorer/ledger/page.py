@@ -4,7 +4,7 @@ import flask
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput, unknown
-from learnscope.evidence.ledger import artefacts, head
+from learnscope.evidence.artefacts import artefacts, head
 from learnscope.papers import STUDIES, get
 from learnscope.views.explorer.ledger.rows import (
     ALL_VERDICTS,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from learnscope.errors import BadInput
 from learnscope.evidence import VERDICTS, Claim, Finding, FunctionSweep, Sweep
-from learnscope.evidence.ledger import FOUND, Entry, details, setting
+from learnscope.evidence.artefacts import details, setting
+from learnscope.evidence.ledger import FOUND, Entry
 from learnscope.papers import STUDIES, get
 from learnscope.views.explorer.live.state import nearest
 from learnscope.views.report.contents import Contents, Part, pictures, read_rows
