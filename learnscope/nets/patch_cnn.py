@@ -1,5 +1,7 @@
 """The two-layer patch network of signal-noise theory."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
@@ -20,8 +22,8 @@ class PatchCNN(AbstractInnerProductNet):
 
     $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle + b_{j,r}),$$
 
-    $a = 1/m$ for `second_layer="mean"` and $a = 1$ for `"sum"`; papers differ, and outcomes depend
-    on it. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
+    $a = 1/m$ for `second_layer="mean"`, $a = 1$ for `"sum"`, and $a = 1/P$ for `"patches"` (the mean
+    over $P$ patches); papers differ, and outcomes depend on it. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
     `initial="torch"` is PyTorch's default instead, uniform in $\pm 1/\sqrt d$ whatever the `scale`
     (its standard deviation is $1/\sqrt{3d}$). Without `bias`, $b = 0$; with it, biases are trained
     from 0 (or from PyTorch's default, drawn like a weight).
@@ -47,7 +49,7 @@ class PatchCNN(AbstractInnerProductNet):
     width: int = count(high=2**31 - 1)  # theory is asked about widths that no run has
     activation: str = choice(*ACTIVATIONS, default="relu2")
     scale: Number = number(0.01, low=0)
-    second_layer: str = choice("mean", "sum", default="mean")
+    second_layer: str = choice("mean", "sum", "patches", default="mean")
     classes: int = count(2, low=2)
     power: Number = number(2.0, low=1)
     threshold: Number = number(0.5, above=0)
@@ -64,7 +66,7 @@ class PatchCNN(AbstractInnerProductNet):
 
     @property
     def second_layer_scale(self) -> float:
-        """a: the factor of each filter's output."""
+        """The factor of each filter's output, summed (or averaged) over patches."""
         return 1 / self.width if self.second_layer == "mean" else 1.0
 
     @property
@@ -87,10 +89,12 @@ class PatchCNN(AbstractInnerProductNet):
         if self.bias:
             seen = tuple(z + params["bias"].reshape(-1, *(1,) * (z.ndim - 1)) for z in seen)
         total = summed(activation(z, self.power, self.threshold) for z in seen)
+        patches = sum(math.prod(z.shape[2:]) for z in seen)
+        scale = self.second_layer_scale / (patches if self.second_layer == "patches" else 1)
         if self.classes == 2:
             # Of many examples a sum is faster: it is computed together with the activations.
             many = total.shape[1] > _MANY
             signed = (self.signs[:, None] * total).sum(0) if many else self.signs @ total
-            return self.second_layer_scale * signed
+            return scale * signed
         by_class = total.reshape(self.classes, self.width, -1)
-        return self.second_layer_scale * by_class.sum(1).T
+        return scale * by_class.sum(1).T

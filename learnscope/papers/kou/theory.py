@@ -21,7 +21,7 @@ from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
 from learnscope.theory import Condition, Conditions, Prediction
 
-SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu') under gradient descent"
+SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under gradient descent"
 
 
 def applies(experiment: Any) -> bool:
@@ -30,7 +30,8 @@ def applies(experiment: Any) -> bool:
     return (
         isinstance(experiment.data, SignalNoise)
         and isinstance(net, PatchCNN)
-        and (net.activation, net.classes) == ("relu", 2)
+        and (net.activation, net.classes, net.bias) == ("relu", 2, False)
+        and net.second_layer != "patches"
         and isinstance(rule, GradientDescent)
         and (rule.optimiser, rule.loss) == ("sgd", "logistic")
     )
