@@ -22,8 +22,9 @@ class PatchCNN(AbstractInnerProductNet):
 
     $$F_j(W_j, x) = a \sum_{r=1}^m \sum_p \sigma(\langle w_{j,r}, x^{(p)} \rangle + b_{j,r}),$$
 
-    $a = 1/m$ for `second_layer="mean"`, $a = 1$ for `"sum"`, and $a = 1/P$ for `"patches"` (the mean
-    over $P$ patches); papers differ, and outcomes depend on it. Filters start as $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
+    $a = 1/m$ for `second_layer="mean"`, $a = 1$ for `"sum"`, and $a = 1/P$ for `"patches"` (the
+    mean over $P$ patches); papers differ, and outcomes depend on it. Filters start as
+    $N(0, \sigma_0^2 I)$; those of $j = +1$ (or class 0) come first.
     `initial="torch"` is PyTorch's default instead, uniform in $\pm 1/\sqrt d$ whatever the `scale`
     (its standard deviation is $1/\sqrt{3d}$). Without `bias`, $b = 0$; with it, biases are trained
     from 0 (or from PyTorch's default, drawn like a weight).

@@ -13,7 +13,6 @@ from learnscope.probes.by_class import (
     factors_of,
     mean_by_class,
     noise_seen,
-    outputs_of,
     own,
 )
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, refuse
@@ -52,7 +51,8 @@ class NoiseSpectrum(AbstractProbe):
 
 
 class Residual(AbstractProbe):
-    """1 - logit_y of every training example: its weight in the gradient (Lemmas 6, 7).
+    """1 - logit_y of every training example: its weight in the gradient (Lemmas 6, 7). With two
+    classes and one output, it is minus the derivative of the logistic loss.
 
     Recorded after every step, it gives b(S) of eq. (8); see `residual_sums`.
     """
@@ -62,7 +62,7 @@ class Residual(AbstractProbe):
     }
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return jnp.exp(_log_residual(outputs_of(self, state, state.params, problem.train), problem))
+        return jnp.exp(_log_residual(state, problem))
 
 
 class GradientBalance(AbstractProbe):
@@ -71,7 +71,7 @@ class GradientBalance(AbstractProbe):
     outputs: ClassVar = {"gradient_balance": Output("largest ratio of residuals", low=1)}
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        log = _log_residual(outputs_of(self, state, state.params, problem.train), problem)
+        log = _log_residual(state, problem)
         return jnp.exp(log.max() - log.min())
 
 
@@ -129,8 +129,11 @@ class Activations(AbstractProbe):
         return {"activation": means(problem.train), "test_activation": means(problem.test)}
 
 
-def _log_residual(outputs: Float[Array, "n class"], problem: Problem) -> Float[Array, " n"]:
+def _log_residual(state: AbstractState, problem: Problem) -> Float[Array, " n"]:
     """log(1 - logit_y) without cancellation, as the probability of all other classes."""
+    outputs = state.outputs(problem.train)
+    if outputs.ndim == 1:
+        return -jax.nn.softplus(problem.train.y * outputs)
     mine = jax.nn.one_hot(problem.train.y, outputs.shape[1], dtype=bool)
     others = jax.nn.logsumexp(jnp.where(mine, -jnp.inf, outputs), axis=1)
     return others - jax.nn.logsumexp(outputs, axis=1)

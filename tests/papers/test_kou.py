@@ -44,10 +44,13 @@ def test_a_second_layer_without_1_over_m_is_brought_to_the_papers():
     mean = experiment()
     scaled = mean.replace("net.second_layer", "sum").replace("net.scale", 0.01 / 10)
     scaled = scaled.replace("rule.rate", 0.1 / 100)
+    half = scaled.replace("net.second_layer", "patches").replace("net.scale", 0.01 / 5)
+    half = half.replace("rule.rate", 0.1 / 25)
     for left, right in zip(*map(ls.theory.conditions, (mean, scaled)), strict=True):
         assert left.margin == pytest.approx(right.margin), left.name
-    runs = [run(each, seeds=2, precision="float64") for each in (mean, scaled)]
-    assert abs(runs[0].loss - runs[1].loss).max() < 1e-10
+    runs = [run(each, seeds=2, precision="float64") for each in (mean, scaled, half)]
+    for other in runs[1:]:
+        assert abs(runs[0].loss - other.loss).max() < 1e-10
 
 
 def test_the_condition_holds_where_the_study_says():

@@ -184,9 +184,18 @@ def test_residuals_near_one_and_ratios_beyond_all_residuals_are_exact():
     assert float(probes.GradientBalance()(state, problem)) == pytest.approx(np.exp(3.0), rel=1e-12)
 
 
+def test_residuals_of_one_output_are_derivatives_of_the_logistic_loss():
+    setting = small.experiment(steps=3, probes=small.probes("Residual GradientBalance Loss"))
+    data = small.run(setting, precision="float64")
+    residual = data.residual.transpose(..., "sample").values
+    # loss = log(1 + exp(-y f)) and residual = 1/(1 + exp(y f)): loss = -log(1 - residual).
+    np.testing.assert_allclose(-np.log1p(-residual).mean(-1), data.loss.values, rtol=1e-12)
+    ratio = residual.max(-1) / residual.min(-1)
+    np.testing.assert_allclose(ratio, data.gradient_balance.values, rtol=1e-12)
+
+
 NEW = small.probes(
-    "ClassAccuracy LongTailAccuracy ActiveNeurons NoiseSpectrum Residual GradientBalance "
-    "Contributions Activations"
+    "ClassAccuracy LongTailAccuracy ActiveNeurons NoiseSpectrum Contributions Activations"
 )
 OF_NOISE = "LongTailAccuracy Contributions ActiveNeurons NoiseSpectrum Activations"
 

@@ -1,4 +1,4 @@
-"""The sweeps: the paper's heat map, its boundary, and the boundary where the theorem holds.
+"""The sweeps: the paper's heat map, its boundary, and the theorem where its condition holds.
 
 The paper's setting: n = 20 training points, m = 10 filters per sign, 10 % of labels flipped, noise
 1, 100 steps of full-batch gradient descent, signal 1 to 10, dimension 100 to 1090. The paper omits
@@ -8,6 +8,10 @@ cell. Condition 4.1 fails there (`learnscope conditions examples/phase_diagram.t
 `theorem` meets it, constants 1, from 3 10^5 to 10^8 dimensions. The theorem compares networks at
 one training loss, which is reached after a time ~ 1/(rate d): so rate times d is the same at every
 d, nine tenths of what the condition allows at the largest. Weights start from 0.01/d.
+
+`published` is the setting of the authors' own code: PyTorch's initial weights, biases, outputs
+averaged over the two patches, noise that is not orthogonal to the signal. They published the test
+error of every cell, a mean over 10 repetitions; `PUBLISHED` has 30 of these cells.
 """
 
 import math
@@ -18,7 +22,7 @@ from learnscope.data import SignalNoise
 from learnscope.evidence import BoundarySweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
-from learnscope.probes import Loss, TestAccuracy
+from learnscope.probes import Decomposition, GradientBalance, Loss, TestAccuracy
 from learnscope.rules import GradientDescent
 
 FLIP = 0.1
@@ -41,6 +45,22 @@ def experiment(
     )
 
 
+PUBLISHED_SIGNALS = [round(1.1 * k, 1) for k in range(10)]
+PUBLISHED = {
+    100: (0.498, 0.373, 0.235, 0.148, 0.135, 0.108, 0.117, 0.119, 0.117, 0.111),
+    540: (0.502, 0.447, 0.359, 0.207, 0.179, 0.123, 0.109, 0.111, 0.102, 0.116),
+    1090: (0.499, 0.470, 0.372, 0.310, 0.159, 0.130, 0.113, 0.106, 0.104, 0.102),
+}
+
+
+def as_published() -> Experiment:
+    """The setting of the authors' code."""
+    start = PatchCNN(
+        width=WIDTH, activation="relu", second_layer="patches", initial="torch", bias=True
+    )
+    return experiment().replace("net", start).replace("data.orthogonal", False)
+
+
 def theorem_dims(dims: np.ndarray) -> Axis:
     """Dimensions with the learning rate and the initial scale that Condition 4.1 allows there."""
     root = math.sqrt(math.log(TRAIN / DELTA))
@@ -49,11 +69,13 @@ def theorem_dims(dims: np.ndarray) -> Axis:
     return zipped({"data.dim": dims, "rule.rate": rates, "net.scale": 0.01 / dims}, name="dim")
 
 
-# n |mu|^4 / (d sigma_p^4) on both sides of the boundary.
+# n |mu|^4 / (d sigma_p^4) on both sides of the boundary, and where the excess error decays.
 RATIOS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
+DECAY = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0)
+SIGNAL = 20.0  # at which coefficients are followed over dimensions
 SIZES = Scale(
     cells=(5, 50, 100), seeds=(2, 10, 10), points=(3, 7, 13), steps=(200, 3000, 3000),
-    line_seeds=(4, 20, 100),
+    line_seeds=(4, 20, 100), test=(100, 20_000, 20_000),
 )  # fmt: skip
 
 
@@ -69,10 +91,21 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     long = experiment(dim=10**6, steps=2 * size.steps)  # until the loss is small
     for path, values in theorem_dims(np.array([SIDES_AT])).fields.items():
         long = long.replace(path, values[0])
-    sides = {"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in RATIOS]}
+    sides, decay = (
+        {"data.signal": [(ratio * SIDES_AT / TRAIN) ** 0.25 for ratio in ratios]}
+        for ratios in (RATIOS, DECAY)
+    )
+    coefficients = far.replace("data.signal", SIGNAL).replace("record.every", size.steps // 10)
+    followed = (Loss(), Decomposition(), GradientBalance())
+    published = {"data.signal": PUBLISHED_SIGNALS, "data.dim": list(PUBLISHED)}
     return {
         "diagram": arms(experiment(), size.seeds, plane),
         "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
         "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, large, *line),
         "sides": arms(long, size.line_seeds, sides),
+        "decay": arms(long.replace("data.test", size.test), size.line_seeds, decay),
+        "coefficients": arms(
+            coefficients.replace("probes", followed).replace("data.test", 1), size.line_seeds, large
+        ),
+        "published": arms(as_published(), 2 * size.line_seeds, published),
     }

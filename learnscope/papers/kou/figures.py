@@ -1,9 +1,9 @@
 """The heat map with its boundaries, the boundary over six decades, and test error on both sides."""
 
 from learnscope.evidence import experiment_of
-from learnscope.figures import boundary_panel, figure, heat, over, predicted
-from learnscope.papers.kou.claims import ERROR
-from learnscope.papers.kou.experiments import FLIP, RATIOS
+from learnscope.figures import COLOURS, boundary_panel, figure, heat, over, predicted
+from learnscope.papers.kou.claims import DECAYED, ERROR, RATIO
+from learnscope.papers.kou.experiments import FLIP, PUBLISHED, PUBLISHED_SIGNALS, RATIOS
 
 
 def _theory(data):
@@ -15,6 +15,15 @@ def _theory(data):
 
 def _found(data):
     return data["boundary"].dim.values, data["boundary"].boundary.values
+
+
+def _published(axes, data):
+    """Our mean and interval over the signal, with the published means as circles."""
+    over(ERROR, "signal", "dim", label="d = {}", xlabel="signal |μ|", ylabel="test error")(
+        axes, data
+    )
+    for i, errors in enumerate(PUBLISHED.values()):
+        axes.plot(PUBLISHED_SIGNALS, errors, "o", mfc="none", color=COLOURS[i], markersize=7)
 
 
 _AT = "signal |μ| at test accuracy 0.7"
@@ -38,4 +47,16 @@ FIGURES = {
               ylabel="test error", levels={"flips: no classifier is better": FLIP,
                                            "p + 0.1 of statement 3": FLIP + 0.1})],
         "Theorem 4.2 at d = 10⁷"),
+    "proof": figure(
+        "The rate of the excess error, and the ratio of coefficients", ("decay", "coefficients"),
+        [over(DECAYED.of("decay"), "signal", xlabel="n|μ|⁴ / (d σ⁴)",
+              ylabel="-log of (test error - p) / 0.4"),
+         over(RATIO.of("coefficients"), "dim", xscale="log", yscale="log", ylabel="Σγ / Σρ",
+              xlabel="dimension d")],
+        "Excess error falls exponentially; coefficients have the ratio |μ|²/(d σ²)",
+        size=(8.4, 3.6)),
+    "published": figure(
+        "The authors' own heat map, and ours in the setting of their code", "published",
+        [_published],
+        "Test error in the authors' setting; circles: their published means of 10 repetitions"),
 }  # fmt: skip

@@ -31,7 +31,6 @@ def applies(experiment: Any) -> bool:
         isinstance(experiment.data, SignalNoise)
         and isinstance(net, PatchCNN)
         and (net.activation, net.classes, net.bias) == ("relu", 2, False)
-        and net.second_layer != "patches"
         and isinstance(rule, GradientDescent)
         and (rule.optimiser, rule.loss) == ("sgd", "logistic")
     )
@@ -108,6 +107,7 @@ def boundary(experiment: Any, field: str) -> float | None:
 
 
 def _for_mean(experiment: Any) -> tuple[float, float]:
-    """Rate and scale for the paper's second layer 1/m: with 1, f(w) is the paper's f(m w)."""
-    m = experiment.net.width if experiment.net.second_layer == "sum" else 1
-    return m**2 * float(experiment.rule.rate), m * float(experiment.net.scale)
+    """Rate and scale for the paper's second layer 1/m: with a, f(w) is the paper's f(a m w)."""
+    net = experiment.net
+    factor = {"mean": 1.0, "sum": net.width, "patches": net.width / 2}[net.second_layer]
+    return factor**2 * float(experiment.rule.rate), factor * float(net.scale)

@@ -29,6 +29,7 @@ from learnscope.probes import (
     GradientNorm,
     Loss,
     NoiseMemorisation,
+    Residual,
     SignalLearning,
     TestAccuracy,
 )
@@ -72,7 +73,7 @@ def theorem(rule: AbstractRule, steps: int) -> Experiment:
         net=PatchCNN(width=THEOREM["width"], activation="relu2", scale=THEOREM_SCALE),
         rule=rule,
         steps=steps,
-        probes=(*CURVES, Decomposition()),
+        probes=(*CURVES, Decomposition(), Residual()),
         record=Record(every=max(1, steps // 80)),
     )  # fmt: skip
 
@@ -120,6 +121,13 @@ def _theorem(seeds: int) -> Sweep:
     return arms(theorem(plain, THEOREM_STEPS), seeds, rule=rules)
 
 
+def _strong(seeds: int) -> Sweep:
+    """Untrained networks, up to a signal of 1000 times the noise: outside Condition 3.1 (2)."""
+    level = THEOREM["level"]
+    return arms(theorem(GradientDescent(rate=THEOREM_RATE), 1).replace("probes", CURVES), seeds,
+                {"data.signal": [1.0, level, 10 * level, 100 * level, 1000 * level]})  # fmt: skip
+
+
 def _closing(seeds: int) -> Sweep:
     """Theorem 3.2's weight and closing time in the setting of section 4.1."""
     rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
@@ -155,6 +163,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
            for name, layer in (("literal", "mean"), ("no_mean", "sum"))},
         "working": _working(size.seeds), "closing": _closing(size.seeds),
         "arithmetic": FunctionSweep(arithmetic),
-        "theorem": _theorem(size.seeds), "phase": _phase(size.points, size.phase_seeds),
+        "theorem": _theorem(size.seeds), "strong": _strong(size.seeds),
+        "phase": _phase(size.points, size.phase_seeds),
         **real_sweeps(scale),
     }  # fmt: skip

@@ -77,7 +77,7 @@ def predict(experiment: Any, loss: float = 0.05, delta: float = 0.1) -> Predicti
             "suppression_ratio": "noise suppression over noise growth; above 1, noise dies out",
             "critical_weight": "weight at which that ratio is 1 under the per-example penalty",
             "critical_noise": "noise above which plain descent memorises faster than it learns",
-            "closing_time": "T1 of Theorem 3.2, as printed (docs/errata.md: twice that is needed)",
+            "closing_time": "T1 of Theorem 3.2, as printed",
             "second_stage": f"T2 of Proposition 5.7, for a training loss of {loss:g}",
             "memorisation_time": f"time of Theorem 3.3 for a training loss of {loss:g}, constant 1",
         },

@@ -21,11 +21,11 @@ import math
 
 def second_layer_scale(second_layer: str | float, width: int) -> float:
     """The modulus a of the second-layer weights."""
-    named = {"mean": 1.0 / width, "sum": 1.0}
+    named = {"mean": 1.0 / width, "sum": 1.0, "patches": 0.5}  # of two patches
     if not isinstance(second_layer, str):
         return float(second_layer)
     if second_layer not in named:
-        raise ValueError(f"second_layer is {second_layer!r}, but must be 'mean', 'sum' or a number")
+        raise ValueError(f"second_layer is {second_layer!r}, but must be 'mean', 'sum', 'patches' or a number")
     return named[second_layer]
 
 
