@@ -2,7 +2,7 @@
 
 from learnscope.evidence import experiment_of
 from learnscope.figures import COLOURS, boundary_panel, figure, heat, over, predicted
-from learnscope.papers.kou.claims import DECAYED, ERROR, RATIO
+from learnscope.papers.kou.claims import ERROR, RATE, RATIO
 from learnscope.papers.kou.experiments import FLIP, PUBLISHED, PUBLISHED_SIGNALS, RATIOS
 
 
@@ -49,11 +49,11 @@ FIGURES = {
         "Theorem 4.2 at d = 10⁷"),
     "proof": figure(
         "The rate of the excess error, and the ratio of coefficients", ("decay", "coefficients"),
-        [over(DECAYED.of("decay"), "signal", xlabel="n|μ|⁴ / (d σ⁴)",
-              ylabel="-log of (test error - p) / 0.4"),
+        [over(RATE.of("decay"), "signal", xscale="log", yscale="log", xlabel="n|μ|⁴ / (d σ⁴)",
+              ylabel="-log of the test error (p = 0)"),
          over(RATIO.of("coefficients"), "dim", xscale="log", yscale="log", ylabel="Σγ / Σρ",
               xlabel="dimension d")],
-        "Excess error falls exponentially; coefficients have the ratio |μ|²/(d σ²)",
+        "The error's rate, and coefficients that have the ratio |μ|²/(d σ²)",
         size=(8.4, 3.6)),
     "published": figure(
         "The authors' own heat map, and ours in the setting of their code", "published",

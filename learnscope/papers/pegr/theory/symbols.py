@@ -25,7 +25,8 @@ def second_layer_scale(second_layer: str | float, width: int) -> float:
     if not isinstance(second_layer, str):
         return float(second_layer)
     if second_layer not in named:
-        raise ValueError(f"second_layer is {second_layer!r}, but must be 'mean', 'sum', 'patches' or a number")
+        raise ValueError(f"second_layer is {second_layer!r}, but must be a number or one of "
+                         f"{', '.join(named)}")  # fmt: skip
     return named[second_layer]
 
 
