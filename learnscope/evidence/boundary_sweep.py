@@ -24,7 +24,10 @@ class BoundarySweep:
     seeds: int | Sequence[int]
 
     def run(self, **settings: Any) -> xr.Dataset:
-        return boundary(self.experiment, self.x, self.y, self.at, self.of, self.seeds, **settings)
+        line = (self.x, self.y, self.at, self.of, self.seeds)
+        found = boundary(self.experiment, *line, **settings)
+        found.attrs["precision"] = settings.get("precision", "float32")
+        return found
 
     def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
         """An approximate plan of the runs, to estimate their cost."""

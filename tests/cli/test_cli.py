@@ -114,7 +114,8 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
     rows = json.loads(ledger.read_text())
     assert {row["verdict"] for row in rows} >= {"differs", "not run"}
     text = (tmp_path / "results" / "ledger.md").read_text()
-    assert "# Ledger" in text and "## kou" in text
+    assert "# Ledger" in text and "(papers/kou.md)" in text
+    assert "\n> old" in (tmp_path / "results" / "papers" / "kou.md").read_text()
     # Rows of other studies stay, in the order of the studies; those of this one are new.
     assert [row["study"] for row in rows] == ["pegr"] * len(kept) + ["kou"]
     assert [row["id"] for row in rows if row["id"] == "old"] == ["old"]

@@ -1,7 +1,5 @@
 """The study's ledger says what was measured, and changes when the update is wrong."""
 
-import re
-
 import jax
 import numpy as np
 import pytest
@@ -50,7 +48,8 @@ def test_every_numbered_statement_of_the_paper_is_listed():
     places = " ".join(claim.where for claim in get("pegr").claims)
     for number in range(1, 7):
         assert f"Figure {number}" in places
-    for statement in ("Theorem 3.2", "Theorem 3.3", "Lemma 5.5", "Proposition 5.6", "Section 5.1"):
+    numbers = ("Theorem 3.2", "Theorem 3.3", "Remark 3.4", "Proposition 5.4", "Lemma 5.5")
+    for statement in (*numbers, "Proposition 5.6", "Proposition 5.7", "Section 5.1"):
         assert statement in places
 
 
@@ -75,7 +74,8 @@ def test_figures_are_drawn():
             changes = {"data.test": [20], "steps": [steps], "record.every": [steps // 10]}
             datasets[name] = sweep.override(changes, seeds=2).run(progress=False)
     check_figures(study, datasets)
-    bounds = ("lemma-5.5", "proposition-5.6.1", "proposition-5.6.2", "section-5.1.rates")
+    bounds = ("lemma-5.5", "proposition-5.4", "proposition-5.6.1", "proposition-5.6.2")
+    bounds += ("section-5.1.rates",)
     check_nulls(study, datasets, undecided=bounds)  # nothing is learnt in so few steps
 
 
@@ -99,16 +99,3 @@ def test_overrides_follow_zipped_fields():
         assert fields["net.scale"] == [0.01, 0.001]
     assert changed.arms[0].axes[0].fields["rule.weight"] == [0.02, 0.02]
     assert "rule.weight" not in changed.arms[2].axes[0].fields
-
-
-@pytest.mark.slow
-def test_the_committed_ledger_is_what_the_laptop_scale_measures():
-    """Runs the whole study (minutes) and compares verdicts with docs/ledger.md."""
-    from pathlib import Path
-
-    study = get("pegr")
-    datasets = {name: s.run(progress=False) for name, s in study.sweeps("laptop").items()}
-    now = [entry.finding.verdict for entry in study.ledger(datasets)]
-    text = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
-    text = text.partition("\n## pegr\n")[2].partition("\n## ")[0]
-    assert re.findall(r"\*\*(reproduced|differs|inconclusive|not run)\*\* \|$", text, re.M) == now

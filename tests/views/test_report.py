@@ -55,7 +55,7 @@ def test_latex_is_escaped():
 
 def test_pdflatex_can_read_whatever_a_ledger_tells():
     """Accented letters it reads by itself; of other signs it knows those in the table only."""
-    ledger = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    ledger = (Path(__file__).parents[2] / "docs" / "ledger.json").read_text(encoding="utf-8")
     texts = [ledger] + [
         text
         for study in STUDIES.values()
