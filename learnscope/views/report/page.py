@@ -5,7 +5,6 @@ import io
 from importlib.metadata import version
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader
 from PIL import Image
 
 from learnscope.evidence import VERDICTS
@@ -13,21 +12,20 @@ from learnscope.evidence.ledger import artefacts, details, head, setting
 from learnscope.images.formats.folders import open_image
 from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents
+from learnscope.views.template import filled
 
 MARKS = {"reproduced": "✓", "differs": "≠", "inconclusive": "?", "not run": "–"}
 _COLOURS = 192  # colours of a picture: enough for lines and heat maps, at a third of the size
 
 
 def page(contents: Contents) -> str:
-    """The whole report: `page.html`, filled in. All text is escaped."""
-    made = Environment(loader=PackageLoader(__package__ or "", "."), autoescape=True,
-                       trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    """The whole report: `page.html`, filled in."""
     counts = contents.counts()
-    return made.get_template("page.html").render(
-        artefacts=head(artefacts(contents.rows)), contents=contents, counts=counts, details=details,
-        encoded=_encoded, marks=MARKS, papers=PAPERS, parts=contents.parts, rows=contents.rows,
-        setting=setting, summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
-        version=version("learnscope"),
+    return filled(
+        __package__, "page.html", artefacts=head(artefacts(contents.rows)), contents=contents,
+        counts=counts, details=details, encoded=_encoded, marks=MARKS, papers=PAPERS,
+        parts=contents.parts, rows=contents.rows, setting=setting, version=version("learnscope"),
+        summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
     )  # fmt: skip
 
 
