@@ -9,8 +9,13 @@ from learnscope.images.classes import MEMORY, check_memory
 from learnscope.tools.collapse_value import CollapseReport, Histogram
 from learnscope.tools.collapse_verdict import Thresholds, judge
 from learnscope.tools.duplicates import duplicate_groups
-from learnscope.tools.moments import Moments, centred_moments
-from learnscope.tools.spectrum import entropy_rank, fractions, singular_values
+from learnscope.tools.moments import (
+    Moments,
+    centred_moments,
+    entropy_rank,
+    fractions,
+    singular_values,
+)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _BINS = 20  # of |correlation|; signed correlations have twice as many, of the same width

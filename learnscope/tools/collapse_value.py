@@ -21,10 +21,6 @@ class Histogram:
     edges: Float[np.ndarray, "bins+1"]
     counts: Int[np.ndarray, "bins"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {"edges": self.edges.tolist(), "counts": self.counts.tolist()}
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CollapseReport:
@@ -66,23 +62,7 @@ class CollapseReport:
 
     def to_dict(self, correlation: bool = True) -> dict[str, Any]:
         """All fields as plain values, for JSON; with or without the correlation matrix."""
-        fields: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value = value.tolist() if correlation or field.name != "correlation" else None
-            elif isinstance(value, Histogram):
-                value = value.to_dict()
-            elif isinstance(value, Thresholds):
-                value = dataclasses.asdict(value)
-            elif isinstance(value, dict):
-                value = {f"{level:g}": number for level, number in value.items()}
-            elif isinstance(value, tuple):
-                value = [v.to_dict() if isinstance(v, Duplicates) else v for v in value]
-            fields[field.name] = value
-        if not correlation:
-            del fields["correlation"]
-        return fields
+        return _plain(self, () if correlation else ("correlation",))
 
     def __str__(self) -> str:
         size = f"{self.examples} examples x {self.units} unit{'s' * (self.units != 1)}"
@@ -129,3 +109,15 @@ class CollapseReport:
         more = len(self.duplicates) - _MOST_GROUPS
         shown += [f"... and {more} more groups"] if more > 0 else []
         return [("" if k else "duplicate units", text) for k, text in enumerate(shown)]
+
+
+def _plain(value: Any, without: tuple[str, ...] = ()) -> Any:
+    """A value as JSON has it; of a dataclass, all fields but some."""
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value) if field.name not in without]
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, dict):
+        return {f"{level:g}": number for level, number in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,7 +1,6 @@
 """Groups of units that are copies of each other."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,6 @@ class Duplicates:
         both = list(zip(self.units, self.signs, strict=True))
         shown = " = ".join(f"{'-' if sign < 0 else ''}{unit}" for unit, sign in both[:MOST_SHOWN])
         return shown + (f" = ... ({len(both)} units)" if len(both) > MOST_SHOWN else "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {"units": list(self.units), "signs": list(self.signs), "least": self.least}
 
 
 def duplicate_groups(correlation: np.ndarray, threshold: float) -> tuple[Duplicates, ...]:
