@@ -34,7 +34,9 @@ class Remote:
 
 
 def _remotes() -> dict[str, tuple[Remote, ...]]:
-    table = tomllib.loads((files("learnscope.images") / "downloads.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(
+        (files("learnscope.images") / "downloads.toml").read_text(encoding="utf-8")
+    )
     return {
         name: tuple(Remote(f"{of['from']}/{file}", md5, of["into"])
                     for file, md5 in of["md5"].items())
