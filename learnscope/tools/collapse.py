@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from learnscope.images.classes import MEMORY, check_memory
-from learnscope.tools.collapse_value import CollapseReport, Histogram
+from learnscope.tools.collapse_value import CollapseReport, Duplicates, Histogram
 from learnscope.tools.collapse_verdict import Thresholds, judge
-from learnscope.tools.duplicates import duplicate_groups
 from learnscope.tools.moments import (
     Moments,
     centred_moments,
@@ -113,7 +112,7 @@ def collapse_report(
     pairs = correlation[np.tri(units, k=-1, dtype=bool) & live[:, None] & live[None, :]]
     signed = _histogram(pairs, -1.0, 2 * _BINS)
     np.abs(pairs, out=pairs)
-    groups = duplicate_groups(correlation, limits.duplicate)
+    groups = _duplicate_groups(correlation, limits.duplicate)
     some = len(pairs) > 0
     levels = np.quantile(pairs, QUANTILES).tolist() if some else []
     rank = entropy_rank(variances)
@@ -154,6 +153,29 @@ def _correlation(gram: np.ndarray, live: np.ndarray) -> np.ndarray:
     np.clip(correlation, -1, 1, out=correlation)
     correlation[np.diag_indices(len(correlation))] = live
     return correlation
+
+
+def _duplicate_groups(correlation: np.ndarray, threshold: float) -> tuple[Duplicates, ...]:
+    """The connected groups of units with |correlation| above a threshold, large groups first."""
+    # Rounding may put the correlation of equal units slightly below 1.
+    near = np.abs(correlation) >= threshold - 1e-12
+    left = near.sum(axis=1) > 1
+    groups = []
+    for first in np.flatnonzero(left):
+        if not left[first]:
+            continue
+        signs = np.zeros(len(left), np.int8)
+        signs[first], left[first] = 1, False
+        queue = [first]
+        for unit in queue:
+            others = np.flatnonzero(near[unit] & left)
+            left[others] = False
+            signs[others] = signs[unit] * np.sign(correlation[unit, others])
+            queue.extend(others)
+        which = np.sort(queue)
+        least = float(np.abs(correlation[np.ix_(which, which)]).min())
+        groups.append(Duplicates(tuple(which.tolist()), tuple(signs[which].tolist()), least))
+    return tuple(sorted(groups, key=lambda group: (-len(group.units), group.units)))
 
 
 def _histogram(values: np.ndarray, low: float, bins: int) -> Histogram:

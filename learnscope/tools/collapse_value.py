@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from learnscope.tools.collapse_verdict import Thresholds, Verdict
-from learnscope.tools.duplicates import MOST_SHOWN, Duplicates
 
 _WIDTH = 96
+_MOST_SHOWN = 12  # units on one line
 _MOST_GROUPS = 6
 
 
@@ -20,6 +20,21 @@ class Histogram:
 
     edges: Float[np.ndarray, "bins+1"]
     counts: Int[np.ndarray, "bins"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Duplicates:
+    """Units that are copies of each other, their signs relative to the first, and the smallest
+    |correlation| of any two (copies of copies may be below the threshold)."""
+
+    units: tuple[int, ...]
+    signs: tuple[int, ...]
+    least: float
+
+    def __str__(self) -> str:
+        both = list(zip(self.units, self.signs, strict=True))
+        shown = " = ".join(f"{'-' if sign < 0 else ''}{unit}" for unit, sign in both[:_MOST_SHOWN])
+        return shown + (f" = ... ({len(both)} units)" if len(both) > _MOST_SHOWN else "")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,8 +116,8 @@ class CollapseReport:
     def _dead_line(self) -> str:
         if not self.dead:
             return "none"
-        rest = ", ..." if len(self.dead) > MOST_SHOWN else ""
-        return f"{len(self.dead)}: {', '.join(map(str, self.dead[:MOST_SHOWN]))}{rest}"
+        rest = ", ..." if len(self.dead) > _MOST_SHOWN else ""
+        return f"{len(self.dead)}: {', '.join(map(str, self.dead[:_MOST_SHOWN]))}{rest}"
 
     def _duplicate_lines(self) -> list[tuple[str, str]]:
         shown = [str(group) for group in self.duplicates[:_MOST_GROUPS]] or ["none"]
