@@ -199,7 +199,7 @@ class Arrays(AbstractData):
 
 @functools.lru_cache(maxsize=16)
 def _at(path: Path, written: int, what: str, place: str, entry: str) -> np.ndarray:
-    """The array of a file as it was written at a time."""
+    """The array of a file; `written` is the file's time, so that a changed file is read again."""
     try:
         stored = np.load(path, allow_pickle=False)
         if isinstance(stored, np.ndarray):

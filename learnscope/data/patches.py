@@ -21,7 +21,8 @@ Directions = dict[str, Float[Array, "*count rank"]]
 
 
 class Examples(NamedTuple):
-    """Labels, patches, and what else is known: of every example, and of the noise of a class."""
+    """Labels and patches, other hidden variables of every example (`marks`), and the matrices that
+    colour the noise of each class."""
 
     y: Array
     patches: tuple[Float[Array, "n rank"], ...]

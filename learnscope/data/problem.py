@@ -98,8 +98,8 @@ class AbstractBatches(eqx.Module):
     def __call__(self, problem: "Problem", key: Key[Array, ""]) -> Samples: ...
 
     def at(self, step: Int[Array, ""], key: Key[Array, ""]) -> "AbstractBatches":
-        """The batches of a step, given the key of the whole training, for those that depend on
-        the steps before."""
+        """The batches at a step, given the key of the whole training: overridden by batches that
+        depend on the step."""
         return self
 
 
@@ -120,8 +120,8 @@ class MiniBatch(AbstractBatches):
 
 
 class Epochs(AbstractBatches):
-    """`size` training examples a step, in an order that is drawn anew for every pass over them.
-    What does not fill a batch at the end of a pass is left out of it."""
+    """`size` training examples per step, in an order that is drawn anew for every pass over them.
+    Examples that do not fill a last batch are left out of that pass."""
 
     size: int = eqx.field(static=True)
     step: Any = 0
@@ -171,7 +171,7 @@ class Problem(eqx.Module):
     """One draw: training and test examples, and the true directions behind them.
 
     `episodes` draws the tasks that rules learn from (none: the tasks of `train` and `validation`).
-    `factors` are the matrices that colour the noise of each class (none: there are no such).
+    `factors` are the matrices that colour the noise of each class (none: it is not coloured).
     `views` makes positive pairs (none: there are none). `widths` has a number for each patch: the
     patch lies in the span of that many directions, in the order of their names. None stands for a
     patch, or for all patches, for which no such number is known.

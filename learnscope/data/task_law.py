@@ -163,9 +163,9 @@ def compressed(key: Key[Array, ""], frame: Frame, sizes: Sizes, room: int) -> Dr
 
 
 def _rows(which: Int[Array, " n"], sizes: Sizes) -> tuple[Int[Array, " n"], Bool[Array, " n"]]:
-    """The index of each task's feature among those with coordinates, and whether it has one. It is
-    the number in the dictionary, if all of that has coordinates; otherwise the first observed task
-    with the same feature."""
+    """The index of each task's feature among the features with coordinates, and whether it has one.
+    The index is the feature's number in the dictionary if the whole dictionary has coordinates;
+    otherwise it is the number of the first observed task with that feature."""
     if sizes.rows == sizes.dictionary:
         return which, jnp.ones(which.shape, bool)
     same = which[:, None] == which[None, : sizes.tasks]

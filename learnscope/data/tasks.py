@@ -190,13 +190,13 @@ def task_problem(
     1
     """
     if len(train[0]) != len(validation[0]):
-        must = f"it must have those of train, {len(train[0])}"
+        must = f"it must have the {len(train[0])} tasks of train"
         raise BadInput(f"validation has {len(validation[0])} tasks: {must}.")
 
     def samples(name: str, x: Array, y: Array) -> Samples:
         if x.shape[:2] != y.shape[:2]:
             raise BadInput(f"{name} has inputs {x.shape[:2]} and labels {y.shape[:2]} (task, "
-                           "sample): they must be as many.")  # fmt: skip
+                           "sample): the numbers must agree.")  # fmt: skip
         binary = ((y == 0) | (y == 1)).all() & (y == 0).any()
         if jnp.issubdtype(y.dtype, jnp.floating) and bool(binary):
             raise BadInput(

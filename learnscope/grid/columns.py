@@ -1,8 +1,8 @@
 """The columns of the grid: a small example of every registered data model.
 
-Those of the package have presets. All have two classes (or a number to predict, whose sign counts),
-so that chance is 1/2 everywhere. Any other data model, a user's own included, is an example of its
-kind, and a draw gives the rest.
+Data models of the package have presets, all with two classes (or a number to predict, whose sign
+counts), so that chance is 1/2 everywhere. For any other data model, a user's own included, the
+column is an example of its kind, and its numbers come from a draw.
 """
 
 import dataclasses
@@ -36,8 +36,8 @@ from learnscope.nets import FullyConnected
 from learnscope.papers.meta_split.parts.linear_tasks import LinearTasks
 from learnscope.part import example_of, kinds
 
-# Data models that are no columns of their own: by them rules reach those that are.
-NOT_SHOWN = (Arrays, Grouped, Viewed)  # a user's own, and bridges to other kinds of data
+# Data models without a column: a user's own arrays, and wrappers that columns are put into.
+NOT_SHOWN = (Arrays, Grouped, Viewed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,18 +60,18 @@ class Column:
 
     @property
     def vectors(self) -> int:
-        """How many patches an example is."""
+        """The number of patches of an example."""
         x = jax.tree.leaves(self.problem.train.x)[0]
         return x.shape[1] if x.ndim == 3 else 1
 
     @property
     def rate(self) -> float:
-        """Of a step on labels: 2 / P, and 1/2 / P where the loss is a square and has no bend."""
+        """The rate of a step on labels: 2 / P, or 1/2 / P for the squared loss."""
         return (0.5 if self.regression else 2.0) / self.power
 
     @property
     def pairs(self) -> AbstractViews:
-        """Views of its own or, where it has none, noise as strong as the input itself."""
+        """Its own views or, if it has none, additive noise as strong as the input."""
         each = self.power / self.vectors / float(self.data.dim)
         return NoisyViews(noise=each**0.5) if self.views is None else self.views
 

@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from learnscope.evidence.output import Output
 from learnscope.figures.style import style
 from learnscope.grid.run import MEASURES, untrained
+from learnscope.part import text_table
 
 _LOW = {"test_accuracy": 0.5}  # chance; fractions start at 0
 _COLOURS = {"signal_learnt": "Greens", "noise_memorised": "Oranges", "test_accuracy": "Blues"}
@@ -136,10 +137,7 @@ def grid_markdown(found: xr.Dataset) -> str:
 
 def grid_text(found: xr.Dataset) -> str:
     """The same for a terminal: one line for each rule, percentages."""
-    names = [str(name) for name in found["data"].values]
-    rules = [str(name) for name in found["rule"].values]
-    wide = max(map(len, [*rules, "signal/noise/accuracy %"]))
-    widths = [max(11, len(name)) for name in names]
+    names, rules = ([str(name) for name in found[dim].values] for dim in ("data", "rule"))
 
     def shown(cell: xr.Dataset) -> str:
         if str(cell.reason.values):
@@ -147,12 +145,9 @@ def grid_text(found: xr.Dataset) -> str:
         means = [float(cell[measure].mean("seed")) for measure in MEASURES]
         return "/".join("-" if math.isnan(mean) else f"{100 * mean:.0f}" for mean in means)
 
-    head = zip(names, widths, strict=True)
-    lines = [f"{'signal/noise/accuracy %':{wide}}  " + "  ".join(f"{n:>{w}}" for n, w in head)]
-    for rule in rules:
-        cells = zip([shown(found.sel(rule=rule, data=name)) for name in names], widths, strict=True)
-        lines.append(f"{rule:{wide}}  " + "  ".join(f"{text:>{w}}" for text, w in cells))
-    return "\n".join(lines)
+    head = ["signal/noise/accuracy %", *(f"{name:>11}" for name in names)]
+    rows = [[rule, *(shown(found.sel(rule=rule, data=name)) for name in names)] for rule in rules]
+    return text_table([head, *rows], "<" + ">" * len(names))
 
 
 def grid_cells(found: xr.Dataset) -> list[dict[str, Any]]:

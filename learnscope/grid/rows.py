@@ -21,8 +21,8 @@ from learnscope.part import example_of, kinds
 from learnscope.probes import AbstractProbe, AdaptedTest, LearntResponse, LinearProbe, TestAccuracy
 from learnscope.rules import AbstractPairRule, AbstractRule
 
-# What a rule may learn from, and its steps: labels, labels through a last layer of its own, tasks,
-# tasks by linear regression, or pairs of views. A rule has the first that it can be traced with.
+# Sources that a rule may learn from, and the steps: labels, labels through a last layer of its own,
+# tasks, tasks by linear regression, or pairs of views. A rule takes the first that can be traced.
 STEPS = {"labels": 1000, "readout": 500, "tasks": 200, "centroid": 1, "pairs": 500}
 LEARNS_FROM = {"Linearised": "readout"}
 WIDTH = 10
@@ -59,7 +59,7 @@ def experiment(rule: str, data: str, smoke: bool = False) -> Experiment:
 
 
 def reason(rule: str, data: str, smoke: bool = False) -> str | None:
-    """Why a pair does not fit, in a sentence; none if it does. Found by tracing it."""
+    """Why a pair does not fit, in a sentence; None if it does. The pair is traced, not run."""
     return _obstacle(lambda: experiment(rule, data, smoke))
 
 
@@ -150,7 +150,7 @@ def _inner(column: Column, source: str) -> dict[str, Any]:
 
 
 def _accuracy(column: Column, source: str) -> AbstractProbe:
-    """On the rule's own net as it is; after adapting to each fresh task; or of a linear readout."""
+    """The accuracy of the rule's net, as it is or adapted to each task, or of a linear readout."""
     if source == "pairs":
         return LinearProbe(classes=2, halves=True)
     if source in ("tasks", "centroid") and not column.regression:

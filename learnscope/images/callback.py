@@ -1,4 +1,4 @@
-"""Python functions that a compiled program calls, with every digit of what passes."""
+"""Call a Python function from a compiled program, without losing digits."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +10,10 @@ from jaxtyping import Array
 
 
 def called(function: Callable[..., np.ndarray], result: jax.ShapeDtypeStruct, *given: Any) -> Array:
-    """A function's result, when the program runs.
+    """The result of a function that is called when the program runs.
 
-    XLA calls it in a thread of its own, in which JAX may cut numbers of 64 bits to 32, whatever the
-    program computes in. So such numbers pass as pairs of 32-bit words.
+    XLA calls it in a thread of its own, where JAX may cut numbers of 64 bits to 32, whatever the
+    precision of the program. Such numbers therefore pass as pairs of 32-bit words.
     """
     given = tuple(map(jnp.asarray, given))
     result = jax.ShapeDtypeStruct(result.shape, jax.dtypes.canonicalize_dtype(result.dtype))

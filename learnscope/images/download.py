@@ -1,8 +1,10 @@
-"""Download data sets from their publishers, with the checksums of the authors or torchvision."""
+"""Download data sets from their publishers: `downloads.toml` has addresses and checksums."""
 
 import dataclasses
 import os
 import tempfile
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -31,51 +33,18 @@ class Remote:
         return self.name.endswith((".zip", ".tar.gz"))
 
 
-def _idx(base: str, into: str, sums: dict[str, str]) -> tuple[Remote, ...]:
-    return tuple(Remote(f"{base}/{name}-ubyte.gz", md5, into) for name, md5 in sums.items())
+def _remotes() -> dict[str, tuple[Remote, ...]]:
+    table = tomllib.loads(
+        (files("learnscope.images") / "downloads.toml").read_text(encoding="utf-8")
+    )
+    return {
+        name: tuple(Remote(f"{of['from']}/{file}", md5, of["into"])
+                    for file, md5 in of["md5"].items())
+        for name, of in table.items()
+    }  # fmt: skip
 
 
-_KRIZHEVSKY = "https://www.cs.toronto.edu/~kriz"
-_CIFAR100 = (Remote(f"{_KRIZHEVSKY}/cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8"),)
-_LAKE = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
-_SVHN = "http://ufldl.stanford.edu/housenumbers"
-
-REMOTES: dict[str, tuple[Remote, ...]] = {
-    "mnist": _idx("https://ossci-datasets.s3.amazonaws.com/mnist", "mnist", {
-        "train-images-idx3": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-        "train-labels-idx1": "d53e105ee54ea40749a09fcbcd1e9432",
-        "t10k-images-idx3": "9fb629c4189551a2d022fa330f9573f3",
-        "t10k-labels-idx1": "ec29112dd5afa0611ce80d1b7f02629c",
-    }),
-    "fashion-mnist": _idx(
-        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com", "fashion-mnist", {
-        "train-images-idx3": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-        "train-labels-idx1": "25c81989df183df01b3e8a0aad5dffbe",
-        "t10k-images-idx3": "bef4ecab320f06d8554ea6380940ec79",
-        "t10k-labels-idx1": "bb300cfdad3c16e7a12a480ee83cd310",
-    }),
-    "cifar10": (
-        Remote(f"{_KRIZHEVSKY}/cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530"),
-    ),
-    "cifar100": _CIFAR100,
-    "cifar-fs": _CIFAR100,
-    "svhn": (
-        Remote(f"{_SVHN}/train_32x32.mat", "e26dedcc434d2e4c54c9b2d4a06d8373", "svhn"),
-        Remote(f"{_SVHN}/test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3", "svhn"),
-    ),
-    "stl10": (
-        Remote("http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz",
-               "91f7769df0f17e558f3565bffb0c7dfb"),
-    ),
-    "tiny-imagenet": (
-        Remote("http://cs231n.stanford.edu/tiny-imagenet-200.zip",
-               "90528d7ca1a48142e341f4ef8d21d0de"),
-    ),
-    "omniglot": (
-        Remote(f"{_LAKE}/images_background.zip", "68d2efa1b9178cc56df9314c21c6e718", "omniglot"),
-        Remote(f"{_LAKE}/images_evaluation.zip", "6b91aef0f799c5bb55b94e3f2daec811", "omniglot"),
-    ),
-}  # fmt: skip
+REMOTES = _remotes()
 
 
 def download(name: str, root: str | Path | None = None, progress: Any = None) -> tuple[Path, bool]:

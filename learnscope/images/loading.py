@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from learnscope.errors import BadInput, unknown
-from learnscope.images.formats import class_folders, idx
+from learnscope.images.formats import folders, idx
 from learnscope.images.formats.layout import Layout, Split, stamp
 from learnscope.images.formats.safe import reading
 from learnscope.images.image_cache import cached
 from learnscope.images.registry import SETS, located
 
 _DIGITS_TRAIN = 1500
-_FOLDER = Layout((), (), class_folders.read_split)
+_FOLDER = Layout((), (), folders.read_split)
 
 
 @dataclasses.dataclass(frozen=True)

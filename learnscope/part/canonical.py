@@ -66,9 +66,9 @@ def _held(function: Callable[..., Any]) -> list[Any]:
 
 
 def code_of(code: Any, where: str) -> str:
-    """A digest of the code of a class or function: its module with all that this reaches, and its
-    own source, without which one function of a module could not be told from another. Where there
-    is no module's file, as in a notebook, it is of the definitions that it uses."""
+    """A digest of the code of a class or function: of its module, of all that the module reaches,
+    and of its own source, which distinguishes the functions of one module. Without a module's file,
+    as in a notebook, it is a digest of the definitions that the code uses."""
     module = sys.modules.get(code.__module__)
     if getattr(module, "__file__", None) is None and module is sys.modules["__main__"]:
         return _digest(code, _used_by(code, where))
@@ -121,5 +121,5 @@ def _digest(code: Any, text: str) -> str:
 def _unreadable(code: Any, where: str) -> NoReturn:
     raise BadInput(
         f"{where} = {code!r} cannot be stored: its source cannot be read, so that a changed "
-        "one could not be told from it; define it in a file."
+        "version would go unnoticed; define it in a file."
     ) from None

@@ -65,7 +65,7 @@ def commit() -> str | None:
 
 
 def reached_by(modules: Iterable[str]) -> set[str]:
-    """Modules and what they reach, as far as it is learnscope's or the user's own."""
+    """Modules and all modules that they reach by imports, learnscope's or the user's own."""
     reached: set[str] = set()
     todo = list(modules)
     while todo:
@@ -77,7 +77,7 @@ def reached_by(modules: Iterable[str]) -> set[str]:
 
 
 def code_digest(modules: Iterable[str]) -> str:
-    """Of modules and what they reach, as far as it is learnscope's or the user's own."""
+    """The digest of modules and of all modules that they reach, learnscope's or the user's own."""
     reached = reached_by(modules)
     text = "".join(f"{name}:{_digest(name)}" for name in sorted(reached))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -143,8 +143,8 @@ def _digest(name: str) -> str:
 
 
 def _version(name: str) -> tuple[Path, int]:
-    """A module's file, and when it was written. It counts as it was when it was first looked at; a
-    user's own may be imported anew (reloaded), which makes a new spec."""
+    """A module's file, and when it was written. A file counts as it was when it was first read; a
+    module that is reloaded has a new spec, and its file is read again."""
     path, module = own_file(name), sys.modules.get(name)
     assert path is not None
     loaded = getattr(module, "__spec__", None) or module

@@ -1,10 +1,23 @@
-"""Tables and parts as HTML, for notebooks and for the report."""
+"""Tables as text, and tables and parts as HTML for notebooks."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from learnscope.part.part import AbstractPart
+
+
+def text_table(rows: Sequence[Sequence[str]], sides: str) -> str:
+    """A table as aligned lines; `sides` has <, > or ^ for each column.
+
+    >>> print(text_table([("a", "12"), ("bcd", "3")], "<>"))
+    a    12
+    bcd   3
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = [zip(row, sides, widths, strict=True) for row in rows]
+    lines = ["  ".join(f"{text:{side}{width}}" for text, side, width in row) for row in cells]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:

@@ -13,9 +13,8 @@ ENTRY_POINTS = "learnscope.parts"
 
 
 def load_file(path: str | Path) -> ModuleType:
-    """Run a Python file, whose classes are then parts like any other; once, unless it changed.
-
-    Its folder is where it imports modules of its own from.
+    """Run a Python file, once in a process. Its classes are then parts like any other, and it may
+    import modules of its own folder.
     """
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file():

@@ -40,7 +40,7 @@ def source(value: Any, indent: int = 0, where: str = "experiment") -> str:
 
 
 def _wrapped(start: str, items: list[tuple[str, Any]], end: str, indent: int, where: str) -> str:
-    """On one line if it fits, else an item a line."""
+    """On one line if it fits; otherwise one line per item."""
     flat = start + ", ".join(head + source(v, indent, where) for head, v in items) + end
     if "\n" not in flat and indent + len(flat) <= _WIDTH:
         return flat

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 from learnscope.data import Problem
 from learnscope.nets import Params, filters_of
 from learnscope.part import Number, number
-from learnscope.probes.by_class import factors_of, mean_by_class, noise_seen, outputs_of, own
+from learnscope.probes.class_noise import factors_of, mean_by_class, noise_seen, outputs_of, own
 from learnscope.probes.probe import AbstractProbe, Output
 from learnscope.rules import AbstractState, correct
 

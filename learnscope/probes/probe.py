@@ -32,7 +32,7 @@ class Output:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What a dataset says of the variable."""
+        """The attributes of the variable in a dataset."""
         floor = {} if self.floor is None else {"floor": self.floor}
         return {"long_name": self.long_name, "units": self.unit, **floor}
 
@@ -46,7 +46,7 @@ def hidden(probe: "AbstractProbe", known: Mapping[str, Array], name: str) -> Arr
     """A hidden vector of the problem, by name."""
     if name not in known:
         have = ", ".join(sorted(known)) or "none"
-        refuse(probe, f"the data model's '{name}', which has {have}")
+        refuse(probe, f"the data model's '{name}'; the model has {have}")
     return known[name]
 
 
@@ -78,7 +78,7 @@ def floor_of(state: AbstractState, samples: Samples, name: str) -> Array:
 
 
 def two_class_net(probe: "AbstractProbe", state: AbstractState) -> nets.PatchCNN:
-    """The net, of a probe that is defined for two classes only."""
+    """The net, for a probe that is defined for two classes only."""
     if not isinstance(state.net, nets.PatchCNN) or state.net.classes != 2:
         refuse(probe, "a PatchCNN with two classes")
     return state.net

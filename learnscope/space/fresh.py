@@ -7,8 +7,8 @@ $\sum_p h_p \xi_p$ only as a sum with coefficients that do not depend on it. Giv
 coefficients $H$ (filter by patch), that sum is $\sigma A Z$ in law, with $A A^T = H H^T$ and $Z$
 normal rows in the remaining dimensions. Bartlett's decomposition (`Frame.gaussian_rows`) writes
 these rows in as many new coordinates as there are filters. So a step costs the same in any
-dimension, and is exact in law. The rows of two views are drawn together: rows drawn separately
-would be known up to a rotation each, which the sum of both gradients would see.
+dimension, and is exact in law. The rows of two views are drawn together: separate draws would each
+be known up to a rotation of their own, and the sum of both gradients depends on both rotations.
 """
 
 from typing import Any

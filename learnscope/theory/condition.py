@@ -4,7 +4,7 @@ import dataclasses
 import math
 import operator
 
-from learnscope.part import html_table
+from learnscope.part import html_table, text_table
 
 RELATIONS = {">=": operator.ge, "<=": operator.le}
 
@@ -79,24 +79,9 @@ class Conditions(list[Condition]):
 
     def __str__(self) -> str:
         heading = ("condition", "statement", "left", "", "right", "margin", "holds")
-        rows = [heading] + [
-            (
-                condition.name,
-                condition.statement,
-                f"{condition.left:.3g}",
-                condition.relation,
-                f"{condition.right:.3g}",
-                f"{condition.margin:.3g}",
-                "yes" if condition.holds else "no",
-            )
-            for condition in self
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(heading))]
-        # Words line up on the left, numbers on the right.
-        align = "<<>^>><"
-        return "\n".join(
-            "  ".join(
-                f"{cell:{side}{size}}" for cell, side, size in zip(row, align, widths, strict=True)
-            ).rstrip()
-            for row in rows
-        )
+        rows = [
+            (c.name, c.statement, f"{c.left:.3g}", c.relation, f"{c.right:.3g}", f"{c.margin:.3g}",
+             "yes" if c.holds else "no")
+            for c in self
+        ]  # fmt: skip
+        return text_table([heading, *rows], "<<>^>><")

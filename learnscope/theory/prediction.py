@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.part import html_table
+from learnscope.part import html_table, text_table
 
 
 class Prediction(dict[str, Any]):
@@ -17,21 +17,13 @@ class Prediction(dict[str, Any]):
         super().__init__(values)
         self.meanings = dict(meanings)
 
-    def _shown(self) -> dict[str, str]:
-        return {
-            name: f"{value:.4g}" if isinstance(value, float) else str(value)
-            for name, value in self.items()
-        }
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, value and meaning of each quantity, as text."""
+        shown = {n: f"{v:.4g}" if isinstance(v, float) else str(v) for n, v in self.items()}
+        return [(name, text, self.meanings.get(name, "")) for name, text in shown.items()]
 
     def _repr_html_(self) -> str:
-        rows = [(name, value, self.meanings.get(name, "")) for name, value in self._shown().items()]
-        return html_table(("", "value", "meaning"), rows)
+        return html_table(("", "value", "meaning"), self.rows())
 
     def __str__(self) -> str:
-        shown = self._shown()
-        names = max(map(len, shown))
-        values = max(map(len, shown.values()))
-        return "\n".join(
-            f"{name:<{names}}  {value:>{values}}  {self.meanings.get(name, '')}".rstrip()
-            for name, value in shown.items()
-        )
+        return text_table(self.rows(), "<><")

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import html
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +18,7 @@ from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.lab import Experiment
 from learnscope.lab.run import run
 from learnscope.nets import PatchCNN
-from learnscope.part import AbstractPart, example_of, field_kind, kinds
+from learnscope.part import AbstractPart, example_of, field_kind, html_table, kinds, text_table
 from learnscope.part.own import load_file
 from learnscope.probes import Loss
 from learnscope.rules import GradientDescent
@@ -59,16 +58,12 @@ class Checks:
         return iter(self.checks)
 
     def __repr__(self) -> str:
-        width = max(len(check.name) for check in self.checks)
-        lines = [f"{c.mark} {c.name:{width}}  {c.why}".rstrip() for c in self.checks]
-        return "\n".join([self.title, *lines])
+        rows = [(f"{check.mark} {check.name}", check.why) for check in self.checks]
+        return f"{self.title}\n{text_table(rows, '<<')}"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{c.mark}</td><td>{html.escape(c.name)}</td><td>{html.escape(c.why)}</td></tr>"
-            for c in self.checks
-        )
-        return f"<table><caption>{html.escape(self.title)}</caption>{rows}</table>"
+        rows = [(check.mark, check.name, check.why) for check in self.checks]
+        return html_table(("", "check", "why"), rows, self.title)
 
 
 def check(part: Any) -> Checks:

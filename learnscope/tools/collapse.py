@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 
 from learnscope.images.classes import MEMORY, check_memory
-from learnscope.tools.collapse_value import CollapseReport, Histogram
+from learnscope.tools.collapse_value import CollapseReport, Duplicates, Histogram
 from learnscope.tools.collapse_verdict import Thresholds, judge
-from learnscope.tools.duplicates import duplicate_groups
-from learnscope.tools.moments import Moments, centred_moments
-from learnscope.tools.spectrum import entropy_rank, fractions, singular_values
+from learnscope.tools.moments import (
+    Moments,
+    centred_moments,
+    entropy_rank,
+    fractions,
+    singular_values,
+)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _BINS = 20  # of |correlation|; signed correlations have twice as many, of the same width
@@ -108,7 +112,7 @@ def collapse_report(
     pairs = correlation[np.tri(units, k=-1, dtype=bool) & live[:, None] & live[None, :]]
     signed = _histogram(pairs, -1.0, 2 * _BINS)
     np.abs(pairs, out=pairs)
-    groups = duplicate_groups(correlation, limits.duplicate)
+    groups = _duplicate_groups(correlation, limits.duplicate)
     some = len(pairs) > 0
     levels = np.quantile(pairs, QUANTILES).tolist() if some else []
     rank = entropy_rank(variances)
@@ -149,6 +153,29 @@ def _correlation(gram: np.ndarray, live: np.ndarray) -> np.ndarray:
     np.clip(correlation, -1, 1, out=correlation)
     correlation[np.diag_indices(len(correlation))] = live
     return correlation
+
+
+def _duplicate_groups(correlation: np.ndarray, threshold: float) -> tuple[Duplicates, ...]:
+    """The connected groups of units with |correlation| above a threshold, large groups first."""
+    # Rounding may put the correlation of equal units slightly below 1.
+    near = np.abs(correlation) >= threshold - 1e-12
+    left = near.sum(axis=1) > 1
+    groups = []
+    for first in np.flatnonzero(left):
+        if not left[first]:
+            continue
+        signs = np.zeros(len(left), np.int8)
+        signs[first], left[first] = 1, False
+        queue = [first]
+        for unit in queue:
+            others = np.flatnonzero(near[unit] & left)
+            left[others] = False
+            signs[others] = signs[unit] * np.sign(correlation[unit, others])
+            queue.extend(others)
+        which = np.sort(queue)
+        least = float(np.abs(correlation[np.ix_(which, which)]).min())
+        groups.append(Duplicates(tuple(which.tolist()), tuple(signs[which].tolist()), least))
+    return tuple(sorted(groups, key=lambda group: (-len(group.units), group.units)))
 
 
 def _histogram(values: np.ndarray, low: float, bins: int) -> Histogram:

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from learnscope.tools.collapse_verdict import Thresholds, Verdict
-from learnscope.tools.duplicates import MOST_SHOWN, Duplicates
 
 _WIDTH = 96
+_MOST_SHOWN = 12  # units on one line
 _MOST_GROUPS = 6
 
 
@@ -21,9 +21,20 @@ class Histogram:
     edges: Float[np.ndarray, "bins+1"]
     counts: Int[np.ndarray, "bins"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {"edges": self.edges.tolist(), "counts": self.counts.tolist()}
+
+@dataclasses.dataclass(frozen=True)
+class Duplicates:
+    """Units that are copies of each other, their signs relative to the first, and the smallest
+    |correlation| of any two (copies of copies may be below the threshold)."""
+
+    units: tuple[int, ...]
+    signs: tuple[int, ...]
+    least: float
+
+    def __str__(self) -> str:
+        both = list(zip(self.units, self.signs, strict=True))
+        shown = " = ".join(f"{'-' if sign < 0 else ''}{unit}" for unit, sign in both[:_MOST_SHOWN])
+        return shown + (f" = ... ({len(both)} units)" if len(both) > _MOST_SHOWN else "")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,23 +77,7 @@ class CollapseReport:
 
     def to_dict(self, correlation: bool = True) -> dict[str, Any]:
         """All fields as plain values, for JSON; with or without the correlation matrix."""
-        fields: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value = value.tolist() if correlation or field.name != "correlation" else None
-            elif isinstance(value, Histogram):
-                value = value.to_dict()
-            elif isinstance(value, Thresholds):
-                value = dataclasses.asdict(value)
-            elif isinstance(value, dict):
-                value = {f"{level:g}": number for level, number in value.items()}
-            elif isinstance(value, tuple):
-                value = [v.to_dict() if isinstance(v, Duplicates) else v for v in value]
-            fields[field.name] = value
-        if not correlation:
-            del fields["correlation"]
-        return fields
+        return _plain(self, () if correlation else ("correlation",))
 
     def __str__(self) -> str:
         size = f"{self.examples} examples x {self.units} unit{'s' * (self.units != 1)}"
@@ -121,11 +116,23 @@ class CollapseReport:
     def _dead_line(self) -> str:
         if not self.dead:
             return "none"
-        rest = ", ..." if len(self.dead) > MOST_SHOWN else ""
-        return f"{len(self.dead)}: {', '.join(map(str, self.dead[:MOST_SHOWN]))}{rest}"
+        rest = ", ..." if len(self.dead) > _MOST_SHOWN else ""
+        return f"{len(self.dead)}: {', '.join(map(str, self.dead[:_MOST_SHOWN]))}{rest}"
 
     def _duplicate_lines(self) -> list[tuple[str, str]]:
         shown = [str(group) for group in self.duplicates[:_MOST_GROUPS]] or ["none"]
         more = len(self.duplicates) - _MOST_GROUPS
         shown += [f"... and {more} more groups"] if more > 0 else []
         return [("" if k else "duplicate units", text) for k, text in enumerate(shown)]
+
+
+def _plain(value: Any, without: tuple[str, ...] = ()) -> Any:
+    """A value as JSON has it; of a dataclass, all fields but some."""
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value) if field.name not in without]
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, dict):
+        return {f"{level:g}": number for level, number in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value

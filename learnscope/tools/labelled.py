@@ -1,16 +1,20 @@
 """Images and labels from a user's files."""
 
 import dataclasses
+import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, unknown
 from learnscope.images.classes import MEMORY, Classes
+from learnscope.images.formats import npz
 from learnscope.images.formats.folders import read_folder
+from learnscope.images.formats.safe import reading
 from learnscope.tools.csv_file import read_csv
-from learnscope.tools.npz_file import read_npz
 
+_IMAGES = ("images", "x", "x_train", "train_images", "data")
+_LABELS = ("labels", "label", "y", "y_train", "train_labels", "targets", "target")
 KINDS = ".npz, .csv or .csv.gz, or a folder of class folders"
 
 
@@ -53,7 +57,7 @@ def read_labelled(path: str | Path, label: str | None = None) -> Labelled:
             images, texts, files = read_folder(place)
             return _checked(images, _numbers(texts), name, files)
         if name.lower().endswith(".npz"):
-            return _checked(*read_npz(place, label), name[:-4])
+            return _checked(*_read_npz(place, label), name[:-4])
         for ending in (".csv", ".csv.gz"):
             if name.lower().endswith(ending):
                 images, texts = read_csv(place, label)
@@ -82,3 +86,29 @@ def _numbers(texts: list[str]) -> np.ndarray:
     except (ValueError, OverflowError):
         pass
     return np.array(texts, dtype=np.str_)
+
+
+def _read_npz(path: Path, label: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Images and labels."""
+    with reading(path, ".npz file"), zipfile.ZipFile(path) as archive:
+        members = npz.members(archive)
+        images = _find(path, members, "images", _IMAGES)
+        labels = label or _find(path, members, "labels", _LABELS)
+        if labels not in members:
+            raise unknown(f"array of {path}", labels, members)
+        if labels == images:
+            raise BadInput(f"'{images}' of {path} cannot be both images and labels.")
+        read = lambda name: npz.read_member(archive, members[name], path)  # noqa: E731
+        return read(images), read(labels)
+
+
+def _find(path: Path, members: dict, what: str, names: tuple[str, ...]) -> str:
+    lower = {name.lower(): name for name in reversed(members)}
+    for name in names:
+        if name in lower:
+            return lower[name]
+    hint = "; --label names any other" if what == "labels" else ""
+    raise BadInput(
+        f"{path} has no array of {what}: it must be called {', '.join(names[:-1])} or {names[-1]}"
+        f"{hint}; arrays there: {npz.listed(members)}."
+    )

@@ -1,4 +1,4 @@
-"""How results are looked at."""
+"""Views of results: terminal, report, explorer, notebook."""
 
 from learnscope.figures.curves import probe_curves
 from learnscope.figures.phase import boundary_figure, heat_map

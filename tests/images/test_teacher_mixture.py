@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.images.teacher import balance, class_scores
-from learnscope.images.teacher_mixture import fitted
+from learnscope.images.teacher_mixture import balance, class_scores, fitted
 from tests.small import refuses
 
 KEY = jax.random.key(0)

@@ -243,7 +243,7 @@ def test_inputs_that_are_cut_or_by_columns_and_linearised_nets_are_read_alike():
         same(name, value)
 
 
-DIRECTION = "the data model's '{}', which has signal"
+DIRECTION = "the data model's '{}'; the model has signal"
 WRONG = [
     *((getattr(ls.probes, name), DIRECTION.format(direction)) for name, direction in (
         ("Alignment", "truth"), ("Clusters", "truth"), ("WeightMap", "truth"),

@@ -123,7 +123,16 @@ def test_visitors_who_ask_for_the_same_wait_for_one_run(monkeypatch):
     trainer, found = Trainer(), []
     together(8, lambda _: found.append(trained(trainer)))
     assert len(calls) == 1 and len(found) == 8
-    assert not trainer._asked  # nothing is kept for those who have been answered
+
+
+def test_a_refusal_reaches_all_who_wait_and_is_not_kept(monkeypatch):
+    def failing(*_, **__):
+        raise ValueError("no such run.")
+
+    monkeypatch.setattr(training, "run", failing)
+    trainer = Trainer()
+    together(4, lambda _: refused(lambda: trained(trainer), "no such run"))
+    assert not trainer._kept
 
 
 def test_results_and_programs_of_long_ago_are_given_up(monkeypatch):

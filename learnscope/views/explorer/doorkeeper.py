@@ -29,8 +29,7 @@ def check(hosts: tuple[str, ...], token: str | None) -> flask.Response | None:
 
 
 def _is_foreign() -> bool:
-    """Whether another web site makes the request; a link that is followed to a page may be of one,
-    such as a report's."""
+    """Whether another web site makes the request. Links to a page may be followed from any site."""
     request = flask.request
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:

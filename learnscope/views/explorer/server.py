@@ -105,7 +105,7 @@ def _register_pages(app: Dash, site: Site) -> None:
 
 
 def _unexpected(error: Exception) -> flask.Response:
-    """A refusal in words, without a trace of the server's inside."""
+    """A refusal in one sentence, without internals of the server."""
     if isinstance(error, HTTPException):
         return plain_text(f"{error.name}.", error.code or 500)
     kinds = (KeyError, TypeError, ValueError, AttributeError, IndexError, DashException)

@@ -78,7 +78,7 @@ class Server(TcpWSGIServer):
                     channel.socket.shutdown(socket.SHUT_RDWR)
 
     def run(self) -> bool:
-        """Serve until the end. Nothing is waited for: says whether a request is still computed."""
+        """Serve until the end, waiting for no request: return whether one is still computed."""
         for pool in (self.quick, self.long):
             pool.set_thread_count(_THREADS)
         with contextlib.suppress(KeyboardInterrupt):

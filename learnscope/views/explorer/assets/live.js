@@ -3,7 +3,7 @@ window.dash_clientside = window.dash_clientside || {};
 (function () {
   const EXPORTS = ["py", "toml", "pdf", "nc"], COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
   const NARROW = 640; // pixels, below which curves are drawn one below the other
-  const FRAME = 120, PAUSE = 150, SLOW = 400; // ms: of playing, before weights are asked for, until a wait is told
+  const FRAME = 120, PAUSE = 150, SLOW = 400; // ms: of playing, before weights are asked for, until a wait is shown
   const at = (id) => document.getElementById(id);
 
   // What the server answers, which may be a refusal.
@@ -213,7 +213,7 @@ window.dash_clientside = window.dash_clientside || {};
     const words = JSON.stringify(found.legends);
     if (words !== legends || !at("legends").hasChildNodes()) at("legends").replaceChildren(...found.legends.map(legend));
     legends = words;
-    told();
+    showStep();
     setTimeout(() => { if (at("theory")) at("theory").replaceChildren(...found.theory.flatMap(table)); }); // after the curves are seen
   }
 
@@ -238,7 +238,7 @@ window.dash_clientside = window.dash_clientside || {};
 
   // ---- the step looked at ---------------------------------------------------------------------
 
-  function told() {
+  function showStep() {
     at("at").value = place;
     at("at-text").textContent = "step " + steps[place];
     at("at").setAttribute("aria-valuetext", "step " + steps[place]);
@@ -246,7 +246,7 @@ window.dash_clientside = window.dash_clientside || {};
 
   async function look() {
     if (!steps.length) return;
-    told();
+    showStep();
     remember();
     const shapes = at("curves").layout.shapes, change = {};
     shapes.forEach((shape, i) => {

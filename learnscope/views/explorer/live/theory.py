@@ -18,14 +18,13 @@ def theory_of(experiment: Experiment) -> tuple[dict[str, float], list[dict[str, 
     timed = {name.replace("_", " "): value for name, value in prediction.items()
              if ("time" in name or "stage" in name) and isinstance(value, int | float)}  # fmt: skip
     times = {name: float(value) for name, value in timed.items() if 0 < value < experiment.steps}
-    rows = [(name.replace("_", " "), _number(value), prediction.meanings.get(name, ""))
-            for name, value in prediction.items()]  # fmt: skip
+    rows = [(name.replace("_", " "), *others) for name, *others in prediction.rows()]
     tables = [_table("What theory predicts", ("", "value", "meaning"), rows)]
     try:
         checked = theory.conditions(experiment)
     except BadInput:
         return times, tables
-    rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", _number(c.margin),
+    rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.4g}",
              "holds" if c.holds else "fails") for c in checked]  # fmt: skip
     title = f"Its conditions: {sum(c.holds for c in checked)} of {len(checked)} hold"
     return times, [*tables, _table(title, ("condition", "here", "margin", ""), rows)]
@@ -33,7 +32,3 @@ def theory_of(experiment: Experiment) -> tuple[dict[str, float], list[dict[str, 
 
 def _table(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> dict[str, Any]:
     return {"title": title, "names": names, "rows": rows}
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

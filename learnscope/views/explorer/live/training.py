@@ -5,6 +5,7 @@ import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import jax
 import xarray as xr
@@ -51,49 +52,45 @@ class Trainer:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple, xr.Dataset] = OrderedDict()
-        self._asked: dict[tuple, tuple[threading.Lock, int]] = {}
+        self._kept: OrderedDict[tuple, Future[xr.Dataset]] = OrderedDict()
         self._programs: set[str] = set()
         self._running = 0
         self._idle = threading.Condition()
 
     def run(self, experiment: Experiment, seeds: int) -> xr.Dataset:
-        """The dataset of an experiment."""
+        """The dataset of an experiment. Equal requests wait for one training."""
         key = (experiment.to_toml(), seeds)
-        with self._alone(key):
-            with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
-                    return self._kept[key]
-            try:
-                check_affordable(experiment, seeds)
-                with self._program(experiment, seeds):
-                    data = run(experiment, seeds=seeds, progress=False).load()
-            except BadInput:
-                raise
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise BadInput(misfit_words(experiment, error)) from error
-            with self._lock:
-                self._kept[key] = data
-                total = sum(data.nbytes for data in self._kept.values())
-                while len(self._kept) > 1 and total > _KEPT_BYTES:
-                    total -= self._kept.popitem(last=False)[1].nbytes
-            return data
-
-    @contextlib.contextmanager
-    def _alone(self, key: tuple) -> Iterator[None]:
-        """One at a time for the same key."""
         with self._lock:
-            lock, waiting = self._asked.get(key, (threading.Lock(), 0))
-            self._asked[key] = lock, waiting + 1
+            first = key not in self._kept
+            answer = self._kept.setdefault(key, Future())
+            self._kept.move_to_end(key)
+        if first:
+            try:
+                answer.set_result(self._trained(experiment, seeds))
+            except BaseException as error:
+                with self._lock:
+                    del self._kept[key]
+                answer.set_exception(error)
+            self._drop()
+        return answer.result()
+
+    def _trained(self, experiment: Experiment, seeds: int) -> xr.Dataset:
         try:
-            with lock:
-                yield
-        finally:
-            with self._lock:
-                lock, waiting = self._asked.pop(key)
-                if waiting > 1:
-                    self._asked[key] = lock, waiting - 1
+            check_affordable(experiment, seeds)
+            with self._program(experiment, seeds):
+                return run(experiment, seeds=seeds, progress=False).load()
+        except BadInput:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadInput(misfit_words(experiment, error)) from error
+
+    def _drop(self) -> None:
+        """Drop the results that were asked for longest ago, if all take too much memory."""
+        with self._lock:
+            sizes = {key: each.result().nbytes for key, each in self._kept.items() if each.done()}
+            for key in list(sizes)[:-1]:
+                if sum(sizes.values()) > _KEPT_BYTES:
+                    del self._kept[key], sizes[key]
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:

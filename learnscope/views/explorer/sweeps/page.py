@@ -8,11 +8,10 @@ from learnscope.errors import BadInput
 from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, heading, message
-from learnscope.views.explorer.sweeps.cell import cell_words, legends
 from learnscope.views.explorer.sweeps.listing import listing, share
 from learnscope.views.explorer.sweeps.plots import picture
 from learnscope.views.explorer.sweeps.reading import Opened
-from learnscope.views.explorer.sweeps.section import empty, section, status
+from learnscope.views.explorer.sweeps.section import cell_words, empty, legends, section, status
 from learnscope.views.explorer.sweeps.state import Chosen
 
 _ABOUT = (
