@@ -10,8 +10,6 @@ from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
 
-_MANY = 256  # examples
-
 
 class PatchCNN(AbstractInnerProductNet):
     r"""Filters applied to every patch, summed with a fixed second layer.
@@ -88,9 +86,7 @@ class PatchCNN(AbstractInnerProductNet):
             seen = tuple(z + params["bias"].reshape(-1, *(1,) * (z.ndim - 1)) for z in seen)
         total = summed(activation(z, self.power, self.threshold) for z in seen)
         if self.classes == 2:
-            # Of many examples a sum is faster: it is computed together with the activations.
-            many = total.shape[1] > _MANY
-            signed = (self.signs[:, None] * total).sum(0) if many else self.signs @ total
-            return self.second_layer_scale * signed
+            # A sum is faster than a product: it is computed together with the activations.
+            return self.second_layer_scale * (self.signs[:, None] * total).sum(0)
         by_class = total.reshape(self.classes, self.width, -1)
         return self.second_layer_scale * by_class.sum(1).T

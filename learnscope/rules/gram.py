@@ -1,11 +1,11 @@
 """Inner products of vectors that are patches: Gram matrices, and what test patches see."""
 
 import math
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from learnscope.data import Samples
@@ -14,6 +14,7 @@ from learnscope.space import Columns, padded
 
 # One array per array of patches, each (filter, example, *patch): pre-activations or coefficients.
 Seen = tuple[Float[Array, "filter n *patch"], ...]
+Leaves = Sequence[Float[Array, "n *patch width"]]
 
 
 def rows_of(leaf: Float[Array, "n *patch width"]) -> Float[Array, "row width"]:
@@ -24,6 +25,14 @@ def flat_of(leaf: Float[Array, "filter n *patch"]) -> Float[Array, "filter row"]
     return leaf.reshape(leaf.shape[0], -1)
 
 
+def generators(leaves: Leaves) -> Leaves:
+    """Vectors that span all patches: the first axis for patches that are multiples of it (a signal
+    patch, cut to one coordinate), and all other patches themselves."""
+    wide = tuple(leaf for leaf in leaves if leaf.shape[-1] > 1)
+    axis = jnp.ones((1, 1), leaves[0].dtype)
+    return wide if len(wide) == len(leaves) else (axis, *wide)
+
+
 class Gram(eqx.Module):
     """The inner products of vectors that may be cut after their last coordinate.
 
@@ -31,60 +40,60 @@ class Gram(eqx.Module):
     for the other coordinates of the wide ones there is a square matrix.
     """
 
-    first: Float[Array, "row few"]
+    first: tuple[Float[Array, "row few"], ...]
     square: Float[Array, "wide wide"]
     wide: tuple[bool, ...] = eqx.field(static=True)
 
     @staticmethod
-    def of(leaves: list[Float[Array, "n *patch width"]]) -> "Gram":
-        first, few, beyond = first_and_rest(leaves)
+    def of(leaves: Leaves) -> "Gram":
+        first, beyond = first_and_rest(leaves)
+        few = first[0].shape[1]
         return Gram(first, beyond @ beyond.T, tuple(leaf.shape[-1] > few for leaf in leaves))
 
     def __call__(self, along: Seen) -> Seen:
         """What a move with these coefficients changes of what the vectors see."""
-        flat = [flat_of(leaf) for leaf in along]
-        sizes = [table.shape[1] for table in flat]
-        moved = [jnp.zeros_like(table) for table in flat]
-        if self.first.shape[1] > 0:
-            moved = _split(joined_rows(flat) @ self.first @ self.first.T, sizes)
-        if any(self.wide):
-            which = [i for i, is_wide in enumerate(self.wide) if is_wide]
-            beyond = joined_rows([flat[i] for i in which]) @ self.square
-            for i, part in zip(which, _split(beyond, [sizes[i] for i in which]), strict=True):
-                moved[i] = moved[i] + part if self.first.shape[1] > 0 else part
+        some, wide = self.parts(along)
+        moved = [some @ rows.T for rows in self.first]
+        at = 0
+        beyond = wide @ self.square
+        for i, is_wide in enumerate(self.wide):
+            if is_wide:
+                size = moved[i].shape[1]
+                moved[i] = moved[i] + beyond[:, at : at + size]
+                at += size
         return tuple(m.reshape(leaf.shape) for m, leaf in zip(moved, along, strict=True))
+
+    def parts(self, along: Seen) -> tuple[Float[Array, "filter few"], Float[Array, "filter wide"]]:
+        """A move's first few coordinates, and its coefficients of the wide vectors."""
+        flat = [flat_of(leaf) for leaf in along]
+        first = [table @ rows for table, rows in zip(flat, self.first, strict=True)]
+        wide = [table for table, is_wide in zip(flat, self.wide, strict=True) if is_wide]
+        none = jnp.zeros((flat[0].shape[0], 0), flat[0].dtype)
+        return sum(first[1:], first[0]), jnp.concatenate(wide or [none], axis=1)
 
 
 def first_and_rest(
-    leaves: list[Float[Array, "n *patch width"]],
-) -> tuple[Float[Array, "row few"], int, Float[Array, "wide rest"]]:
-    """The first few coordinates of all vectors, how many, and the others of the wide ones."""
+    leaves: Leaves,
+) -> tuple[tuple[Float[Array, "row few"], ...], Float[Array, "wide rest"]]:
+    """The first few coordinates of all vectors, and the others of the wide ones."""
     few = cheapest([leaf.shape for leaf in leaves])
     most = max(leaf.shape[-1] for leaf in leaves)
     tables = [padded(rows_of(leaf), most) for leaf in leaves]
     rest = [t[:, few:] for t, leaf in zip(tables, leaves, strict=True) if leaf.shape[-1] > few]
     beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
-    return jnp.concatenate(tables)[:, :few], few, beyond
+    return tuple(table[:, :few] for table in tables), beyond
 
 
-def joined_rows(tables: list[Float[Array, "filter row"]]) -> Float[Array, "filter row"]:
-    return tables[0] if len(tables) == 1 else jnp.concatenate(tables, axis=1)
-
-
-def _split(table: Float[Array, "filter row"], sizes: list[int]) -> list[Array]:
-    return jnp.split(table, np.cumsum(sizes)[:-1], axis=1)
-
-
-def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "n patch patch"]:
+def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "patch patch n"]:
     """The inner products of each example's own patches."""
     arrays = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
 
     def product(left: Array, right: Array) -> Array:
         width = min(left.shape[-1], right.shape[-1])
-        return jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
+        return jnp.einsum("npd,nqd->pqn", left[..., :width], right[..., :width])
 
-    blocks = [jnp.concatenate([product(a, b) for b in arrays], axis=2) for a in arrays]
-    return jnp.concatenate(blocks, axis=1)
+    blocks = [jnp.concatenate([product(a, b) for b in arrays], axis=1) for a in arrays]
+    return jnp.concatenate(blocks, axis=0)
 
 
 def cheapest(shapes: list[tuple[int, ...]]) -> int:
@@ -93,10 +102,12 @@ def cheapest(shapes: list[tuple[int, ...]]) -> int:
 
 
 def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
-    """The multiplications of a product with a Gram matrix, for one filter."""
+    """The multiplications of a product with a Gram matrix, for one filter; several arrays of wide
+    vectors are also copied into one."""
     rows = [(math.prod(shape[:-1]), shape[-1]) for shape in shapes]
-    wide = sum(n for n, width in rows if width > few)
-    return 2 * few * sum(n for n, _ in rows) + wide**2
+    wide = [n for n, width in rows if width > few]
+    copied = sum(wide) if len(wide) > 1 else 0
+    return 2 * few * sum(n for n, _ in rows) + sum(wide) ** 2 + copied
 
 
 class Tested(eqx.Module):
@@ -109,8 +120,9 @@ class Tested(eqx.Module):
     across: tuple[Float[Array, "wide row"], ...]
 
     @staticmethod
-    def of(x: list[Array], test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
-        few, beyond = first_and_rest(x)[1:]
+    def of(x: Leaves, test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
+        first, beyond = first_and_rest(x)
+        few = first[0].shape[1]
         leaves = jax.tree.leaves(test.x, is_leaf=lambda node: isinstance(node, Columns))
         if not all(isinstance(leaf, Columns) for leaf in leaves) or not leaves:
             return None
@@ -123,11 +135,7 @@ class Tested(eqx.Module):
 
     def seen(self, gram: Gram, moved: Seen) -> Seen:
         """What the test patches see after a displacement with given coefficients."""
-        flat = [flat_of(leaf) for leaf in moved]
-        first = joined_rows(flat) @ gram.first
-        wide = joined_rows(
-            [f for f, is_wide in zip(flat, gram.wide, strict=True) if is_wide] or flat
-        )
+        first, wide = gram.parts(moved)
         found = []
         for start, direct, across in zip(self.start, self.first, self.across, strict=True):
             some = first[:, : len(direct)]

@@ -16,11 +16,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
 from learnscope.data import Problem, Samples
-from learnscope.nets import AbstractNet, Params, filters_of
+from learnscope.nets import AbstractNet, Params, filters_of, inner
+from learnscope.rules.gram import Seen, own_gram
 from learnscope.rules.losses import loss_of
 
 # A tree like the parameters. In a span state, coefficients of the training vectors stand in place
-# of the filters: one array like the pre-activations for every array of patches.
+# of the filters: one array (filter, ...) for every array of generators of the span.
 Move = PyTree[Float[Array, "..."]]
 
 
@@ -65,6 +66,14 @@ class AbstractState(eqx.Module):
     @abstractmethod
     def curvature(self, samples: Samples, move: Move) -> Move:
         """The derivative of the gradient along a move: the Hessian times it."""
+
+    @abstractmethod
+    def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
+        """What some examples see of the filters of a `point`, patch by patch."""
+
+    @abstractmethod
+    def own_gram(self, samples: Samples) -> Float[Array, "patch patch n"]:
+        """The inner products of each example's own patches."""
 
     @abstractmethod
     def moved(self, move: Move, by: Any = None) -> Self:
@@ -161,6 +170,12 @@ class WeightState(AbstractState):
 
     def curvature(self, samples: Samples, move: Move) -> Move:
         return jax.jvp(self._slope(samples), (self.params,), (move,))[1]
+
+    def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
+        return inner(filters, samples.x)
+
+    def own_gram(self, samples: Samples) -> Float[Array, "patch patch n"]:
+        return own_gram(samples.x)
 
     def moved(self, move: Move, by: Any = None) -> Self:
         by_move = (lambda p, m: p + m) if by is None else (lambda p, m: p + by * m)
