@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
@@ -68,7 +69,7 @@ class PatchCNN(AbstractInnerProductNet):
     @property
     def signs(self) -> Float[Array, " filter"]:
         """+1 and -1: the sign j of each filter, for two classes."""
-        return jnp.repeat(jnp.array([1.0, -1.0]), self.width)
+        return jnp.asarray(np.repeat([1.0, -1.0], self.width), float)
 
     def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         frame = problem.frame

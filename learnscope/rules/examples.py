@@ -46,9 +46,8 @@ def _slopes(
         return jax.tree.map(lambda leaf: leaf / batch.size, plus(slopes, weight, bends))
 
     if not jax.tree.leaves(rest):  # an example's loss depends on its own pre-activations alone
-        slope = jax.grad(lambda z: total(z, rest, batch.y))
-        each = slope(seen)
-        return mean(each, jax.jvp(slope, (seen,), (_moved_by(own, each),))[1]), rest
+        each, bend = jax.linearize(jax.grad(lambda z: total(z, rest, batch.y)), seen)
+        return mean(each, bend(_moved_by(own, each))), rest
 
     def one(z, y):
         return jax.tree.map(lambda leaf: leaf[:, None], z), y[None]

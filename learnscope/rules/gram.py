@@ -113,35 +113,45 @@ def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
 class Tested(eqx.Module):
     """What the test patches see at the `start`, and their inner products with the training vectors
     (`across`), in the parts of a Gram matrix. With fewer vectors than coordinates, outputs on many
-    test examples are cheaper from these than from weights."""
+    test examples are cheaper from these than from weights. Multiples of the first axis have no
+    start: what they see follows from what the axis sees."""
 
-    start: Seen
-    first: tuple[Float[Array, "few row"], ...]
-    across: tuple[Float[Array, "wide row"], ...]
+    start: tuple[Float[Array, "filter n *patch"] | None, ...]
+    first: tuple[Float[Array, "few n *patch"], ...]
+    across: tuple[Float[Array, "wide n *patch"] | None, ...]
 
     @staticmethod
     def of(x: Leaves, test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
         first, beyond = first_and_rest(x)
-        few = first[0].shape[1]
+        few, axis = first[0].shape[1], x[0].shape == (1, 1)
         leaves = jax.tree.leaves(test.x, is_leaf=lambda node: isinstance(node, Columns))
         if not all(isinstance(leaf, Columns) for leaf in leaves) or not leaves:
             return None
-        tables = [leaf.values.reshape(leaf.values.shape[0], -1) for leaf in leaves]
+        tables = [leaf.values for leaf in leaves]
         if few + len(beyond) >= max(len(table) for table in tables):
             return None
-        rest = [table[few:] for table in tables]
-        across = [beyond[:, : len(table)] @ table[: beyond.shape[1]] for table in rest]
-        return Tested(inner(filters, test.x), tuple(t[:few] for t in tables), tuple(across))
+        seen = inner(filters, test.x)
+        lines = [axis and len(table) == 1 for table in tables]
+        rest = [None if len(table) <= few else table[few:] for table in tables]
+        common = lambda t: jnp.tensordot(beyond[:, : len(t)], t[: beyond.shape[1]], 1)  # noqa: E731
+        return Tested(
+            tuple(None if line else z for line, z in zip(lines, seen, strict=True)),
+            tuple(table[:few] for table in tables),
+            tuple(None if table is None else common(table) for table in rest),
+        )
 
-    def seen(self, gram: Gram, moved: Seen) -> Seen:
-        """What the test patches see after a displacement with given coefficients."""
-        first, wide = gram.parts(moved)
+    def seen(self, gram: Gram, moved: Seen, now: Seen) -> Seen:
+        """What the test patches see after a displacement with given coefficients, if the training
+        vectors see `now`."""
+        some, wide = gram.parts(moved)
         found = []
-        for start, direct, across in zip(self.start, self.first, self.across, strict=True):
-            some = first[:, : len(direct)]
-            change = some * direct if len(direct) == 1 else some @ direct
-            change = change + wide @ across if across.size else change
-            found.append(start + change.reshape(start.shape))
+        for start, first, across in zip(self.start, self.first, self.across, strict=True):
+            if start is None:
+                found.append(now[0].reshape(-1, *(1,) * (first.ndim - 1)) * first)
+                continue
+            change = jnp.tensordot(some[:, : len(first)], first, 1)
+            change = change if across is None else change + jnp.tensordot(wide, across, 1)
+            found.append(start + change)
         return tuple(found)
 
 

@@ -180,7 +180,7 @@ class SpanState(AbstractState):
     def outputs(self, samples: Samples) -> Float[Array, "n ..."]:
         tested = self.vectors.test
         if samples.role == "test" and samples.rows is None and tested is not None:
-            seen = tested.seen(self.vectors.gram, self.coefficients)
+            seen = tested.seen(self.vectors.gram, self.coefficients, self.seen)
             return self.net.read(self.rest, seen)
         if samples.role not in {role for role, *_ in self.vectors.sets}:
             return self(samples.x)
