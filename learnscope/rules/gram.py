@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from learnscope.data import Samples
@@ -40,48 +41,52 @@ class Gram(eqx.Module):
     for the other coordinates of the wide ones there is a square matrix.
     """
 
-    first: tuple[Float[Array, "row few"], ...]
+    first: Float[Array, "row few"]
     square: Float[Array, "wide wide"]
     wide: tuple[bool, ...] = eqx.field(static=True)
 
     @staticmethod
     def of(leaves: Leaves) -> "Gram":
         first, beyond = first_and_rest(leaves)
-        few = first[0].shape[1]
+        few = first.shape[1]
         return Gram(first, beyond @ beyond.T, tuple(leaf.shape[-1] > few for leaf in leaves))
 
     def __call__(self, along: Seen) -> Seen:
         """What a move with these coefficients changes of what the vectors see."""
         some, wide = self.parts(along)
-        moved = [some @ rows.T for rows in self.first]
-        at = 0
-        beyond = wide @ self.square
-        for i, is_wide in enumerate(self.wide):
+        beyond, moved, at = wide @ self.square, [], 0
+        for rows, leaf, is_wide in zip(self._rows(along), along, self.wide, strict=True):
+            change = some @ rows.T
             if is_wide:
-                size = moved[i].shape[1]
-                moved[i] = moved[i] + beyond[:, at : at + size]
-                at += size
-        return tuple(m.reshape(leaf.shape) for m, leaf in zip(moved, along, strict=True))
+                change = change + beyond[:, at : at + len(rows)]
+                at += len(rows)
+            moved.append(change.reshape(leaf.shape))
+        return tuple(moved)
 
     def parts(self, along: Seen) -> tuple[Float[Array, "filter few"], Float[Array, "filter wide"]]:
         """A move's first few coordinates, and its coefficients of the wide vectors."""
         flat = [flat_of(leaf) for leaf in along]
-        first = [table @ rows for table, rows in zip(flat, self.first, strict=True)]
+        first = [table @ rows for table, rows in zip(flat, self._rows(along), strict=True)]
         wide = [table for table, is_wide in zip(flat, self.wide, strict=True) if is_wide]
         none = jnp.zeros((flat[0].shape[0], 0), flat[0].dtype)
         return sum(first[1:], first[0]), jnp.concatenate(wide or [none], axis=1)
 
+    def _rows(self, along: Seen) -> list[Float[Array, "row few"]]:
+        """The first few coordinates of each array of vectors."""
+        sizes = [math.prod(leaf.shape[1:]) for leaf in along]
+        return jnp.split(self.first, np.cumsum(sizes)[:-1])
+
 
 def first_and_rest(
     leaves: Leaves,
-) -> tuple[tuple[Float[Array, "row few"], ...], Float[Array, "wide rest"]]:
+) -> tuple[Float[Array, "row few"], Float[Array, "wide rest"]]:
     """The first few coordinates of all vectors, and the others of the wide ones."""
     few = cheapest([leaf.shape for leaf in leaves])
     most = max(leaf.shape[-1] for leaf in leaves)
     tables = [padded(rows_of(leaf), most) for leaf in leaves]
     rest = [t[:, few:] for t, leaf in zip(tables, leaves, strict=True) if leaf.shape[-1] > few]
     beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
-    return tuple(table[:, :few] for table in tables), beyond
+    return jnp.concatenate(tables)[:, :few], beyond
 
 
 def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "patch patch n"]:
@@ -123,7 +128,7 @@ class Tested(eqx.Module):
     @staticmethod
     def of(x: Leaves, test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
         first, beyond = first_and_rest(x)
-        few, axis = first[0].shape[1], x[0].shape == (1, 1)
+        few, axis = first.shape[1], x[0].shape == (1, 1)
         leaves = jax.tree.leaves(test.x, is_leaf=lambda node: isinstance(node, Columns))
         if not all(isinstance(leaf, Columns) for leaf in leaves) or not leaves:
             return None

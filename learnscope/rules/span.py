@@ -269,6 +269,19 @@ class SpanState(AbstractState):
             return self.weights.rounding(samples, name)
         return jnp.zeros((), self.seen[0].dtype)
 
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        wide = [times is None for times in self.vectors.times]
+        number = dict(problem.train.aliases).get(name)
+        # A patch of one coordinate is a multiple of the only direction there is.
+        lone = list(problem.directions) == [direction] and problem.directions[direction].ndim == 1
+        held = wide == [i == number for i in range(len(wide))] and len(wide) > 1
+        if not (lone and held) or self.coefficients[-1].shape[1:] != problem.train.y.shape:
+            return self.weights.shares(problem, direction, name)
+        axis, along = self.coefficients
+        return axis[:, 0] / problem.directions[direction][0], along
+
     def within(self, problem: Problem) -> Self:
         return dataclasses.replace(self, span=Span.of(problem, self.start))
 

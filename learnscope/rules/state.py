@@ -124,6 +124,13 @@ class AbstractState(eqx.Module):
     def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
         """The rounding error of `hidden` for a unit vector: 0 where these products are stepped."""
 
+    @abstractmethod
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        """The coefficients of the filters' displacement: of a direction of the problem, and of the
+        training examples' hidden vectors of that name."""
+
     def after(self, memory: Any) -> Self:
         """The state after a step, with the rule's memory then."""
         return dataclasses.replace(self, memory=memory, step=self.step + 1)
@@ -216,6 +223,16 @@ class WeightState(AbstractState):
     def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
         filters = filters_of(self.params)
         return jnp.finfo(filters.dtype).eps * jnp.linalg.norm(filters, axis=1).max()
+
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        rows = [problem.directions[direction][None], problem.train.vectors[name]]
+        rows = jnp.concatenate(rows)
+        norms = jnp.linalg.norm(rows, axis=1)
+        units = rows / norms[:, None]
+        found = jnp.linalg.solve(units @ units.T, units @ filters_of(self.displacement).T).T
+        return found[:, 0] / norms[0], found[:, 1:] / norms[None, 1:]
 
     def advance(self, params: Params, memory: Any) -> "WeightState":
         """The state after a step of a rule that sets parameters itself."""

@@ -148,7 +148,7 @@ def _local(
         z, y, gram = one
         patches, samples = gram.shape[:2]
         square = gram.reshape(patches * samples, -1)
-        none = (jnp.zeros((samples, 0), square.dtype),) * patches
+        none = jnp.zeros((patches * samples, 0), square.dtype)
         square = Gram(none, square, (True,) * patches)
         own = jnp.einsum("pnqn->pqn", gram)
         span = Span(square, None, own, None, (None,) * patches, {}, sets)
