@@ -101,9 +101,8 @@ def advance(
         state = rule.step(state, now, jax.random.fold_in(key, t))
         if batches.fresh:
             state = rule.refreshed(state, now)
-        # Infinity and NaN times 0 are NaN, and so is their sum: cheaper than `isfinite`.
         leaves = jax.tree.leaves(state.point)
-        finite = jnp.all(jnp.stack([(leaf * 0).sum() == 0 for leaf in leaves]))
+        finite = jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in leaves]))
         lost = ~finite & (carry.diverged_at < 0)
         diverged_at = jnp.where(lost, t + 1, carry.diverged_at)
         return Carry(state.bare, diverged_at.astype(carry.diverged_at.dtype))

@@ -4,6 +4,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
@@ -11,8 +12,6 @@ from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
-
-_MANY = 256  # examples
 
 
 class PatchCNN(AbstractInnerProductNet):
@@ -73,7 +72,7 @@ class PatchCNN(AbstractInnerProductNet):
     @property
     def signs(self) -> Float[Array, " filter"]:
         """+1 and -1: the sign j of each filter, for two classes."""
-        return jnp.repeat(jnp.array([1.0, -1.0]), self.width)
+        return jnp.asarray(np.repeat([1.0, -1.0], self.width), float)
 
     def init(self, key: Key[Array, ""], problem: Problem) -> Weights:
         frame = problem.frame
@@ -93,9 +92,7 @@ class PatchCNN(AbstractInnerProductNet):
         patches = sum(math.prod(z.shape[2:]) for z in seen)
         scale = self.second_layer_scale / (patches if self.second_layer == "patches" else 1)
         if self.classes == 2:
-            # Of many examples a sum is faster: it is computed together with the activations.
-            many = total.shape[1] > _MANY
-            signed = (self.signs[:, None] * total).sum(0) if many else self.signs @ total
-            return scale * signed
+            # A sum is faster than a product: it is computed together with the activations.
+            return scale * (self.signs[:, None] * total).sum(0)
         by_class = total.reshape(self.classes, self.width, -1)
         return scale * by_class.sum(1).T

@@ -5,12 +5,10 @@ from typing import ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from learnscope import nets
 from learnscope.data import Problem
 from learnscope.probes.probe import (
     AbstractProbe,
     Output,
-    filters_of,
     floor_of,
     hidden,
     hidden_of,
@@ -52,7 +50,8 @@ class Decomposition(AbstractProbe):
 
     where $\rho$ is $\bar\rho$ if the filter's sign j is the example's label, and $\underline\rho$
     otherwise (each is 0 where the other holds). They are unique if $\mu$ and the $\xi_i$ are
-    linearly independent, and computed by least squares: exact if the filters moved in their span.
+    linearly independent. A state in the span of the training vectors holds them; from weights they
+    are computed by least squares: exact if the filters moved in that span.
     """
 
     papers: ClassVar = ("meng2023pegr",)
@@ -66,16 +65,11 @@ class Decomposition(AbstractProbe):
         signal = hidden(self, problem.directions, "signal")
         noise = hidden(self, problem.train.vectors, "noise")
         sign = two_class_net(self, state).signs
-        rows = jnp.concatenate([signal[None], noise])
-        squares = jnp.sum(rows**2, axis=1)
-        moved = filters_of(self, state) - nets.filters_of(state.start)
-        gram = rows @ rows.T / jnp.sqrt(squares[:, None] * squares[None])
-        shares = jnp.linalg.solve(gram, (rows / jnp.sqrt(squares)[:, None]) @ moved.T).T
-        coefficients = shares * jnp.sqrt(squares)[None]
+        along, rho = state.shares(problem, "signal", "noise")
+        rho = rho * jnp.sum(noise**2, axis=1)[None]
         own = sign[:, None] == problem.train.y[None]
-        rho = coefficients[:, 1:]
         return {
-            "gamma": sign * coefficients[:, 0],
+            "gamma": sign * along * jnp.sum(signal**2),
             "rho_bar": jnp.where(own, rho, 0.0),
             "rho_underbar": jnp.where(own, 0.0, rho),
         }

@@ -7,10 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import Samples
-from learnscope.nets import AbstractInnerProductNet, Params, filters_of, inner, replaced
-from learnscope.rules.gram import Seen, by_patch, from_patches, own_gram
+from learnscope.nets import AbstractInnerProductNet, Params, filters_of, replaced
+from learnscope.rules.gram import Seen, by_patch, from_patches
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.span import SpanState
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 
 _GRADIENT_BYTES = 2**27  # most memory for per-example gradients
@@ -19,22 +18,18 @@ _GRADIENT_BYTES = 2**27  # most memory for per-example gradients
 def penalised(state: AbstractState, batch: Samples, weight: Any) -> Move:
     r"""$\frac1n \sum_i (g_i + \lambda H_i g_i)$, with the gradient $g_i$ and the Hessian $H_i$ of
     example i alone: the gradient of $L + \frac{\lambda}{2n} \sum_i \|g_i\|^2$."""
-    if isinstance(state, SpanState):
-        seen, own = state.seen_of(batch), state.vectors.own[state.vectors.within(batch)]
-        slopes, rest = _slopes(state.net, state.rest, seen, own, batch, state.loss, weight)
-        return replaced(rest, filters=state.placed(slopes, batch))
-    assert isinstance(state, WeightState)
     if not isinstance(state.net, AbstractInnerProductNet):
+        assert isinstance(state, WeightState)
         return _in_chunks(state, batch, weight)
-    rest = replaced(state.params, filters=None)
-    seen, pull = jax.vjp(lambda filters: inner(filters, batch.x), filters_of(state.params))
-    own = own_gram(batch.x)
+    see = lambda filters: state.preactivations(filters, batch)  # noqa: E731
+    seen, pull = jax.vjp(see, filters_of(state.point))
+    rest, own = replaced(state.point, filters=None), state.own_gram(batch)
     slopes, rest = _slopes(state.net, rest, seen, own, batch, state.loss, weight)
     return replaced(rest, filters=pull(slopes)[0])
 
 
 def _slopes(
-    net: AbstractInnerProductNet, rest: Params, seen: Seen, own: Float[Array, "n patch patch"],
+    net: AbstractInnerProductNet, rest: Params, seen: Seen, own: Float[Array, "patch patch n"],
     batch: Samples, loss: str, weight: Any,
 ) -> tuple[Seen, Params]:  # fmt: skip
     r"""The penalised gradient by the pre-activations and by the other parameters.
@@ -51,9 +46,8 @@ def _slopes(
         return jax.tree.map(lambda leaf: leaf / batch.size, plus(slopes, weight, bends))
 
     if not jax.tree.leaves(rest):  # an example's loss depends on its own pre-activations alone
-        slope = jax.grad(lambda z: total(z, rest, batch.y))
-        each = slope(seen)
-        return mean(each, jax.jvp(slope, (seen,), (_moved_by(own, each),))[1]), rest
+        each, bend = jax.linearize(jax.grad(lambda z: total(z, rest, batch.y)), seen)
+        return mean(each, bend(_moved_by(own, each))), rest
 
     def one(z, y):
         return jax.tree.map(lambda leaf: leaf[:, None], z), y[None]
@@ -74,12 +68,12 @@ def _slopes(
     return mean(each, bend), mean(*summed)
 
 
-def _moved_by(own: Float[Array, "n patch patch"], slopes: Seen) -> Seen:
+def _moved_by(own: Float[Array, "patch patch n"], slopes: Seen) -> Seen:
     """K_i delta_i for every example. There are few patches: a sum of products is faster than many
     tiny matrix products."""
     patches = by_patch(slopes)
     moved = [
-        sum((own[:, p, q][None] * patches[q] for q in range(len(patches))), jnp.zeros(()))
+        sum((own[p, q][None] * patches[q] for q in range(len(patches))), jnp.zeros(()))
         for p in range(len(patches))
     ]
     return from_patches(moved, slopes)

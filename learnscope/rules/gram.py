@@ -1,6 +1,7 @@
 """Inner products of vectors that are patches: Gram matrices, and what test patches see."""
 
 import math
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -14,6 +15,7 @@ from learnscope.space import Columns, padded
 
 # One array per array of patches, each (filter, example, *patch): pre-activations or coefficients.
 Seen = tuple[Float[Array, "filter n *patch"], ...]
+Leaves = Sequence[Float[Array, "n *patch width"]]
 
 
 def rows_of(leaf: Float[Array, "n *patch width"]) -> Float[Array, "row width"]:
@@ -22,6 +24,14 @@ def rows_of(leaf: Float[Array, "n *patch width"]) -> Float[Array, "row width"]:
 
 def flat_of(leaf: Float[Array, "filter n *patch"]) -> Float[Array, "filter row"]:
     return leaf.reshape(leaf.shape[0], -1)
+
+
+def generators(leaves: Leaves) -> Leaves:
+    """Vectors that span all patches: the first axis for patches that are multiples of it (a signal
+    patch, cut to one coordinate), and all other patches themselves."""
+    wide = tuple(leaf for leaf in leaves if leaf.shape[-1] > 1)
+    axis = jnp.ones((1, 1), leaves[0].dtype)
+    return wide if len(wide) == len(leaves) else (axis, *wide)
 
 
 class Gram(eqx.Module):
@@ -36,55 +46,59 @@ class Gram(eqx.Module):
     wide: tuple[bool, ...] = eqx.field(static=True)
 
     @staticmethod
-    def of(leaves: list[Float[Array, "n *patch width"]]) -> "Gram":
-        first, few, beyond = first_and_rest(leaves)
+    def of(leaves: Leaves) -> "Gram":
+        first, beyond = first_and_rest(leaves)
+        few = first.shape[1]
         return Gram(first, beyond @ beyond.T, tuple(leaf.shape[-1] > few for leaf in leaves))
 
     def __call__(self, along: Seen) -> Seen:
         """What a move with these coefficients changes of what the vectors see."""
+        some, wide = self.parts(along)
+        beyond, moved, at = wide @ self.square, [], 0
+        for rows, leaf, is_wide in zip(self._rows(along), along, self.wide, strict=True):
+            change = some @ rows.T
+            if is_wide:
+                change = change + beyond[:, at : at + len(rows)]
+                at += len(rows)
+            moved.append(change.reshape(leaf.shape))
+        return tuple(moved)
+
+    def parts(self, along: Seen) -> tuple[Float[Array, "filter few"], Float[Array, "filter wide"]]:
+        """A move's first few coordinates, and its coefficients of the wide vectors."""
         flat = [flat_of(leaf) for leaf in along]
-        sizes = [table.shape[1] for table in flat]
-        moved = [jnp.zeros_like(table) for table in flat]
-        if self.first.shape[1] > 0:
-            moved = _split(joined_rows(flat) @ self.first @ self.first.T, sizes)
-        if any(self.wide):
-            which = [i for i, is_wide in enumerate(self.wide) if is_wide]
-            beyond = joined_rows([flat[i] for i in which]) @ self.square
-            for i, part in zip(which, _split(beyond, [sizes[i] for i in which]), strict=True):
-                moved[i] = moved[i] + part if self.first.shape[1] > 0 else part
-        return tuple(m.reshape(leaf.shape) for m, leaf in zip(moved, along, strict=True))
+        first = [table @ rows for table, rows in zip(flat, self._rows(along), strict=True)]
+        wide = [table for table, is_wide in zip(flat, self.wide, strict=True) if is_wide]
+        none = jnp.zeros((flat[0].shape[0], 0), flat[0].dtype)
+        return sum(first[1:], first[0]), jnp.concatenate(wide or [none], axis=1)
+
+    def _rows(self, along: Seen) -> list[Float[Array, "row few"]]:
+        """The first few coordinates of each array of vectors."""
+        sizes = [math.prod(leaf.shape[1:]) for leaf in along]
+        return jnp.split(self.first, np.cumsum(sizes)[:-1])
 
 
 def first_and_rest(
-    leaves: list[Float[Array, "n *patch width"]],
-) -> tuple[Float[Array, "row few"], int, Float[Array, "wide rest"]]:
-    """The first few coordinates of all vectors, how many, and the others of the wide ones."""
+    leaves: Leaves,
+) -> tuple[Float[Array, "row few"], Float[Array, "wide rest"]]:
+    """The first few coordinates of all vectors, and the others of the wide ones."""
     few = cheapest([leaf.shape for leaf in leaves])
     most = max(leaf.shape[-1] for leaf in leaves)
     tables = [padded(rows_of(leaf), most) for leaf in leaves]
     rest = [t[:, few:] for t, leaf in zip(tables, leaves, strict=True) if leaf.shape[-1] > few]
     beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
-    return jnp.concatenate(tables)[:, :few], few, beyond
+    return jnp.concatenate(tables)[:, :few], beyond
 
 
-def joined_rows(tables: list[Float[Array, "filter row"]]) -> Float[Array, "filter row"]:
-    return tables[0] if len(tables) == 1 else jnp.concatenate(tables, axis=1)
-
-
-def _split(table: Float[Array, "filter row"], sizes: list[int]) -> list[Array]:
-    return jnp.split(table, np.cumsum(sizes)[:-1], axis=1)
-
-
-def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "n patch patch"]:
+def own_gram(x: PyTree[Float[Array, "n *patch width"]]) -> Float[Array, "patch patch n"]:
     """The inner products of each example's own patches."""
     arrays = [leaf.reshape(leaf.shape[0], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
 
     def product(left: Array, right: Array) -> Array:
         width = min(left.shape[-1], right.shape[-1])
-        return jnp.einsum("npd,nqd->npq", left[..., :width], right[..., :width])
+        return jnp.einsum("npd,nqd->pqn", left[..., :width], right[..., :width])
 
-    blocks = [jnp.concatenate([product(a, b) for b in arrays], axis=2) for a in arrays]
-    return jnp.concatenate(blocks, axis=1)
+    blocks = [jnp.concatenate([product(a, b) for b in arrays], axis=1) for a in arrays]
+    return jnp.concatenate(blocks, axis=0)
 
 
 def cheapest(shapes: list[tuple[int, ...]]) -> int:
@@ -93,47 +107,56 @@ def cheapest(shapes: list[tuple[int, ...]]) -> int:
 
 
 def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
-    """The multiplications of a product with a Gram matrix, for one filter."""
+    """The multiplications of a product with a Gram matrix, for one filter; several arrays of wide
+    vectors are also copied into one."""
     rows = [(math.prod(shape[:-1]), shape[-1]) for shape in shapes]
-    wide = sum(n for n, width in rows if width > few)
-    return 2 * few * sum(n for n, _ in rows) + wide**2
+    wide = [n for n, width in rows if width > few]
+    copied = sum(wide) if len(wide) > 1 else 0
+    return 2 * few * sum(n for n, _ in rows) + sum(wide) ** 2 + copied
 
 
 class Tested(eqx.Module):
     """What the test patches see at the `start`, and their inner products with the training vectors
     (`across`), in the parts of a Gram matrix. With fewer vectors than coordinates, outputs on many
-    test examples are cheaper from these than from weights."""
+    test examples are cheaper from these than from weights. Multiples of the first axis have no
+    start: what they see follows from what the axis sees."""
 
-    start: Seen
-    first: tuple[Float[Array, "few row"], ...]
-    across: tuple[Float[Array, "wide row"], ...]
+    start: tuple[Float[Array, "filter n *patch"] | None, ...]
+    first: tuple[Float[Array, "few n *patch"], ...]
+    across: tuple[Float[Array, "wide n *patch"] | None, ...]
 
     @staticmethod
-    def of(x: list[Array], test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
-        few, beyond = first_and_rest(x)[1:]
+    def of(x: Leaves, test: Samples, filters: Float[Array, "filter dim"]) -> "Tested | None":
+        first, beyond = first_and_rest(x)
+        few, axis = first.shape[1], x[0].shape == (1, 1)
         leaves = jax.tree.leaves(test.x, is_leaf=lambda node: isinstance(node, Columns))
         if not all(isinstance(leaf, Columns) for leaf in leaves) or not leaves:
             return None
-        tables = [leaf.values.reshape(leaf.values.shape[0], -1) for leaf in leaves]
+        tables = [leaf.values for leaf in leaves]
         if few + len(beyond) >= max(len(table) for table in tables):
             return None
-        rest = [table[few:] for table in tables]
-        across = [beyond[:, : len(table)] @ table[: beyond.shape[1]] for table in rest]
-        return Tested(inner(filters, test.x), tuple(t[:few] for t in tables), tuple(across))
-
-    def seen(self, gram: Gram, moved: Seen) -> Seen:
-        """What the test patches see after a displacement with given coefficients."""
-        flat = [flat_of(leaf) for leaf in moved]
-        first = joined_rows(flat) @ gram.first
-        wide = joined_rows(
-            [f for f, is_wide in zip(flat, gram.wide, strict=True) if is_wide] or flat
+        seen = inner(filters, test.x)
+        lines = [axis and len(table) == 1 for table in tables]
+        rest = [None if len(table) <= few else table[few:] for table in tables]
+        common = lambda t: jnp.tensordot(beyond[:, : len(t)], t[: beyond.shape[1]], 1)  # noqa: E731
+        return Tested(
+            tuple(None if line else z for line, z in zip(lines, seen, strict=True)),
+            tuple(table[:few] for table in tables),
+            tuple(None if table is None else common(table) for table in rest),
         )
+
+    def seen(self, gram: Gram, moved: Seen, now: Seen) -> Seen:
+        """What the test patches see after a displacement with given coefficients, if the training
+        vectors see `now`."""
+        some, wide = gram.parts(moved)
         found = []
-        for start, direct, across in zip(self.start, self.first, self.across, strict=True):
-            some = first[:, : len(direct)]
-            change = some * direct if len(direct) == 1 else some @ direct
-            change = change + wide @ across if across.size else change
-            found.append(start + change.reshape(start.shape))
+        for start, first, across in zip(self.start, self.first, self.across, strict=True):
+            if start is None:
+                found.append(now[0].reshape(-1, *(1,) * (first.ndim - 1)) * first)
+                continue
+            change = jnp.tensordot(some[:, : len(first)], first, 1)
+            change = change if across is None else change + jnp.tensordot(wide, across, 1)
+            found.append(start + change)
         return tuple(found)
 
 

@@ -15,10 +15,22 @@ Each = Float[Array, " n"]
 def logistic(outputs: Outputs, labels: Array) -> Each:
     """log(1 + exp(-y f)) for one output per example, cross-entropy for one per class."""
     if outputs.ndim == labels.ndim:
-        return jnp.logaddexp(0.0, -labels * outputs)
+        return _of_margin(labels * outputs)
     _need_classes(labels)
     chosen = jnp.take_along_axis(outputs, labels[..., None].astype(int), axis=-1)[..., 0]
     return jax.nn.logsumexp(outputs, axis=-1) - chosen
+
+
+@jax.custom_jvp
+def _of_margin(margin: Each) -> Each:
+    """log(1 + exp(-m))."""
+    return jnp.logaddexp(0.0, -margin)
+
+
+@_of_margin.defjvp
+def _of_margin_jvp(margins: tuple[Each], changes: tuple[Each]) -> tuple[Each, Each]:
+    # JAX's own derivative computes two exponentials more: a whole step took 1.3 times as long.
+    return _of_margin(*margins), -jax.nn.sigmoid(-margins[0]) * changes[0]
 
 
 def hinge(outputs: Outputs, labels: Array) -> Each:

@@ -9,7 +9,9 @@ of all training vectors, of a task's, and of an example's own patches.
 """
 
 import dataclasses
+import functools
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import equinox as eqx
@@ -28,15 +30,16 @@ from learnscope.rules.gram import (
     by_patch,
     cheapest,
     flat_of,
+    generators,
     gram_cost,
-    joined_rows,
     own_gram,
     rows_of,
-)  # fmt: skip
+)
 from learnscope.rules.losses import loss_of
 from learnscope.rules.state import AbstractState, Move, WeightState
 
 _SMALL = 64  # a Gram matrix of so few vectors costs nothing
+_product = functools.partial(jnp.tensordot, axes=1)
 
 
 def coefficients_of(move: Move) -> Seen:
@@ -48,17 +51,19 @@ def coefficients_of(move: Move) -> Seen:
 class Span(eqx.Module):
     """The vectors that a span state sees: what stays the same during training.
 
-    `own` are the inner products of each example's patches. `sets` are the names of sets of examples
-    with their first number and the one after the last. `directions` are the inner products of the
-    vectors (rows) with each named direction. `x` are the vectors themselves (None: the state is one
-    of adaptation, of which nobody asks for weights).
+    `x` are generators: patches, and the first axis, of which other patches are multiples (None: the
+    state is one of adaptation, of which nobody asks for weights). `times` are these multiples for
+    each array of patches (None: its patches are generators). `own` are the inner products of each
+    example's patches. `sets` are the names of sets of examples with their first number and the one
+    after the last. `directions` are the generators' inner products with each named direction.
     """
 
     gram: Gram
     test: Tested | None
-    own: Float[Array, "n patch patch"]
+    own: Float[Array, "patch patch n"]
     x: tuple[Float[Array, "n *patch width"], ...] | None
-    directions: dict[str, Float[Array, "row *count"]]
+    times: tuple[Float[Array, "n *patch"] | None, ...]
+    directions: dict[str, list[Float[Array, "row *count"]]]
     sets: tuple[tuple[str, int, int], ...] = eqx.field(static=True)
 
     @staticmethod
@@ -68,16 +73,22 @@ class Span(eqx.Module):
         for samples in sets:
             bounds.append((str(samples.role), first, first + samples.size))
             first += samples.size
-        x = _leaves(sets)
+        leaves = _leaves(sets)
+        x = tuple(generators(leaves))
+        times = tuple(leaf[..., 0] if leaf.shape[-1] == 1 else None for leaf in leaves)
 
-        def along(rows: Array) -> Array:
-            flat = rows.reshape(-1, rows.shape[-1])
-            products = [rows_of(leaf) @ flat[:, : leaf.shape[-1]].T for leaf in x]
-            return jnp.concatenate(products).reshape(-1, *rows.shape[:-1])
+        def along(rows: Array) -> list[Array]:
+            return [jnp.tensordot(rows_of(z), rows[..., : z.shape[-1]], (1, -1)) for z in x]
 
         directions = {name: along(rows) for name, rows in problem.directions.items()}
-        gram, test = Gram.of(list(x)), Tested.of(list(x), problem.test, filters_of(start))
-        return Span(gram, test, own_gram(x), x, directions, tuple(bounds))
+        test = Tested.of(x, problem.test, filters_of(start))
+        return Span(Gram.of(x), test, own_gram(leaves), x, times, directions, tuple(bounds))
+
+    def patches(self, seen: Seen, samples: Samples) -> Seen:
+        """What some examples' patches see, from what the generators see."""
+        at, wide = self.within(samples), iter(seen[len(seen) - self.times.count(None) :])
+        multiple = lambda times: seen[0].reshape(-1, *(1,) * times.ndim) * times[at][None]  # noqa: E731
+        return tuple(next(wide)[:, at] if t is None else multiple(t) for t in self.times)
 
     def within(self, samples: Samples) -> slice | Int[Array, " n"]:
         """Where some examples are among all."""
@@ -160,61 +171,52 @@ class SpanState(AbstractState):
             loss=self.loss,
         )  # fmt: skip
 
-    def seen_of(self, samples: Samples) -> Seen:
-        """The pre-activations of some examples."""
-        at = self.vectors.within(samples)
-        return tuple(leaf[:, at] for leaf in self.seen)
+    def preactivations(self, filters: Seen, samples: Samples) -> Seen:
+        return self.vectors.patches(filters, samples)
+
+    def own_gram(self, samples: Samples) -> Float[Array, "patch patch n"]:
+        return self.vectors.own[..., self.vectors.within(samples)]
 
     def outputs(self, samples: Samples) -> Float[Array, "n ..."]:
         tested = self.vectors.test
         if samples.role == "test" and samples.rows is None and tested is not None:
-            seen = tested.seen(self.vectors.gram, self.coefficients)
+            seen = tested.seen(self.vectors.gram, self.coefficients, self.seen)
             return self.net.read(self.rest, seen)
         if samples.role not in {role for role, *_ in self.vectors.sets}:
             return self(samples.x)
-        return self.net.read(self.rest, self.seen_of(samples))
+        return self.net.read(self.rest, self.preactivations(self.seen, samples))
 
     def losses(self, samples: Samples) -> Float[Array, " n"]:
         return loss_of(self.loss, self.outputs(samples), samples.y)
 
-    def _slope(self, samples: Samples) -> Any:
-        def mean_loss(rest: Params, seen: Seen) -> Array:
+    def _slope(self, samples: Samples) -> Callable[[Move], Move]:
+        def mean_loss(point: Move) -> Array:
+            seen = self.preactivations(coefficients_of(point), samples)
+            rest = replaced(point, filters=None)
             return loss_of(self.loss, self.net.read(rest, seen), samples.y).mean()
 
-        return jax.grad(mean_loss, argnums=(0, 1))
+        return jax.grad(mean_loss)
 
     def gradient(self, samples: Samples) -> Move:
-        rest, seen = self._slope(samples)(self.rest, self.seen_of(samples))
-        return replaced(rest, filters=self.placed(seen, samples))
+        return self._slope(samples)(self.point)
 
     def curvature(self, samples: Samples, move: Move) -> Move:
-        at = self.vectors.within(samples)
-        shift = tuple(leaf[:, at] for leaf in self.vectors.gram(coefficients_of(move)))
-        here, along = (self.rest, self.seen_of(samples)), (replaced(move, filters=None), shift)
-        rest, seen = jax.jvp(self._slope(samples), here, along)[1]
-        return replaced(rest, filters=self.placed(seen, samples))
-
-    def placed(self, slopes: Seen, samples: Samples) -> Seen:
-        """Derivatives by the pre-activations of some examples as coefficients of all vectors."""
-        at = self.vectors.within(samples)
-        if isinstance(at, slice) and slopes[0].shape == self.seen[0].shape:
-            return slopes
-        pairs = zip(self.seen, slopes, strict=True)
-        return tuple(jnp.zeros_like(leaf).at[:, at].add(slope) for leaf, slope in pairs)
+        along = replaced(move, filters=self.vectors.gram(coefficients_of(move)))
+        return jax.jvp(self._slope(samples), (self.point,), (along,))[1]
 
     def moved(self, move: Move, by: Any = None) -> Self:
         if by is not None:
             move = jax.tree.map(lambda leaf: by * leaf, move)
         along = coefficients_of(move)
         added = lambda a, b: jax.tree.map(jnp.add, a, b)  # noqa: E731
-        flat = joined_rows([flat_of(leaf) for leaf in along])
+        flat = [flat_of(leaf) for leaf in along]
         return dataclasses.replace(
             self,
             rest=added(self.rest, replaced(move, filters=None)),
             seen=added(self.seen, self.vectors.gram(along)),
             coefficients=added(self.coefficients, along),
             overlaps={
-                name: before + jnp.tensordot(flat, self.vectors.directions[name], 1)
+                name: sum(map(_product, flat, self.vectors.directions[name]), before)
                 for name, before in self.overlaps.items()
             },
         )
@@ -255,7 +257,7 @@ class SpanState(AbstractState):
     def hidden(self, samples: Samples, name: str) -> Float[Array, "filter n"]:
         if not self._steps(samples, name):
             return self.weights.hidden(samples, name)
-        return by_patch(self.seen_of(samples))[dict(samples.aliases)[name]]
+        return by_patch(self.preactivations(self.seen, samples))[dict(samples.aliases)[name]]
 
     def _steps(self, samples: Samples, name: str) -> bool:
         """Whether hidden vectors are among those whose products are stepped."""
@@ -266,6 +268,19 @@ class SpanState(AbstractState):
         if not self._steps(samples, name):
             return self.weights.rounding(samples, name)
         return jnp.zeros((), self.seen[0].dtype)
+
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        wide = [times is None for times in self.vectors.times]
+        number = dict(problem.train.aliases).get(name)
+        # A patch of one coordinate is a multiple of the only direction there is.
+        lone = list(problem.directions) == [direction] and problem.directions[direction].ndim == 1
+        held = wide == [i == number for i in range(len(wide))] and len(wide) > 1
+        if not (lone and held) or self.coefficients[-1].shape[1:] != problem.train.y.shape:
+            return self.weights.shares(problem, direction, name)
+        axis, along = self.coefficients
+        return axis[:, 0] / problem.directions[direction][0], along
 
     def within(self, problem: Problem) -> Self:
         return dataclasses.replace(self, span=Span.of(problem, self.start))
@@ -283,9 +298,12 @@ def spanned(state: WeightState, problem: Problem, examples: int) -> SpanState | 
     there. The choice depends on shapes alone; ambient runs are in weights, as a script's are."""
     if problem.frame.ambient or not isinstance(state.net, AbstractInnerProductNet):
         return None
-    shapes = [leaf.shape for leaf in _leaves(_sets(problem))]
+    leaves = _leaves(_sets(problem))
+    shapes = [leaf.shape for leaf in leaves]
     count, wide = sum(math.prod(s[:-1]) for s in shapes), sum(map(math.prod, shapes))
     share = examples / sum(samples.size for samples in _sets(problem))
+    reduced = [leaf.shape for leaf in generators(leaves)]
+    cost = gram_cost(reduced, cheapest(reduced))
     # In weights a step on many tasks multiplies what their examples have in common only once.
-    pays = problem.train.groups == 1 and gram_cost(shapes, cheapest(shapes)) <= 2 * share * wide
+    pays = problem.train.groups == 1 and cost <= 2 * share * wide
     return SpanState.of(state, problem) if pays or count <= _SMALL else None

@@ -16,11 +16,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
 from learnscope.data import Problem, Samples
-from learnscope.nets import AbstractNet, Params, filters_of
+from learnscope.nets import AbstractNet, Params, filters_of, inner
+from learnscope.rules.gram import Seen, own_gram
 from learnscope.rules.losses import loss_of
 
 # A tree like the parameters. In a span state, coefficients of the training vectors stand in place
-# of the filters: one array like the pre-activations for every array of patches.
+# of the filters: one array (filter, ...) for every array of generators of the span.
 Move = PyTree[Float[Array, "..."]]
 
 
@@ -65,6 +66,14 @@ class AbstractState(eqx.Module):
     @abstractmethod
     def curvature(self, samples: Samples, move: Move) -> Move:
         """The derivative of the gradient along a move: the Hessian times it."""
+
+    @abstractmethod
+    def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
+        """What some examples see of the filters of a `point`, patch by patch."""
+
+    @abstractmethod
+    def own_gram(self, samples: Samples) -> Float[Array, "patch patch n"]:
+        """The inner products of each example's own patches."""
 
     @abstractmethod
     def moved(self, move: Move, by: Any = None) -> Self:
@@ -115,6 +124,13 @@ class AbstractState(eqx.Module):
     def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
         """The rounding error of `hidden` for a unit vector: 0 where these products are stepped."""
 
+    @abstractmethod
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        """The coefficients of the filters' displacement: of a direction of the problem, and of the
+        training examples' hidden vectors of that name."""
+
     def after(self, memory: Any) -> Self:
         """The state after a step, with the rule's memory then."""
         return dataclasses.replace(self, memory=memory, step=self.step + 1)
@@ -162,6 +178,12 @@ class WeightState(AbstractState):
     def curvature(self, samples: Samples, move: Move) -> Move:
         return jax.jvp(self._slope(samples), (self.params,), (move,))[1]
 
+    def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
+        return inner(filters, samples.x)
+
+    def own_gram(self, samples: Samples) -> Float[Array, "patch patch n"]:
+        return own_gram(samples.x)
+
     def moved(self, move: Move, by: Any = None) -> Self:
         by_move = (lambda p, m: p + m) if by is None else (lambda p, m: p + by * m)
         return dataclasses.replace(self, params=jax.tree.map(by_move, self.params, move))
@@ -201,6 +223,16 @@ class WeightState(AbstractState):
     def rounding(self, samples: Samples, name: str) -> Float[Array, ""]:
         filters = filters_of(self.params)
         return jnp.finfo(filters.dtype).eps * jnp.linalg.norm(filters, axis=1).max()
+
+    def shares(
+        self, problem: Problem, direction: str, name: str
+    ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
+        rows = [problem.directions[direction][None], problem.train.vectors[name]]
+        rows = jnp.concatenate(rows)
+        norms = jnp.linalg.norm(rows, axis=1)
+        units = rows / norms[:, None]
+        found = jnp.linalg.solve(units @ units.T, units @ filters_of(self.displacement).T).T
+        return found[:, 0] / norms[0], found[:, 1:] / norms[None, 1:]
 
     def advance(self, params: Params, memory: Any) -> "WeightState":
         """The state after a step of a rule that sets parameters itself."""

@@ -47,6 +47,20 @@ def largest(difference):
     return float(np.abs(difference).max())
 
 
+@pytest.mark.parametrize("orthogonal", [True, False])
+def test_a_span_state_holds_the_decomposition(float64, orthogonal):
+    setting = small.experiment(
+        RULES["per_example"], STEPS, 1, PROBES, DATA | {"orthogonal": orthogonal}, NET
+    )
+    run = ls.lab.one_run(setting, 3, "compressed", "float64").after(STEPS)
+    span = run.state
+    assert isinstance(span, ls.rules.SpanState)
+    held, solved = (state.shares(run.problem, "signal", "noise") for state in (span, span.weights))
+    np.testing.assert_array_equal(held[1], span.coefficients[1])  # no system was solved
+    for one, other in zip(held, solved, strict=True):
+        assert largest(one - other) < 1e-9 * largest(other)
+
+
 SETTINGS = [{"coordinates": "compressed"}, {"coordinates": "ambient", "orthogonal": False}]
 
 

@@ -91,7 +91,7 @@ def tasks_of(state: AbstractState, parts: Parts) -> Tasks:
     if isinstance(state, SpanState):
         roles = {role for role, *_ in state.vectors.sets}
         if all(samples.role in roles and samples.rows is None for samples in parts.sets):
-            return _in_span(state, parts)
+            return _by_filters(state, parts)
         state = state.weights
     assert isinstance(state, WeightState)
     parts = parts.taken()
@@ -117,31 +117,18 @@ def _in_weights(state: WeightState, parts: Parts) -> Tasks:
     return Tasks((cut(parts.inner), cut(parts.outer)), make, gather, state.net.vmapped)
 
 
-def _by_filters(state: WeightState, parts: Parts) -> Tasks:
-    """The tasks of an inner-product net whose filters are known: what they see of all patches is
-    one product, and so is the mean of what the tasks want."""
-    filters, rest = filters_of(state.params), replaced(state.params, filters=None)
-    seen, back = jax.vjp(lambda rows: _seen(rows, parts.sets), filters)
+def _by_filters(state: AbstractState, parts: Parts) -> Tasks:
+    """The tasks of an inner-product net: what filters see of all patches is one product (or, in the
+    span of all tasks' patches, known), and so is the mean of what the tasks want."""
+    seen, back = jax.vjp(lambda at: _seen(state, at, parts.sets), filters_of(state.point))
 
     def gather(moves: Move) -> Move:
         along = _unfolded(coefficients_of(moves), seen, parts)
         means = jax.tree.map(lambda leaf: leaf.mean(0), replaced(moves, filters=None))
         return replaced(means, filters=back(along)[0])
 
+    rest = replaced(state.point, filters=None)
     return _local(state.net, state.loss, rest, seen, gather, parts)
-
-
-def _in_span(state: SpanState, parts: Parts) -> Tasks:
-    """The tasks of a state in the span of all tasks' patches: blocks of what these see."""
-    seen = [state.seen_of(samples) for samples in parts.sets]
-
-    def gather(moves: Move) -> Move:
-        along = _unfolded(coefficients_of(moves), seen, parts)
-        placed = [state.placed(*each) for each in zip(along, parts.sets, strict=True)]
-        means = jax.tree.map(lambda leaf: leaf.mean(0), replaced(moves, filters=None))
-        return replaced(means, filters=jax.tree.map(lambda *leaves: sum(leaves), *placed))
-
-    return _local(state.net, state.loss, state.rest, seen, gather, parts)
 
 
 def _local(
@@ -162,8 +149,9 @@ def _local(
         patches, samples = gram.shape[:2]
         square = gram.reshape(patches * samples, -1)
         none = jnp.zeros((patches * samples, 0), square.dtype)
-        own = jnp.einsum("pnqn->npq", gram)
-        span = Span(Gram(none, square, (True,) * patches), None, own, None, {}, sets)
+        square = Gram(none, square, (True,) * patches)
+        own = jnp.einsum("pnqn->pqn", gram)
+        span = Span(square, None, own, None, (None,) * patches, {}, sets)
         still = jax.tree.map(jnp.zeros_like, z)
         state = SpanState(
             net=net, start=rest, rest=rest, seen=z, coefficients=still, overlaps={}, memory=None,
@@ -191,11 +179,12 @@ def _unfolded(moves: Seen, seen: list[Seen], parts: Parts) -> list[Seen]:
     return found
 
 
-def _seen(filters: Array, sets: tuple[Samples, ...]) -> list[Seen]:
+def _seen(state: AbstractState, filters: Any, sets: tuple[Samples, ...]) -> list[Seen]:
     """The inner products of filters with all patches of all sets. Where the first patch of a task's
     examples is a multiple of one vector (the mark `carried`), only that vector is multiplied."""
-    if not all(isinstance(part.x, tuple) and "carried" in part.marks for part in sets):
-        return [inner(filters, part.x) for part in sets]
+    carried = all(isinstance(part.x, tuple) and "carried" in part.marks for part in sets)
+    if isinstance(state, SpanState) or not carried:
+        return [state.preactivations(filters, part) for part in sets]
     times = [part.marks["carried"].reshape(part.groups, -1) for part in sets]
     first = sets[0].x[0].reshape(sets[0].groups, -1, sets[0].x[0].shape[-1])[:, 0]
     (seen,) = inner(filters, first / times[0][:, :1])
