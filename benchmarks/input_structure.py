@@ -20,7 +20,7 @@ os.environ["LEARNSCOPE_CACHE"] = "off"  # compiling is reported separately
 import torch_input_structure as theirs
 
 from learnscope.lab import report_of, run
-from learnscope.lab.cluster import local
+from learnscope.lab.processes import LocalProcesses
 from learnscope.papers.input_structure.experiments import (
     FREE,
     NETWORK,
@@ -52,9 +52,9 @@ def table_1() -> None:
     with tempfile.TemporaryDirectory() as empty:
         os.environ["LEARNSCOPE_CACHE"] = empty  # workers take it over
         sweep = table({"": parity()}, 5, (NETWORK,), left_out=(RESCALED,))
-        with local(2) as client:
+        with LocalProcesses(2) as pool:
             before = time.perf_counter()
-            data = sweep.run(cluster=client, progress=False)
+            data = sweep.run(cluster=pool, progress=False)
             report = report_of(data)
             spent = time.perf_counter() - before
     assert data.learner.size == 6 and NETWORK + FREE in data.learner

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 
 import learnscope as ls
 from learnscope.lab import report_of
-from learnscope.lab.cluster import local
+from learnscope.lab.processes import LocalProcesses
 from learnscope.papers.meta_split.experiments import sweeps
 from learnscope.space import Frame
 
@@ -74,9 +74,9 @@ def separation() -> None:
     """Wall time of the separation table."""
     with tempfile.TemporaryDirectory() as empty:
         os.environ["LEARNSCOPE_CACHE"] = empty  # workers take it over
-        with local(2) as client:
+        with LocalProcesses(2) as pool:
             before = time.perf_counter()
-            data = sweeps("laptop")["separation"].run(cluster=client, progress=False)
+            data = sweeps("laptop")["separation"].run(cluster=pool, progress=False)
             spent = time.perf_counter() - before
     print(f"separation: {report_of(data)}; {spent:.0f} s on two workers (at most 240 wanted)")
 

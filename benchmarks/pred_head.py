@@ -21,7 +21,7 @@ import torch_pred_head as theirs
 
 from learnscope.data import StrongWeak
 from learnscope.lab import Experiment, Record, report_of, run
-from learnscope.lab.cluster import local
+from learnscope.lab.processes import LocalProcesses
 from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head.experiments import flow, horizon, sweeps
 from learnscope.papers.pred_head.parts.strong_weak import FeatureStrengths
@@ -57,9 +57,9 @@ def diagram() -> None:
     """Wall time of the phase diagram."""
     with tempfile.TemporaryDirectory() as empty:
         os.environ["LEARNSCOPE_CACHE"] = empty  # workers take it over
-        with local(2) as client:
+        with LocalProcesses(2) as pool:
             before = time.perf_counter()
-            report = report_of(sweeps("laptop")["diagram"].run(cluster=client, progress=False))
+            report = report_of(sweeps("laptop")["diagram"].run(cluster=pool, progress=False))
             spent = time.perf_counter() - before
     print(f"20 x 20 x 50 flows: {report}; {spent:.0f} s on two workers (at most 180 wanted)")
 

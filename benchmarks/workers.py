@@ -1,13 +1,13 @@
 """How much faster are two workers than one process, and do they change a digit?
 
 Four calls with `cluster=2` and without, in turns; starting the workers is part of what is timed. A
-compute-bound sweep and a compute-bound boundary must be at least 1.7 times as fast; 2,400 small
-trainings and a small boundary at most 1.1 times slower. Programs are compiled before, by a call
+compute-bound sweep and a compute-bound boundary (a minute each in one process) must be at least 1.7
+times as fast; 2,400 small trainings and a small boundary at most 1.1 times slower. Programs are compiled before, by a call
 with fewer runs in the same blocks.
 
     python benchmarks/workers.py [--repeats 1] [--scale 1.0] [--only WORDS]
 
-Takes about five minutes on two cores.
+Takes about six minutes on two cores.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def calls(scale: float) -> dict[str, tuple[Call, Call, float]]:
         points = zipped({"data.dim": DIMS, "data.signal": [1.0, 2.0, 3.0, 4.0]})
         return lambda cluster: run(experiment(steps=steps), points, seeds, cluster=cluster)
 
-    large, seeds = round(1200 * scale), round(120 * scale)
+    large, seeds = round(1600 * scale), round(160 * scale)
     return {
         "compute-bound sweep": (sweep(2000, large // 5), sweep(2000, large), _FASTER),
         "2400 small trainings": (sweep(20, 240), sweep(20, 240), 1 / _SLOWER),

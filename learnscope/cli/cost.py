@@ -10,7 +10,7 @@ from learnscope.engine.experiment import Record
 from learnscope.engine.size import Size, machine_memory
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan, Plans
-from learnscope.lab.cluster import cores
+from learnscope.lab.processes import cores
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store import identity
 from learnscope.lab.store.folder import Folder

@@ -33,7 +33,7 @@ class Computing:
     seeds: Annotated[int | None, Option(help="Number of seeds.", min=1)] = None
     out: Out = "learnscope-out"
     store: Store = RESULTS
-    workers: Annotated[int | None, Option(help="Number of worker processes (Dask).", min=1)] = None
+    workers: Annotated[int | None, Option(help="Number of worker processes.", min=1)] = None
     cluster: Annotated[str | None, Option(metavar="ADDRESS", help="A Dask cluster to use.")] = None
     quiet: Quiet = False
     yes: Annotated[bool, Option("--yes", help="Compute even if it takes more than a day.")] = False

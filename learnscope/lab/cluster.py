@@ -1,39 +1,36 @@
-"""Where blocks are computed: a thread of this process, or workers of a Dask cluster."""
+"""Where blocks are computed: a thread of this process, processes of this machine (`processes.py`),
+or workers of a Dask cluster."""
 
-import ast
 import contextlib
-import importlib.util
 import logging
-import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from learnscope.errors import BadInput, refuse_value, refusing
+from learnscope.lab.processes import (
+    RETRIES,
+    LocalProcesses,
+    check_guard,
+    check_software,
+    checked,
+    cores,
+    software,
+)
 from learnscope.lab.progress import duration
-from learnscope.lab.store import identity
 from learnscope.lab.worker import Tasks
-from learnscope.part.shipped import Packed, pack, unpack
+from learnscope.part.shipped import pack
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 _ALONE = 60  # seconds to wait for a worker if all are lost
-_RETRIES = 3  # of a task whose worker was lost
 # Seconds to start local processes and load a program there; they must save more than that.
-_START, _MARGIN = 8.0, 1.5
+_START, _MARGIN = 5.0, 1.5
 _SHORT = 2.0  # seconds of a block that this process may take on while they start
 _AGAIN = 1 / 4  # of the time spent so far is expected to be spent again, by sweeps to come
 _NO_DASK = "a cluster needs Dask, which is not installed: pip install 'learnscope[cluster]'."
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class ThisProcess(ThreadPoolExecutor):
@@ -60,10 +57,10 @@ class DaskWorkers:
             if not client.nthreads():  # jobs may wait in a queue for hours
                 sys.stderr.write(f"learnscope: waiting for a worker of {address}\n")
                 client.wait_for_workers(1)
-            installed = client.run(_software)
-        for worker, software in installed.items():
-            _check_software(software, f"the worker {worker}")
-        self._executor = client.get_executor(pure=False, retries=_RETRIES)
+            installed = client.run(software)
+        for worker, theirs in installed.items():
+            check_software(theirs, f"the worker {worker}")
+        self._executor = client.get_executor(pure=False, retries=RETRIES)
 
     @property
     def count(self) -> int:
@@ -83,7 +80,7 @@ class DaskWorkers:
         return self
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        return self._executor.submit(_checked, _software(), pack((function, arguments)))
+        return self._executor.submit(checked, software(), pack((function, arguments)))
 
 
 class LocalWorkers:
@@ -94,15 +91,12 @@ class LocalWorkers:
     """
 
     def __init__(self, count: int, shared: bool = False, later: float = 0.0):
-        if importlib.util.find_spec("distributed") is None:
-            raise BadInput(_NO_DASK)
-        _check_guard()
+        check_guard()
         self._count, self._shared, self._later = count, shared, later
         self._opened, self._said = time.perf_counter(), False
         self._lock, self._stack = threading.Lock(), contextlib.ExitStack()
-        self._pool: ThisProcess | DaskWorkers = self._stack.enter_context(ThisProcess(1))
-        self._thread = ThreadPoolExecutor(1)
-        self._starting: Future[DaskWorkers] | None = None
+        self._here = self._stack.enter_context(ThisProcess(1))
+        self._processes: LocalProcesses | None = None
 
     def __str__(self) -> str:
         return str(self._count)
@@ -110,39 +104,36 @@ class LocalWorkers:
     def __enter__(self) -> "LocalWorkers":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *failure: Any) -> None:
-        self._thread.shutdown(wait=kind is not KeyboardInterrupt)
-        self._stack.__exit__(kind, *failure)
+    def __exit__(self, *failure: Any) -> None:
+        self._stack.__exit__(*failure)
 
-    def expect(self, tasks: Tasks, show: bool) -> ThisProcess | DaskWorkers:
+    def expect(self, tasks: Tasks, show: bool) -> ThisProcess | LocalProcesses:
         """Who computes the next tasks of a sweep."""
         with self._lock:
-            if self._starting is None:
+            if self._processes is None:
                 seconds = tasks.left + self._later * tasks.all
                 if self._shared:
                     seconds += _AGAIN * (time.perf_counter() - self._opened)
                 saved = seconds * (1 - 1 / min(self._count, cores()))
                 if tasks.left and saved > _MARGIN * _START:
-                    self._starting = self._thread.submit(self._started)
+                    self._processes = self._stack.enter_context(LocalProcesses(self._count))
                 elif show and not self._said:
                     work = f"about {duration(max(1.0, seconds))} of work"
                     why = "with workers it would take longer"
                     sys.stderr.write(f"learnscope: {work} stays in this process: {why}\n")
                     self._said = True
-            if self._starting and (self._starting.done() or tasks.longest > _SHORT):
-                self._pool = self._starting.result()
-            return self._pool
+            if self._processes is None or (self.coming and tasks.longest <= _SHORT):
+                return self._here
+            return self._processes
 
     @property
-    def coming(self) -> tuple[Future[DaskWorkers], ...]:
+    def coming(self) -> list[Future[Any]]:
         """Workers that are being started."""
-        return (self._starting,) if self._starting and self._pool.here else ()
-
-    def _started(self) -> DaskWorkers:
-        return DaskWorkers(self._stack.enter_context(local(self._count)), str(self))
+        return [] if self._processes is None else self._processes.coming
 
 
-Workers = ThisProcess | DaskWorkers | LocalWorkers
+Pool = ThisProcess | LocalProcesses | DaskWorkers
+Workers = Pool | LocalWorkers
 
 
 @contextlib.contextmanager
@@ -152,7 +143,7 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     if cluster is None:
         with ThisProcess(1) as pool:
             yield pool
-    elif isinstance(cluster, LocalWorkers):
+    elif isinstance(cluster, LocalWorkers | LocalProcesses):
         yield cluster
     elif _is_number(cluster):
         with LocalWorkers(cluster) as pool:
@@ -192,79 +183,6 @@ def _connected(cluster: Any) -> Iterator[Any]:
         refuse_value("cluster", cluster, must)
 
 
-@contextlib.contextmanager
-def local(count: int) -> Iterator[Any]:
-    """A client of local processes (spawned: JAX does not survive a fork), each with cores of its
-    own."""
-    distributed = _distributed()
-    _check_guard()
-
-    class Pinned(distributed.WorkerPlugin):
-        def setup(self, worker):
-            _pin(int(worker.name), count)
-
-    threads = str(max(1, cores() // count))
-    names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    with distributed.LocalCluster(
-        n_workers=count,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address="127.0.0.1:0",  # any free port: two clusters may run at once
-        silence_logs=logging.CRITICAL,
-        env=dict.fromkeys(names, threads),
-    ) as cluster:
-        try:
-            with distributed.Client(cluster, set_as_default=False) as client:
-                client.register_plugin(Pinned())  # for workers that are started again, too
-                yield client
-        finally:
-            # Closing takes Dask two seconds. Nothing is lost: only this process writes.
-            logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # connections will be lost
-            for nanny in cluster.workers.values():
-                nanny.auto_restart = False
-                with contextlib.suppress(AttributeError, OSError):
-                    os.kill(nanny.process.pid, signal.SIGKILL)
-
-
-def _check_guard() -> None:
-    """Refuse a script that would start worker processes from its top level: each of them imports
-    the script first, and would start processes of its own."""
-    script = sys.modules.get("__main__")
-    path = getattr(script, "__file__", None)
-    if path is None or not Path(path).is_file():  # a notebook, or `python -c`
-        return
-    if getattr(script, "__spec__", None) is not None and Path(path).name == "__main__.py":
-        return  # `python -m package`, which workers do not import
-    frame = sys._getframe()
-    while frame is not None:
-        if frame.f_globals is vars(script) and frame.f_code.co_name == "<module>":
-            line = frame.f_lineno
-            for node in ast.parse(Path(path).read_bytes()).body:
-                guarded = isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
-                if node.lineno <= line <= (node.end_lineno or node.lineno) and not guarded:
-                    raise BadInput(
-                        f"line {line} of {Path(path).name} starts worker processes, which import "
-                        'this file first: put it below `if __name__ == "__main__":`.'
-                    )
-        frame = frame.f_back
-
-
-def _pin(worker: int, count: int) -> None:
-    """Keep a worker's threads to cores of its own, where the system can.
-
-    XLA hands every small operation to a thread of its pool and spins until it is done: on cores of
-    its own that costs nothing, on shared ones it slows all workers several times over.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        return
-    mine = sorted(os.sched_getaffinity(0))
-    each = max(1, len(mine) // count)
-    first = worker * each % len(mine)
-    for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(int(thread), mine[first : first + each])
-
-
 def _distributed() -> Any:
     try:
         import distributed
@@ -276,26 +194,3 @@ def _distributed() -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
-
-def _checked(expected: dict[str, str], packed: Packed) -> Any:
-    """Call a function where the software is the same: workers may have come since the start."""
-    _check_software(expected, "who asked")
-    function, arguments = unpack(packed)
-    return function(*arguments)
-
-
-def _check_software(theirs: dict[str, str], who: str) -> None:
-    ours = _software()
-    if theirs != ours:
-        words = [", ".join(f"{name} {v}" for name, v in each.items()) for each in (theirs, ours)]
-        raise BadInput(
-            f"{who} has {words[0]}, and here is {words[1]}: "
-            "results would depend on who computed them."
-        )
-
-
-def _software() -> dict[str, str]:
-    try:
-        return {**identity.software(), "jaxlib": version("jaxlib")}
-    except PackageNotFoundError:
-        return {}

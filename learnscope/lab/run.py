@@ -17,7 +17,7 @@ from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
-from learnscope.lab.cluster import DaskWorkers, ThisProcess, Workers, workers
+from learnscope.lab.cluster import Pool, Workers, workers
 from learnscope.lab.progress import SweepProgress, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
@@ -246,7 +246,7 @@ class _Task:
     """Blocks on their way, and who computes them."""
 
     blocks: list[tuple[Block, KnownRuns]]
-    pool: ThisProcess | DaskWorkers
+    pool: Pool
 
 
 @dataclasses.dataclass
@@ -261,7 +261,7 @@ class _Filling:
     failures: list[tuple[Block, Done]] = dataclasses.field(default_factory=list)
     elsewhere: list[Block] = dataclasses.field(default_factory=list)  # at another process
 
-    def submit(self, pool: ThisProcess | DaskWorkers) -> None:
+    def submit(self, pool: Pool) -> None:
         """Submit tasks: twice as many as there are workers, so that no worker waits."""
         count = pool.count
         while self.elsewhere:

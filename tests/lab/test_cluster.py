@@ -3,10 +3,11 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +19,9 @@ from learnscope.engine import size
 from learnscope.lab import cluster as here
 from learnscope.lab import worker
 from learnscope.lab.blocks import Plan
-from learnscope.lab.cluster import DaskWorkers, LocalWorkers, local, workers
+from learnscope.lab.cluster import DaskWorkers, LocalWorkers, workers
+from learnscope.lab.processes import LocalProcesses
+from learnscope.lab.store import identity
 from learnscope.lab.worker import work_all
 from tests import small
 from tests.small import refused
@@ -38,8 +41,19 @@ OVER = {"net.width": [2, 3], "data.noise": np.linspace(0.1, 2, 60)}
 
 @pytest.fixture(scope="module")
 def client():
-    with local(2) as client:
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(**settings, silence_logs=50, env={"NPROC": "1"}) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with LocalProcesses(2) as pool:
+        wait(pool.coming)
+        yield pool
 
 
 def swept(setting, **more):
@@ -51,23 +65,32 @@ def alone():
     return swept(experiment())
 
 
-def test_workers_change_no_digit_and_their_threads_do_not_fight(client, alone):
+def test_a_cluster_changes_no_digit(client, alone):
     xr.testing.assert_identical(swept(experiment(), cluster=client), alone)
-    found = client.run(lambda: os.environ["NPROC"])
-    assert set(found.values()) == {str(max(1, len(os.sched_getaffinity(0)) // 2))}
+
+
+def asked(processes, function, *arguments):
+    """What every worker answers."""
+    return [f.result() for f in [processes.submit(function, *arguments) for _ in range(2)]]
+
+
+def test_the_threads_of_workers_do_not_fight(processes):
+    assert asked(processes, os.getenv, "NPROC") == [str(max(1, here.cores() // 2))] * 2
+    mine = asked(processes, os.sched_getaffinity, 0)
+    assert here.cores() < 2 or not mine[0] & mine[1]
 
 
 @pytest.fixture
-def started(client, monkeypatch):
+def started(processes, monkeypatch):
     """Local processes that were started before: how often they were asked for."""
     times = []
 
     @contextlib.contextmanager
     def counted(count):
         times.append(count)
-        yield client
+        yield processes
 
-    monkeypatch.setattr(here, "local", counted)
+    monkeypatch.setattr(here, "LocalProcesses", counted)
     monkeypatch.setattr(here, "cores", lambda: 2)
     return times
 
@@ -75,13 +98,14 @@ def started(client, monkeypatch):
 @pytest.fixture
 def sent(monkeypatch):
     """The number of blocks in every task that goes to a worker."""
-    listed, submit = [], DaskWorkers.submit
+    listed = []
+    for kind in (LocalProcesses, DaskWorkers):
 
-    def counted(self, function, work, *more):
-        listed.append(len(work))
-        return submit(self, function, work, *more)
+        def counted(self, function, work, *more, submit=kind.submit):
+            listed.append(len(work))
+            return submit(self, function, work, *more)
 
-    monkeypatch.setattr(DaskWorkers, "submit", counted)
+        monkeypatch.setattr(kind, "submit", counted)
     return listed
 
 
@@ -122,13 +146,13 @@ def test_a_client_of_the_user_is_always_used(client, started, sent, capsys):
 @pytest.mark.parametrize(
     ("left", "whole", "later", "spent", "pays"),
     [
-        (15, 15, 0, 0, False),
-        (25, 25, 0, 0, True),
+        (14, 14, 0, 0, False),
+        (16, 16, 0, 0, True),
         (0, 100, 3, 0, False),  # nothing is left to hand out
         (7, 7, 3, 0, True),
         (3, 3, 3, 0, False),
         (3, 3, 0, 30, False),
-        (3, 3, 0, 90, True),
+        (3, 3, 0, 60, True),
     ],
 )
 def test_workers_start_when_what_they_save_pays(started, left, whole, later, spent, pays):
@@ -142,21 +166,15 @@ def test_workers_start_when_what_they_save_pays(started, left, whole, later, spe
 
 def test_this_process_computes_while_workers_start(started, sent, alone, monkeypatch):
     """A block that they wait for is computed here: they are there when it is."""
-    blocks, computed, counted = [], threading.Event(), here.local
-
-    @contextlib.contextmanager
-    def slow(count):
-        assert computed.wait(60)
-        with counted(count) as client:
-            yield client
+    blocks, coming = [], Future()
+    monkeypatch.setattr(LocalProcesses, "coming", property(lambda _: [coming] * (not coming.done())))
 
     def submit(self, function, work, *more):
         blocks.append(len(work))
         future = ThreadPoolExecutor.submit(self, function, work, *more)
-        future.add_done_callback(lambda _: computed.set())
+        future.add_done_callback(lambda _: coming.done() or coming.set_result(None))
         return future
 
-    monkeypatch.setattr(here, "local", slow)
     monkeypatch.setattr(here.ThisProcess, "submit", submit)
     monkeypatch.setattr(here, "_START", 0.01)
     xr.testing.assert_identical(swept(experiment(), cluster=2), alone)
@@ -197,8 +215,8 @@ def test_small_blocks_share_a_task_and_are_tried_alone_if_it_is_lost(client, sen
 
 def test_the_digest_of_the_code_is_not_taken_for_every_task(client, sent, monkeypatch):
     """It takes a tenth of a second, which is more than most blocks take."""
-    taken, digest = [], here.identity.code_digest
-    monkeypatch.setattr(here.identity, "code_digest", lambda of: taken.append(1) or digest(of))
+    taken, digest = [], identity.code_digest
+    monkeypatch.setattr(identity, "code_digest", lambda of: taken.append(1) or digest(of))
     swept(experiment(), cluster=client)
     assert len(sent) > 5 and len(taken) <= 1
 
@@ -250,6 +268,43 @@ def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
     xr.testing.assert_identical(stored.load(), swept(long))
 
 
+def test_a_killed_process_is_started_again(processes, alone):
+    """Its task is given to it again; one that always kills it ends in a sentence."""
+    before = set(asked(processes, os.getpid))
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    after = set(asked(processes, os.getpid))
+    assert len(after) == 2 and not before & after
+    with pytest.raises(RuntimeError, match="its worker was lost 4 times"):
+        processes.submit(os._exit, 1).result()
+    with pytest.raises(ls.BadInput, match="ZeroDivisionError"):
+        processes.submit(divmod, 1, 0).result()
+    assert len(asked(processes, os.getpid)) == 2
+
+
+def test_workers_end_with_their_pool_and_with_their_parent():
+    for end in ("pool.__exit__()", "os._exit(9)"):
+        program = f"""
+import os, time
+from learnscope.lab.processes import LocalProcesses
+if __name__ == "__main__":
+    pool = LocalProcesses(2)
+    [future.result() for future in pool.coming]
+    print(*(f.result() for f in [pool.submit(os.getpid) for _ in range(2)]), flush=True)
+    pool.submit(time.sleep, 600)
+    {end}
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        )
+        pids = [int(word) for word in done.stdout.split()]
+        assert len(pids) == 2, done.stderr
+        limit = time.monotonic() + 30
+        while alive := [pid for pid in pids if os.path.exists(f"/proc/{pid}")]:
+            assert time.monotonic() < limit, alive
+            time.sleep(0.1)
+
+
 def test_what_is_no_cluster_is_refused(monkeypatch):
     monkeypatch.setattr("learnscope.lab.cluster._PATIENCE", 1)
     must = "it must be a number of workers"
@@ -259,12 +314,13 @@ def test_what_is_no_cluster_is_refused(monkeypatch):
     ]:
         small.refused(lambda c=cluster: small.run(experiment(), cluster=c), words)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    small.refused(lambda: small.run(experiment(), cluster=2), "pip install 'learnscope[cluster]'")
+    there = "tcp://127.0.0.1:9"
+    refused(lambda: small.run(experiment(), cluster=there), "pip install 'learnscope[cluster]'")
 
 
 def test_other_software_on_a_worker_is_refused(client, monkeypatch):
     versions = {"jaxlib": "0.0.1"}
-    monkeypatch.setattr("learnscope.lab.cluster.version", lambda name: versions.get(name, "?"))
+    monkeypatch.setattr("learnscope.lab.processes.version", lambda name: versions.get(name, "?"))
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass
 
