@@ -2,8 +2,8 @@
 
 Four calls with `cluster=2` and without, in turns; starting the workers is part of what is timed. A
 compute-bound sweep and a compute-bound boundary (a minute each in one process) must be at least 1.7
-times as fast; 2,400 small trainings and a small boundary at most 1.1 times slower. Programs are compiled before, by a call
-with fewer runs in the same blocks.
+times as fast; 2,400 small trainings and a small boundary at most 1.1 times slower. Programs are
+compiled before, by a call with fewer runs in the same blocks.
 
     python benchmarks/workers.py [--repeats 1] [--scale 1.0] [--only WORDS]
 

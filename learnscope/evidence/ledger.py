@@ -1,6 +1,7 @@
 """The ledger: claims of papers, measurements, and whether the two agree."""
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -83,7 +84,10 @@ class Ledger(list[Entry]):
         return html_table(names, rows, f"{len(self)} claims: {self.summary()}")
 
     def to_json(self) -> str:
-        return json.dumps([entry.to_dict() for entry in self], indent=2, ensure_ascii=False) + "\n"
+        """The rows, each with a seal by which damage is found."""
+        rows = [entry.to_dict() for entry in self]
+        sealed = [row | {"seal": _seal(row)} for row in rows]
+        return json.dumps(sealed, indent=2, ensure_ascii=False) + "\n"
 
     def to_markdown(self) -> str:
         """The artefacts of every study, counted, with a link to the page of each (`pages`)."""
@@ -99,8 +103,14 @@ class Ledger(list[Entry]):
         return {name: page([row for row in rows if row["study"] == name]) for name in studies}
 
 
+def _seal(row: Mapping[str, str]) -> str:
+    text = json.dumps({name: v for name, v in row.items() if name != "seal"}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
-    """The rows of an output folder's ledger; those of older versions have no scope or interval."""
+    """The rows of an output folder's ledger; those of older versions have no scope, interval or
+    seal."""
     path = folder / "ledger.json"
     if not path.is_file():
         raise BadInput(
@@ -119,6 +129,12 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
     )
     if not good or any(row["verdict"] not in VERDICTS for row in rows):
         raise BadInput(f"{path} is not a ledger of learnscope; remove it to have it anew.")
+    wrong = [row["id"] for row in rows if row.get("seal") != _seal(row)]
+    if wrong and any("seal" in row for row in rows):
+        raise BadInput(
+            f"{path} is damaged: its row '{wrong[0]}' is not what was written; remove it to have "
+            "it anew."
+        )
     return tuple(
         {name: row[name] for name in _ROW} | {name: row.get(name, "") for name in _NEW}
         for row in rows

@@ -35,7 +35,7 @@ def cores() -> int:
 
 
 class LocalProcesses(ThreadPoolExecutor):
-    """Processes that compute tasks. They start at once; `coming` are those that are not there yet."""
+    """Processes that compute tasks. All are started at once; `coming` are not there yet."""
 
     here = False
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from learnscope.errors import BadInput
 from learnscope.evidence import Claim, Finding, Ledger, mean, share
 from learnscope.evidence.artefacts import strongest
 from learnscope.evidence.ledger import Entry, read_rows
@@ -107,3 +108,18 @@ def test_the_page_of_a_paper_shows_the_row_that_decides_and_names_the_others():
     page = ledger.pages()["pegr"]
     assert "**reproduced**, reading: r (`b`)." in page and "Also: `a` differs." in page
     assert "| pegr | 1 |" in page and "x; 1 [0, 2]" in page
+
+
+def test_a_changed_letter_of_a_ledger_is_found(tmp_path):
+    """Wherever it stands: the row is refused, or says what was written."""
+    entry = Entry("pegr", claim(scope="beyond"), Finding("2", "inconclusive", "why", "i", "3", "n"))
+    file, text = tmp_path / "ledger.json", Ledger([entry, entry]).to_json()
+    for place in range(0, len(text), 3):
+        changed = text[:place] + chr(ord(text[place]) ^ 1) + text[place + 1 :]
+        file.write_text(changed, encoding="utf-8")
+        try:
+            assert read_rows(tmp_path) == (entry.to_dict(), entry.to_dict())
+        except BadInput as error:
+            assert "remove it to have it anew" in str(error)
+    file.write_text(text.replace('"why": "why"', '"why": "when"', 1), encoding="utf-8")
+    refused(lambda: read_rows(tmp_path), "ledger.json is damaged: its row")

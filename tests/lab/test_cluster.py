@@ -167,7 +167,8 @@ def test_workers_start_when_what_they_save_pays(started, left, whole, later, spe
 def test_this_process_computes_while_workers_start(started, sent, alone, monkeypatch):
     """A block that they wait for is computed here: they are there when it is."""
     blocks, coming = [], Future()
-    monkeypatch.setattr(LocalProcesses, "coming", property(lambda _: [coming] * (not coming.done())))
+    left = property(lambda _: [] if coming.done() else [coming])
+    monkeypatch.setattr(LocalProcesses, "coming", left)
 
     def submit(self, function, work, *more):
         blocks.append(len(work))
