@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -22,6 +22,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    if version:
+        import learnscope
+
+        typer.echo(f"learnscope {learnscope.__version__}")
+        raise typer.Exit()
+
+
 for _module in (studies, sweeps, runs, pages, tools, data):
     app.add_typer(_module.app)
 

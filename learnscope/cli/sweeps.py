@@ -32,13 +32,14 @@ def sweep(
     from learnscope.figures.curves import probe_curves
     from learnscope.figures.phase import has_map, heat_map
     from learnscope.lab import report_of
+    from learnscope.lab.run import divergence
 
     described, name, output = _described(file, changes, coordinates, options)
     options.ask(described.plans())
     found = described.run(progress=not options.quiet, **options.where)
     report = report_of(found)
     options.say(str(found))
-    options.say(f"{report}; {int(found.diverged_at.notnull().sum())} diverged.")
+    options.say(f"{report}; {divergence(found) or 'none diverged'}.")
     if report.store:
         options.say(f"stored as {report.store} in {options.store}")
     paths = [output.dataset(name, found), *output.figure(name, probe_curves(found))]

@@ -16,7 +16,7 @@ from learnscope.evidence.scale import SCALES
 from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
-from learnscope.lab.run import report_of
+from learnscope.lab.run import divergence, report_of
 from learnscope.part.code import commit
 
 
@@ -77,7 +77,8 @@ def run_studies(
                     say(f"{name_of}: not run: {missing}")
                     continue
                 datasets[name] = data
-                say(f"{name_of}: {report_of(data)}")
+                lost = divergence(data) if "diverged_at" in data else ""
+                say(f"{name_of}: {'; '.join(filter(None, (str(report_of(data)), lost)))}")
                 output.dataset(f"{study.name}/{name}", data)
             for name in drawn:
                 figure = study.figures[name]

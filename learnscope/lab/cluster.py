@@ -193,4 +193,3 @@ def _distributed() -> Any:
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
-

@@ -67,12 +67,32 @@ def run(
     """
     plan = Plan.of(experiment, over, seeds, coordinates, precision)
     data = run_plan(plan, store, cluster, progress)
-    if progress and report_of(data).reused:
-        sys.stderr.write(f"learnscope: {report_of(data).reuse}\n")
-    if progress and (rounding := at_floor(data)):
-        sys.stderr.write(f"learnscope: {', '.join(rounding)} is rounding error in some runs "
-                         "(see the floor of a variable)\n")  # fmt: skip
+    if progress:
+        report, rounding = report_of(data), ", ".join(at_floor(data))
+        reused = report.reuse if report.reused else ""
+        floor = f"{rounding} is rounding error in some runs (see the floor of a variable)"
+        for sentence in filter(None, (reused, divergence(data), floor if rounding else "")):
+            sys.stderr.write(f"learnscope: {sentence}\n")
     return data
+
+
+def divergence(data: xr.Dataset) -> str:
+    """How many runs diverged, and at which values of the axes; empty if none did.
+
+    >>> noise, steps = ("noise", [0.5, 1.5]), [[np.nan, np.nan], [7.0, 9.0]]
+    >>> divergence(xr.Dataset({"diverged_at": (("noise", "seed"), steps)}, {"noise": noise}))
+    '2 of 4 runs diverged, at noise 1.5'
+    """
+    lost = data["diverged_at"].notnull()
+    places = []
+    for dim in [dim for dim in lost.dims if dim != "seed"]:
+        there = lost.any([other for other in lost.dims if other != dim])
+        if not there.all():
+            values = data[dim].values[there.values]
+            ends = values if len(values) < 4 else [f"{values[0]} to {values[-1]}"]
+            places.append(f"{dim} {', '.join(map(str, ends))}")
+    at = f", at {'; '.join(places)}" if places else ""
+    return f"{int(lost.sum())} of {lost.size} runs diverged{at}" if lost.any() else ""
 
 
 def at_floor(data: xr.Dataset) -> list[str]:

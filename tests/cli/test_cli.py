@@ -46,6 +46,14 @@ def test_help_answers_in_half_a_second_without_jax():
     assert min(times) < 0.5
 
 
+def test_the_version_and_the_help_are_there():
+    from learnscope import __version__
+
+    assert python("-m", "learnscope", "--version") == f"learnscope {__version__}\n"
+    alone = subprocess.run([sys.executable, "-m", "learnscope"], capture_output=True, text=True)
+    assert "Usage" in alone.stdout + alone.stderr and "sweep" in alone.stdout + alone.stderr
+
+
 def python(*words):
     command = [sys.executable, *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -156,6 +164,7 @@ BAD_CALLS = {
     ("run", "pegr", "data.dim=400,500"): "cannot have several values",
     ("run", "pegr", "--seeds", "0"): "--seeds",
     ("run", "pegr.figure2", "data.noise=inf,[1]"): "SignalNoise.noise = inf",
+    ("run", "pegr.figure2", "data.noise=abc"): "SignalNoise.noise = 'abc' is not allowed",
     ("run", "kou.exponent", "data.dim=200"): "data.dim cannot be changed here",
     ("run", "input_structure.figure5", "data.relevant=200"): "Patterns.relevant = 200",
     ("sweep", "missing.toml"): "missing.toml cannot be read",

@@ -1,7 +1,9 @@
 """What cannot be done is refused in one sentence, before anything is allocated or stored."""
 
+import dataclasses
 import importlib
 import itertools
+import resource
 import time
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ import learnscope as ls
 from learnscope.cli import cost
 from learnscope.engine import size
 from learnscope.lab.blocks import Plan
+from learnscope.lab.progress import SweepProgress
 from learnscope.lab.store import writer
 from learnscope.lab.worker import compute
 from tests.small import NOISE, experiment, refused, reported
@@ -50,6 +53,25 @@ def test_a_long_axis_is_checked_in_no_time():
     dims = np.arange(10, 20_010).astype(float)
     dims[777] += 0.5
     refused(lambda: Plan.of(experiment(), {"data.dim": dims}, 1), "dim = 787.5 is not allowed")
+
+
+@pytest.mark.parametrize("points", [10**6, pytest.param(10**7, marks=pytest.mark.slow)])
+def test_a_very_long_axis_gives_its_first_block_soon(points, monkeypatch):
+    """In processor time, compiling included, and in memory that the values themselves take."""
+    start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seen = []
+
+    def stop(self, runs):
+        seen.append(runs)
+        raise InterruptedError
+
+    monkeypatch.setattr(SweepProgress, "advance", stop)
+    setting = dataclasses.replace(experiment(2), record=ls.Record(every=2, start=False))
+    with pytest.raises(InterruptedError):
+        ls.run(setting, {"data.noise": np.linspace(0.1, 1, points)}, progress=False)
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # kB
+    assert seen and time.process_time() - start < 15 + 3e-6 * points
+    assert used < 400e3 + 0.15 * points
 
 
 def test_results_beyond_memory_or_disk(monkeypatch, tmp_path):

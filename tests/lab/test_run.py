@@ -262,3 +262,15 @@ def test_an_interrupt_ends_a_sweep(monkeypatch, number, how, most):
     finally:
         signal.signal(signal.SIGINT, before)
     assert 1 <= len(calls) <= most
+
+
+def test_runs_that_diverge_are_announced(capsys):
+    """With the values at which they did, if it is not everywhere."""
+    setting = experiment(steps=30).replace("rule.rate", 1e30)
+    ls.run(setting, {"data.noise": [0.1, 0.2]}, seeds=2)
+    assert "learnscope: 4 of 4 runs diverged\n" in capsys.readouterr().err
+    ls.run(setting, {"rule.rate": [0.001, 1e30]}, seeds=2)
+    assert "learnscope: 2 of 4 runs diverged, at rate 1e+30\n" in capsys.readouterr().err
+    ls.run(setting, {"rule.rate": [0.001, 1e30]}, seeds=2, progress=False)
+    ls.run(setting, {"rule.rate": [0.001]}, seeds=2)
+    assert "diverged" not in capsys.readouterr().err

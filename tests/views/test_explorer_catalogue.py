@@ -1,5 +1,6 @@
 """What the live page offers is found and tried, not listed: a user's parts need no other edit."""
 
+import dataclasses
 import importlib.util
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 import learnscope
 from learnscope.lab import Experiment
 from learnscope.part import kinds
-from learnscope.views.explorer.live.catalogue import offered, presets
+from learnscope.views.explorer.live.catalogue import SLOTS, misfit, offered, presets
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State, nearest
 from learnscope.views.explorer.live.training import Trainer
@@ -125,3 +126,21 @@ def test_the_explorer_names_no_concrete_part():
         assert not set(re.findall(r"\b[A-Z]\w+\b", text)) & named, file
         variables = set(re.findall(r'"(\w+_\w+)"', text)) & outputs
         assert not variables - {"test_accuracy", "test_loss"}, file
+
+
+def test_what_a_preset_refuses_is_not_offered():
+    """Shipped kinds that are offered can be run; StrongWeak is offered where it fits."""
+    offers = {}
+    for start in ("input_structure", "pegr", "pred_head"):
+        state = State.parse(f"preset={start}")
+        groups = {group["slot"]: group["kinds"] for group in controls(state)["groups"]}
+        offers[start] = groups["data"]
+        assert all(getattr(state.experiment, s).__class__.__name__ in groups[s] for s in SLOTS)
+        known = offered(start, "data")
+        for kind in groups["data"]:
+            changes = {"data": known[kind], "steps": 1, "probes": ()}
+            experiment = dataclasses.replace(state.experiment, **changes)
+            if not kind.startswith("My"):
+                assert misfit(experiment) is None, (start, kind)
+    assert "StrongWeak" in offers["pred_head"] and "StrongWeak" not in offers["input_structure"]
+    assert "SignalNoise" in offers["pegr"] and "ClassNoise" not in offers["pegr"]

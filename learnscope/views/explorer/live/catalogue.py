@@ -14,7 +14,7 @@ import jax
 
 from learnscope.engine import trial
 from learnscope.engine.experiment import Keyed
-from learnscope.engine.size import run_size
+from learnscope.engine.size import check_fit, run_size
 from learnscope.errors import BadInput, unknown
 from learnscope.evidence.preset import Preset
 from learnscope.lab import Experiment
@@ -55,6 +55,30 @@ def offered(start: str, slot: str) -> dict[str, Any]:
         if example is not None:
             parts[name] = example
     return parts
+
+
+def choices(start: str, slot: str, experiment: Experiment) -> list[str]:
+    """The kinds of a part that fit beside an experiment's other parts, and the one that is
+    there. A user's own kinds are all offered: their author wants to read why one does not fit."""
+    now = {each: type(getattr(experiment, each)).__name__ for each in SLOTS}
+    return [
+        name
+        for name, part in offered(start, slot).items()
+        if name == now[slot]
+        or not type(part).__module__.startswith("learnscope.")
+        or _fit(start, **(now | {slot: name}))
+    ]
+
+
+@functools.lru_cache(maxsize=4096)
+def _fit(start: str, **chosen: str) -> bool:
+    """Whether kinds of parts fit together, with the values that a page starts from."""
+    parts: Any = {slot: offered(start, slot)[kind] for slot, kind in chosen.items()}
+    try:
+        check_fit(Experiment(**parts, steps=1, probes=()))
+    except Exception:  # whatever a part raises
+        return False
+    return True
 
 
 def _listed(each: Preset, slot: str) -> tuple[AbstractPart, ...]:

@@ -6,7 +6,14 @@ import math
 from typing import Any
 
 from learnscope.part import AbstractPart, allowed
-from learnscope.views.explorer.live.catalogue import SLOTS, offered, preset, presets, settable
+from learnscope.views.explorer.live.catalogue import (
+    SLOTS,
+    choices,
+    offered,
+    preset,
+    presets,
+    settable,
+)
 from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, words
 
 _HIGHEST_DIM = 1e9
@@ -65,7 +72,8 @@ def controls(state: State) -> dict[str, Any]:
         part, known = getattr(state.experiment, slot), offered(state.start, slot)
         kind = type(part).__name__
         groups.append({
-            "slot": slot, "title": slot.capitalize(), "kind": kind, "kinds": list(known),
+            "slot": slot, "title": slot.capitalize(), "kind": kind,
+            "kinds": choices(state.start, slot, state.experiment),
             "own": type(getattr(own, slot)).__name__,
             "fields": [_field(f"{slot}.{name}", part, name, known[kind])
                        for name in settable(type(part))],
