@@ -304,7 +304,7 @@ def test_long_sweeps_are_announced_or_need_a_yes(call, refuse, file, monkeypatch
     refuse("grid", "--seeds", 2**31, said="too many seeds")
 
 
-@pytest.mark.parametrize("how", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGTERM"])
+@pytest.mark.parametrize("how", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.slow)])
 def test_ctrl_c_does_not_wait_for_workers(file, tmp_path, how):
     """One box is stored soon; the others would take hours. Being ended is as good as Ctrl-C."""
     code = (
@@ -324,7 +324,7 @@ def test_ctrl_c_does_not_wait_for_workers(file, tmp_path, how):
         start = time.monotonic()
         os.killpg(child.pid, getattr(signal, how))
         _, err = child.communicate(timeout=60)
-        assert time.monotonic() - start < 4
+        assert time.monotonic() - start < 3
     finally:
         child.kill()
     assert child.returncode == 130

@@ -66,7 +66,7 @@ def test_a_very_long_axis_gives_its_first_block_soon(points, monkeypatch):
         raise InterruptedError
 
     monkeypatch.setattr(SweepProgress, "advance", stop)
-    setting = dataclasses.replace(experiment(2), record=ls.Record(every=2, start=False))
+    setting = dataclasses.replace(experiment(steps=2), record=ls.Record(every=2, start=False))
     with pytest.raises(InterruptedError):
         ls.run(setting, {"data.noise": np.linspace(0.1, 1, points)}, progress=False)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # kB
