@@ -32,7 +32,7 @@ def sweep(
     from learnscope.figures.curves import probe_curves
     from learnscope.figures.phase import has_map, heat_map
     from learnscope.lab import report_of
-    from learnscope.lab.run import divergence
+    from learnscope.lab.progress import divergence
 
     described, name, output = _described(file, changes, coordinates, options)
     options.ask(described.plans())

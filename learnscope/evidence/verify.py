@@ -16,7 +16,8 @@ from learnscope.evidence.scale import SCALES
 from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans
 from learnscope.lab.cluster import opened
-from learnscope.lab.run import divergence, report_of
+from learnscope.lab.progress import divergence
+from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
 

@@ -27,6 +27,7 @@ from learnscope.lab.sweep import (
     Over,
     Program,
     axes,
+    block_shape,
     check_names,
     check_numbers,
     part_tables,
@@ -38,9 +39,6 @@ from learnscope.part.code import versions
 from learnscope.probes import Output
 
 Plans = list[tuple["Plan", float]]  # plans, and how many times as many runs each stands for
-# Blocks are cut for 2 cores (weight 2) and for 8 (weight 1); starting one costs as much as this
-# many short runs.
-_CORES, _BLOCK_COST = {2: 2, 8: 1}, 2
 _BLOCK_BYTES = 1000  # that a block itself takes
 _MOST_RUNS = 10**8
 
@@ -320,32 +318,6 @@ class KnownRuns:
 
     mask: np.ndarray
     values: dict[str, np.ndarray]
-
-
-def block_shape(shape: Sequence[int], batch: int, limit: int) -> tuple[int, ...]:
-    """The shape of equal blocks for runs computed in whole batches, at most `limit` per block.
-
-    Candidates take the trailing dims whole, part of one dim, and 1 along those before. The best
-    one has the least to compute, counting padding to whole batches and idle cores.
-
-    >>> block_shape((100, 100, 10), batch=10, limit=512)
-    (1, 50, 10)
-    >>> block_shape((7, 6), batch=10, limit=512)
-    (5, 6)
-    """
-    best, least = tuple(1 for _ in shape), math.inf
-    for split in range(len(shape)):
-        whole = math.prod(shape[split + 1 :])
-        for side in range(1, shape[split] + 1):
-            if side * whole > max(limit, 1):
-                break
-            count = math.prod(shape[:split]) * -(-shape[split] // side)
-            each = batch * -(-side * whole // batch) + _BLOCK_COST
-            cost = sum(weight * each * -(-count // cores) for cores, weight in _CORES.items())
-            if cost < least or (cost == least and side * whole > math.prod(best)):
-                best = (*(1 for _ in shape[:split]), side, *shape[split + 1 :])
-                least = cost
-    return best
 
 
 def _range(names: Sequence[Any], first: int, last: int) -> str:

@@ -1,8 +1,9 @@
-"""A progress bar for sweeps: percentage, trainings per second, time left."""
+"""What a sweep says: its progress bar, amounts for people, and which runs are not to be trusted."""
 
 import threading
 import time
 
+import xarray as xr
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -76,3 +77,30 @@ def amount(size: float) -> str:
         if size >= scale:
             return f"{size / scale:,.3g} {unit}"
     return f"{size:.0f} bytes"
+
+
+def divergence(data: xr.Dataset) -> str:
+    """How many runs diverged, and at which values of the axes; empty if none did.
+
+    >>> noise, steps = ("noise", [0.5, 1.5]), [[float("nan")] * 2, [7.0, 9.0]]
+    >>> divergence(xr.Dataset({"diverged_at": (("noise", "seed"), steps)}, {"noise": noise}))
+    '2 of 4 runs diverged, at noise 1.5'
+    """
+    lost = data["diverged_at"].notnull()
+    places = []
+    for dim in [dim for dim in lost.dims if dim != "seed"]:
+        there = lost.any([other for other in lost.dims if other != dim])
+        if not there.all():
+            values = data[dim].values[there.values]
+            ends = values if len(values) < 4 else [f"{values[0]} to {values[-1]}"]
+            places.append(f"{dim} {', '.join(map(str, ends))}")
+    at = f", at {'; '.join(places)}" if places else ""
+    return f"{int(lost.sum())} of {lost.size} runs diverged{at}" if lost.any() else ""
+
+
+def at_floor(data: xr.Dataset) -> list[str]:
+    """The variables that are within 100 rounding errors of 0 at the last step of some run."""
+    floors = {str(n): v.attrs["floor"] for n, v in data.data_vars.items() if "floor" in v.attrs}
+    last = data.isel(step=-1, missing_dims="ignore")
+    near = {name: (abs(last[name]) < 100 * last[floor]) for name, floor in floors.items()}
+    return [name for name, floor in floors.items() if (near[name] & (last[floor] > 0)).any()]

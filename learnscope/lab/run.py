@@ -18,7 +18,7 @@ from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import Pool, Workers, workers
-from learnscope.lab.progress import SweepProgress, duration
+from learnscope.lab.progress import SweepProgress, at_floor, divergence, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
@@ -74,33 +74,6 @@ def run(
         for sentence in filter(None, (reused, divergence(data), floor if rounding else "")):
             sys.stderr.write(f"learnscope: {sentence}\n")
     return data
-
-
-def divergence(data: xr.Dataset) -> str:
-    """How many runs diverged, and at which values of the axes; empty if none did.
-
-    >>> noise, steps = ("noise", [0.5, 1.5]), [[np.nan, np.nan], [7.0, 9.0]]
-    >>> divergence(xr.Dataset({"diverged_at": (("noise", "seed"), steps)}, {"noise": noise}))
-    '2 of 4 runs diverged, at noise 1.5'
-    """
-    lost = data["diverged_at"].notnull()
-    places = []
-    for dim in [dim for dim in lost.dims if dim != "seed"]:
-        there = lost.any([other for other in lost.dims if other != dim])
-        if not there.all():
-            values = data[dim].values[there.values]
-            ends = values if len(values) < 4 else [f"{values[0]} to {values[-1]}"]
-            places.append(f"{dim} {', '.join(map(str, ends))}")
-    at = f", at {'; '.join(places)}" if places else ""
-    return f"{int(lost.sum())} of {lost.size} runs diverged{at}" if lost.any() else ""
-
-
-def at_floor(data: xr.Dataset) -> list[str]:
-    """The variables that are within 100 rounding errors of 0 at the last step of some run."""
-    floors = {str(n): v.attrs["floor"] for n, v in data.data_vars.items() if "floor" in v.attrs}
-    last = data.isel(step=-1, missing_dims="ignore")
-    near = {name: (abs(last[name]) < 100 * last[floor]) for name, floor in floors.items()}
-    return [name for name, floor in floors.items() if (near[name] & (last[floor] > 0)).any()]
 
 
 def run_plan(

@@ -1,4 +1,4 @@
-"""Sweeps: which fields vary, and how they split into programs."""
+"""Sweeps: which fields vary, how they split into programs, and the shape of blocks."""
 
 import contextlib
 import dataclasses
@@ -23,6 +23,9 @@ Over = Mapping[str, Any] | Sequence[Any] | None
 _RENAME = "name it otherwise with zipped({...}, name=...)"
 _RESERVED = (*RESERVED, "method", "tolerance", "drop")  # the last three: of `Dataset.sel`
 _MOST_SEEDS = 10**7
+# Blocks are cut for 2 cores (weight 2) and for 8 (weight 1); starting one costs as much as this
+# many short runs.
+_CORES, _BLOCK_COST = {2: 2, 8: 1}, 2
 _CHECKED = 1000  # numbers of an axis that are checked one by one
 
 
@@ -229,3 +232,29 @@ def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):
         experiment = experiment.replace(path, value)
     return experiment
+
+
+def block_shape(shape: Sequence[int], batch: int, limit: int) -> tuple[int, ...]:
+    """The shape of equal blocks for runs computed in whole batches, at most `limit` per block.
+
+    Candidates take the trailing dims whole, part of one dim, and 1 along those before. The best
+    one has the least to compute, counting padding to whole batches and idle cores.
+
+    >>> block_shape((100, 100, 10), batch=10, limit=512)
+    (1, 50, 10)
+    >>> block_shape((7, 6), batch=10, limit=512)
+    (5, 6)
+    """
+    best, least = tuple(1 for _ in shape), math.inf
+    for split in range(len(shape)):
+        whole = math.prod(shape[split + 1 :])
+        for side in range(1, shape[split] + 1):
+            if side * whole > max(limit, 1):
+                break
+            count = math.prod(shape[:split]) * -(-shape[split] // side)
+            each = batch * -(-side * whole // batch) + _BLOCK_COST
+            cost = sum(weight * each * -(-count // cores) for cores, weight in _CORES.items())
+            if cost < least or (cost == least and side * whole > math.prod(best)):
+                best = (*(1 for _ in shape[:split]), side, *shape[split + 1 :])
+                least = cost
+    return best

@@ -1,7 +1,7 @@
 """Variables that end at their rounding floor are named."""
 
 import learnscope as ls
-from learnscope.lab.run import at_floor
+from learnscope.lab.progress import at_floor
 from tests.rules.test_digits import working
 
 
