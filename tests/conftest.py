@@ -22,6 +22,12 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
+def pytest_collection_finish():
+    """What was imported stays: Python need not look through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def strict_shapes():
     """A (3,) array added to a (4, 3) one is an error: such promotions hide missing axes.

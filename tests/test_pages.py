@@ -80,7 +80,7 @@ def slurm(**settings):
 
 # Their programs take longest to compile.
 _LONG = ("tutorials/pred_head.md", "tutorials/input_structure.md", "tutorials/meta_split.md",
-         "docs/grid.md")  # fmt: skip
+         "tutorials/benign.md", "docs/grid.md")  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ COMMANDS = (
 
 
 @pytest.mark.usefixtures("nothing_is_computed")
-@sizes(60, 3000)
+@sizes(30, 3000)
 def test_command_lines(tmp_path, count, found):
     Path("a.toml").write_text(TOML)
     Path("images.csv").write_text("y,a,b\n0,1,2\n1,3,4\n0,5,6\n1,7,8\n")
@@ -128,7 +128,7 @@ def test_command_lines(tmp_path, count, found):
 
 
 @pytest.mark.usefixtures("nothing_is_computed")
-@sizes(60, 3000)
+@sizes(30, 3000)
 def test_toml(count, found):
     chance, refused, slowest = random.Random(1), 0, 0.0
     SweepFile.parse(TOML).plans()
@@ -175,7 +175,7 @@ HEADERS = (
 )
 
 
-@sizes(60, 2000)
+@sizes(30, 2000)
 def test_addresses(tmp_path, monkeypatch, count, found):
     pytest.importorskip("dash")
     from learnscope.views.explorer.live.training import Trainer, check_affordable
@@ -249,7 +249,7 @@ def files(folder):
                lambda file: ls.data.load_images("mnist", root=file.parents[1]))  # fmt: skip
 
 
-@sizes(60, 2000)
+@sizes(30, 2000)
 def test_data_files(tmp_path, monkeypatch, count, found):
     monkeypatch.setenv("LEARNSCOPE_CACHE", "off")
     kinds = list(files(tmp_path))

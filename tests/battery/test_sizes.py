@@ -13,7 +13,7 @@ HUGE = (10**3, 10**5, 10**7, 10**9, 2**31 - 1, 10**12, 10**400)
 MOST_BYTES, MOST_SECONDS = 3 * 2**30, 20.0
 
 
-@sizes(12, 100_000)
+@sizes(6, 100_000)
 def test_sizes_in_parts(count, found):
     said = json.loads(said_by(__file__, count)[-1])
     assert not said["wrong"], said["wrong"]

@@ -41,24 +41,36 @@ DEEP = ("LeNet5", "Conv4", "Conv6", "ResNet", "Projection")
 KEY = jax.random.key(0)
 
 
-def of(*slots: str, later: bool = False, deep: bool = False) -> list:
-    """Cases of some slots, those of the later papers or deep networks on request."""
-    found = []
+def of(*slots: str, later: bool = False, deep: bool = False, once: bool = False) -> list:
+    """Cases of some slots, those of the later papers or deep networks on request; so are further
+    examples of a kind."""
+    found, seen = [], set()
     for case in CASES:
         name, company, _ = str(case.id).split("-")
-        slow = (later and company in LATER) or (deep and name in DEEP)
+        slow = (later and company in LATER) or (deep and name in DEEP) or (once and name in seen)
         marks = pytest.mark.slow if slow else ()
         if case.values[0] in slots:
             found.append(pytest.param(*case.values, id=case.id, marks=marks))
+            seen |= set() if slow else {name}
     return found
 
 
-PAIRS = [
-    pytest.param(*rule.values, net, id=f"{rule.id}-{type(net).__name__}", marks=rule.marks)
-    for rule in of("rule", later=True)
-    for net in {
-        type(n): n for n in reversed(EXAMPLES_WITH[str(rule.id).split("-")[1]]["net"])
-    }.values()
+def _pairs() -> list:
+    """Rules with the other kinds of nets of their company: `test_a_rule` trains its own."""
+    found = []
+    for rule in of("rule", later=True):
+        first, *others = EXAMPLES_WITH[str(rule.id).split("-")[1]]["net"]
+        for net in {type(n): n for n in others if type(n) is not type(first)}.values():
+            name = f"{rule.id}-{type(net).__name__}"
+            found.append(pytest.param(*rule.values, net, id=name, marks=rule.marks))
+    return found
+
+
+PAIRS = _pairs()
+# All probes of a company share a program.
+PROBED = [
+    pytest.param("probes", name, id=name, marks=pytest.mark.slow if name in LATER else ())
+    for name in COMPANIONS
 ]
 
 
@@ -125,23 +137,23 @@ def drawn(company: str, compressed: bool, wider: Any = None) -> tuple[Problem, P
     return quick(draw)(KEY)
 
 
-def run_drawn(experiment: ls.Experiment, coordinates: str, precision: str) -> dict[str, Any]:
-    """What a run of the experiment draws, by place, in double precision."""
+def run_drawn(experiment: ls.Experiment, precision: str) -> Any:
+    """The data and initial weights of a run of the experiment."""
+    coordinates = chosen(experiment)
     with jax.enable_x64(precision == "float64"):
         fixed = traced(experiment, precision, coordinates)
         held = room(fixed, coordinates)
+        draw = quick(lambda seed: draw_one(source_of(fixed), seed, coordinates, held))
+        return at_hand(draw(np.uint32(3)))
 
-        def draw(seed):
-            problem, params = draw_one(source_of(fixed), seed, coordinates, held)
-            fresh = fixed.data.example(KEY, problem) if coordinates != "rotate" else None
-            return problem, params, problem.batch(KEY), fresh
 
-        found = jax.tree.leaves_with_path(quick(draw)(np.uint32(3)))
-        return {
-            jax.tree_util.keystr(path): np.asarray(leaf, float)
-            for path, leaf in found
-            if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        }
+def close(one: Any, two: Any) -> None:
+    """The same draw in single and double precision: to 1e-5 of the largest number of an array."""
+    assert jax.tree.structure(one) == jax.tree.structure(two)
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(two), strict=True):
+        if isinstance(b, np.ndarray):  # no key
+            allowed = 1e-5 * np.abs(b).max(initial=0)
+            np.testing.assert_allclose(a, b, rtol=0, atol=allowed)
 
 
 def passed(function: Callable, *inputs: Any) -> Any:

@@ -109,14 +109,15 @@ def test_numbers_are_leaves_and_the_rest_is_static(slot: str, part: AbstractPart
 def test_a_data_model(slot: str, part: Any):
     experiment = examples.experiment_with(slot, part)
     for compressed in battery.ways(experiment):
-        frame = battery.frame_of(experiment, compressed)
 
-        def draw(key, frame=frame):
-            problem = part.sample(key, frame)
+        def draw(key, compressed=compressed):
+            problem = part.sample(key, battery.frame_of(experiment, compressed))
             return problem, part.example(key, problem), problem.batch(key)
 
         one, other = battery.passed(draw)
         assert battery.differ(one, other), "two keys, one draw"
+        with jax.enable_x64(True):  # the same draw
+            battery.close(one, battery.at_hand(quick(draw)(battery.KEY)))
         problem, fresh, _ = one
         check_problem(problem, part, compressed)
         axes = jax.tree.map(lambda leaf: leaf.ndim, (fresh.x, fresh.y))
@@ -172,23 +173,24 @@ def test_a_net(slot: str, part: Any):
 
 @pytest.mark.parametrize(("slot", "part"), battery.of("rule"))
 def test_a_rule(slot: str, part: Any):
-    for compressed in battery.ways(examples.experiment_with(slot, part)):
-        problem, params = battery.setting(slot, part, compressed)
-        net = examples.companions(slot, part)["net"]
+    """Compressed if it can be: `tests/engine/test_trial.py` compares with all coordinates."""
+    *_, compressed = battery.ways(examples.experiment_with(slot, part))
+    problem, params = battery.setting(slot, part, compressed)
+    net = examples.companions(slot, part)["net"]
 
-        def train(key, problem=problem, params=params, net=net):
-            state = part.init(net, problem, key, params)
-            return state, part.step(state, problem, key)
+    def train(key):
+        state = part.init(net, problem, key, params)
+        return state, part.step(state, problem, key)
 
-        (state, after), _ = battery.passed(train)
-        assert (state.step, after.step) == (0, 1)
-        battery.same(state.params, state.start)
-        battery.same(after.start, state.start)
-        assert battery.differ(after.params, state.params)
-        # A run is a loop over the state: its structure, shapes and dtypes must not change.
-        assert jax.tree.structure(state) == jax.tree.structure(after)
-        for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True):
-            assert (jnp.shape(a), jnp.result_type(a)) == (jnp.shape(b), jnp.result_type(b))
+    (state, after), _ = battery.passed(train)
+    assert (state.step, after.step) == (0, 1)
+    battery.same(state.params, state.start)
+    battery.same(after.start, state.start)
+    assert battery.differ(after.params, state.params)
+    # A run is a loop over the state: its structure, shapes and dtypes must not change.
+    assert jax.tree.structure(state) == jax.tree.structure(after)
+    for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True):
+        assert (jnp.shape(a), jnp.result_type(a)) == (jnp.shape(b), jnp.result_type(b))
 
 
 @pytest.mark.parametrize(("slot", "part", "net"), battery.PAIRS)
@@ -206,40 +208,41 @@ def test_every_rule_trains_every_net(slot: str, part: Any, net: Any):
 
 @pytest.mark.parametrize("company", examples.COMPANIONS)
 def test_probes(company: str):
-    """All in one program; and a probe never changes a run, so that their order does not matter."""
-    check_probes(
-        company, [part for other, _, part in examples.examples_of("probes") if other == company]
-    )
-
-
-def check_probes(company: str, probes: list) -> None:
+    """All in one program, compressed if it can be; and a probe never changes a run, so that their
+    order does not matter."""
+    probes = [part for other, _, part in examples.examples_of("probes") if other == company]
     data, net, rule = (examples.COMPANIONS[company][slot] for slot in ("data", "net", "rule"))
-    for compressed in battery.ways(examples.experiment_with("data", data)):
-        problem, params = battery.drawn(company, compressed)
+    *_, compressed = battery.ways(examples.experiment_with("data", data))
+    problem, params = battery.drawn(company, compressed)
 
-        def read(key, problem=problem, params=params):
-            state = rule.step(rule.init(net, problem, key, params), problem, key)
-            return [probe(state, problem) for probe in probes]
+    def read(key):
+        state = rule.step(rule.init(net, problem, key, params), problem, key)
+        return [probe(state, problem) for probe in probes]
 
-        for probe, value in zip(probes, battery.passed(read)[0], strict=True):
-            values = value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
-            assert set(values) == set(probe.outputs), type(probe).__name__
-            for name, array in values.items():
-                assert array.ndim == len(probe.outputs[name].dims), name
-                assert probe.outputs[name].long_name, name
-                assert probe.outputs[name].unit, name
+    for probe, value in zip(probes, battery.passed(read)[0], strict=True):
+        values = value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
+        assert set(values) == set(probe.outputs), type(probe).__name__
+        for name, array in values.items():
+            assert array.ndim == len(probe.outputs[name].dims), name
+            assert probe.outputs[name].long_name, name
+            assert probe.outputs[name].unit, name
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize(("slot", "part"), battery.of(*battery.SLOTS, later=True))
-def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str):
-    """Every real number of a run is of the precision asked for: nothing is promoted or cut."""
+@pytest.mark.parametrize(
+    ("slot", "part"), battery.of("data", "net", "rule", later=True) + battery.PROBED
+)
+def test_one_precision_throughout(slot: str, part: Any):
+    """Every real number of a run in double precision is of it: nothing is cut. (Without it there
+    is nothing wider to promote to.)"""
+    probes = None
+    if slot == "probes":
+        probes = [probe for company, _, probe in examples.examples_of(slot) if company == part]
+        slot, part = "data", examples.COMPANIONS[part]["data"]
     experiment = examples.experiment_with(slot, part)
-    with jax.enable_x64(precision == "float64"):
-        number = lambda leaf: jnp.asarray(leaf, precision) if isinstance(leaf, float) else leaf  # noqa: E731
-        data, net, rule, probes = (
-            jax.tree.map(number, getattr(experiment, name)) for name in battery.SLOTS
-        )
+    with jax.enable_x64(True):
+        number = lambda leaf: jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf  # noqa: E731
+        parts = experiment.data, experiment.net, experiment.rule, probes or experiment.probes
+        data, net, rule, probes = jax.tree.map(number, parts)
 
         def story(key, frame):
             problem = data.sample(key, frame)
@@ -254,41 +257,30 @@ def test_one_precision_throughout(slot: str, part: AbstractPart, precision: str)
             )
             for path, leaf in jax.tree.leaves_with_path(found):
                 if jnp.issubdtype(leaf.dtype, jnp.inexact):
-                    assert leaf.dtype == precision, jax.tree_util.keystr(path)
+                    assert leaf.dtype == "float64", jax.tree_util.keystr(path)
 
 
-@pytest.mark.parametrize(("slot", "part"), battery.of("data", "net", later=True, deep=True))
+@pytest.mark.parametrize(("slot", "part"), battery.of("net", later=True, deep=True, once=True))
 def test_a_seed_is_one_draw_in_both_precisions(slot: str, part: AbstractPart):
-    """Data, initial weights, a batch and an example: to 1e-5 of the largest number of an array."""
+    """As runs draw data and initial weights."""
     experiment = examples.experiment_with(slot, part)
-    for coordinates in {"ambient", battery.chosen(experiment)}:
-        one, two = (battery.run_drawn(experiment, coordinates, f"float{n}") for n in (32, 64))
-        assert one.keys() == two.keys()
-        for place, values in two.items():
-            allowed = 1e-5 * np.abs(values).max(initial=0)
-            np.testing.assert_allclose(one[place], values, rtol=0, atol=allowed, err_msg=place)
+    battery.close(*(battery.run_drawn(experiment, f"float{n}") for n in (32, 64)))
 
 
-def first_examples() -> dict[str, ls.Experiment]:
-    """One experiment for every kind; the same is not listed again for each of its own parts."""
-    first: dict[tuple, AbstractPart] = {}
-    for slot in ("data", "net", "rule"):
+def some_experiments(kinds: bool) -> dict[str, ls.Experiment]:
+    """One of every company, or of every kind of data and rule in it."""
+    first: dict[str, ls.Experiment] = {}
+    for slot in ("data", "rule") if kinds else ("data",):
         for company, name, part in examples.examples_of(slot):
-            # Deep networks compile for long, and tests/data runs one in any company.
-            if slot != "net" or company not in ("images", "views", "taught", "image_tasks"):
-                first.setdefault((slot, company, name), part)
-    listed: dict[str, ls.Experiment] = {}
-    for (slot, company, name), part in first.items():
-        experiment = examples.experiment_with(slot, part)
-        if not any(experiment == other for other in listed.values()):
-            listed[f"{company} {name}"] = experiment
-    return listed
+            name = f"{company} {name}" if kinds else company
+            first.setdefault(name, examples.experiment_with(slot, part))
+    return first
 
 
-def digests(every: int = 1) -> dict[str, str]:
-    """A fingerprint, to the last bit, of one run for every kind (or for some of them)."""
+def digests(kinds: bool, every: int = 1) -> dict[str, str]:
+    """A fingerprint, to the last bit, of a run of each experiment (or of some of them)."""
     found = {}
-    for name, experiment in list(first_examples().items())[::every]:
+    for name, experiment in list(some_experiments(kinds).items())[::every]:
         result = ls.run(experiment, seeds=[3, 1], progress=False)
         numbers = [values for values in result.data_vars.values() if "step" in values.dims]
         assert numbers, name
@@ -300,12 +292,14 @@ def digests(every: int = 1) -> dict[str, str]:
     return found
 
 
-def test_runs_are_finite_and_the_same_in_any_process():
+@pytest.mark.parametrize("kinds", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_runs_are_finite_and_the_same_in_any_process(kinds: bool):
     code = (
         "import json, jax; jax.config.update('jax_numpy_rank_promotion', 'raise'); "
-        "from tests.conformance.test_conformance import digests; print(json.dumps(digests(4)))"
+        "from tests.conformance.test_conformance import digests; "
+        f"print(json.dumps(digests({kinds}, 4)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    here, there = digests(), json.loads(done.stdout)
+    here, there = digests(kinds), json.loads(done.stdout)
     assert there == {name: here[name] for name in there} and len(there) > len(here) / 5

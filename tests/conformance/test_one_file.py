@@ -6,18 +6,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SKELETONS = {"data": "Brightness", "net": "SoftplusNet", "rule": "PullToStart", "probe": "Movement"}
-GRID = """
+CHOSEN = f"({' or '.join(SKELETONS.values())} or test_probes and signs) and not every_net"
+FOUND = "a_data_model[Brightness- a_net[SoftplusNet- a_rule[PullToS storable[Movement- "
+FOUND += "documented[Movement]"
+CODE = f"""
 import doctest
 
 import own_parts
+import pytest
 from learnscope import grid
 
+words = ["-v", "-p", "no:cacheprovider", "tests/conformance/test_conformance.py"]
+assert pytest.main([*words, "-k", {CHOSEN!r}]) == 0
 assert doctest.testmod(own_parts).failed == 0
-assert {"PullToStart", "Brightness"} <= {*grid.all_rules(), *grid.all_data()}
+assert {{"PullToStart", "Brightness"}} <= {{*grid.all_rules(), *grid.all_data()}}
 found = grid.run_grid(["PullToStart"], ["Brightness"], 1, "smoke")
 assert found.reason.values.tolist() == [[""]], found.reason.values
 assert found.test_accuracy.notnull().all() and found.signal_learnt.notnull().all()
@@ -25,28 +29,15 @@ print(found.net.item())
 """
 
 
-@pytest.fixture
-def called(tmp_path):
-    """Python in a process where the skeletons of docs/extending are one module, `own_parts`."""
+def test_the_battery_and_the_grid_find_them(tmp_path):
+    """In a process where the skeletons of docs/extending are one module, `own_parts`."""
     pages = [(ROOT / "docs" / "extending" / f"{slot}.md").read_text() for slot in SKELETONS]
     code = [re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) for page in pages]
     (tmp_path / "own_parts.py").write_text("\n".join(block[1] for block in code))
     known = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-
-    def call(*words: str) -> str:
-        command = [sys.executable, *words]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return call
-
-
-def test_the_battery_and_the_grid_find_them(called):
-    words = "-m pytest -v -p own_parts -p no:cacheprovider tests/conformance/test_conformance.py"
-    chosen = f"({' or '.join(SKELETONS.values())} or test_probes and signs) and not every_net"
-    out = called(*words.split(), "-k", chosen)
-    tests = "a_data_model[Brightness- a_net[SoftplusNet- a_rule[PullToS storable[Movement-"
-    for test in (*tests.split(), "documented[Movement]"):
-        assert f"test_{test}" in out, test
-    assert called("-c", GRID) == "PatchCNN\n"
+    command = [sys.executable, "-c", CODE]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for test in FOUND.split():
+        assert f"test_{test}" in done.stdout, test
+    assert done.stdout.endswith("PatchCNN\n")

@@ -34,10 +34,9 @@ MOMENTUM = {"optimiser": "sgd", "options": {"momentum": 0.5}}
 HARD = {"flip": 0.2, "orthogonal": False, "batch": 4}
 UNTIL = {"weight": 0.05, "until": 150}
 PATHS = {
-    "descent": (ls.rules.GradientDescent(rate=0.3), {}),
     "per_example": (ls.rules.PerExamplePenalty(0.1, **UNTIL, **MOMENTUM), {"flip": 0.2}),
     "full": (ls.rules.FullPenalty(0.3, **UNTIL), {}),
-    "descent_hard": (ls.rules.GradientDescent(rate=0.1, **MOMENTUM), HARD),
+    "descent": (ls.rules.GradientDescent(rate=0.1, **MOMENTUM), HARD),
 }
 
 

@@ -11,9 +11,8 @@ META = {"rate": 0.1, "inner_rate": 0.5, "inner_steps": 2}
 PATTERNS = ls.data.Patterns(dim=64, patterns=20, relevant=3, train=40, test=10, batch=10)
 CLASSES = {"dim": 60, "classes": 3, "train_per_class": 4, "test": 9, "signal": 1.0}
 SETTINGS = {
-    "signal and noise": (signals(flip=0.1), ls.nets.PatchCNN(3, scale=0.05), DESCENT),
     "in 10^9 dimensions": (
-        signals(dim=10**9, noise=1e-4), ls.nets.PatchCNN(3, scale=0.1), DESCENT,
+        signals(dim=10**9, noise=1e-4, flip=0.1), ls.nets.PatchCNN(3, scale=0.1), DESCENT,
     ),
     "uniform noise, rotated": (
         ls.data.ClassNoise(**CLASSES, noise="uniform"),
@@ -31,7 +30,13 @@ SETTINGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+# Draws of their batches are compared by the battery.
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("mini-batches", "tasks")]
+
+
+@pytest.mark.parametrize(
+    "name", ["in 10^9 dimensions", "uniform noise, rotated", "fresh pairs", *SLOW]
+)
 def test_a_seed_is_the_same_run(name):
     """To 1e-4 over 60 steps, while another seed is another run."""
     data, net, rule = SETTINGS[name]

@@ -205,7 +205,9 @@ def test_a_notebook_on_workers(folder: Path, sharp: str):
     assert arrays == script(folder, "heads", {}, {})
 
 
+@pytest.mark.slow
 def test_the_command_line_runs_parts_of_a_file(folder: Path, sharp: str):
+    """The same bits as a script's; `tests/cli/test_parts.py` runs such a file with every test."""
     assert sweep(folder, "sharp.toml", "--parts", "rules.py") == (sharp, 4)
 
 

@@ -239,13 +239,6 @@ def test_a_worker_finds_what_another_compiled(client):
     assert second[1] >= max(1, first[2])  # the first one may have found those of an earlier test
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_nor_does_their_number(count, alone, monkeypatch):
-    monkeypatch.setattr(here, "_START", -1.0)  # however small the work
-    xr.testing.assert_identical(swept(experiment(), cluster=count), alone)
-
-
 def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
     """Killed while it computes: the block goes to another, and the nanny starts a new worker."""
     killed = []

@@ -3,12 +3,10 @@
 import importlib
 import json
 import os
-import random
 import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import zarr
 
@@ -82,36 +80,6 @@ def test_results_of_other_software_are_not_mixed(blocks):
     assert tree(folder) == before
 
 
-def trusted(folder, name):
-    """All that a reader takes from a sweep: the dataset, the metadata, the marks."""
-    stored = Folder(folder).stored(name)
-    marks = np.asarray(stored.array("seconds")[...]).tolist()
-    return ls.load(name, folder).load(), stored.document, marks
-
-
-def test_a_flipped_bit_is_found(blocks):
-    """Nothing that a reader trusts changes silently, in any kind of file."""
-    folder, name = blocks
-    expected, document, marks = trusted(folder, name)
-    draw, flips = random.Random(0), 0
-    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        text = file.read_bytes()
-        for bit in draw.sample(range(8 * len(text)), 24 if file.parent.name == name else 4):
-            changed = bytearray(text)
-            changed[bit // 8] ^= 1 << bit % 8
-            file.write_bytes(changed)
-            try:
-                found, its_document, its_marks = trusted(folder, name)
-            except ls.BadInput as error:
-                assert str(folder / name) in str(error)
-                flips += 1
-                continue
-            assert_same(found, expected)
-            assert (its_document, its_marks) == (document, marks)
-        file.write_bytes(text)
-    assert flips > 100
-
-
 def test_repair_mends_what_it_can(blocks, capsys):
     folder, name = blocks
     sweep, stored = folder / name, Folder(folder).stored(name)
@@ -140,22 +108,6 @@ def test_a_damaged_sweep_can_be_removed_and_run_again(blocks, file):
     cut(folder / name / file)
     Folder(folder).remove(name)
     assert_computed(9, folder, NOISE, 3)
-
-
-def test_removal_is_whole_and_never_of_what_was_not_named(blocks, monkeypatch):
-    folder, name = blocks
-    refused(lambda: Folder(folder).find(""), "there is no sweep ''")
-
-    def killed(*given, **more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(shutil, "rmtree", killed)
-    with pytest.raises(KeyboardInterrupt):
-        Folder(folder).remove(name)
-    monkeypatch.undo()
-    assert not Folder(folder).ids() and list((folder / ".removed").iterdir())
-    assert reported(experiment(), NOISE, seeds=3, store=folder)[1].computed == 9
-    assert not (folder / ".removed").exists()
 
 
 def test_a_sweep_under_the_name_of_another_is_refused(blocks):

@@ -130,6 +130,7 @@ def test_an_unclear_name_is_refused(tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
         refused(lambda folder=folder: ls.load("xyz", folder), f"no sweep 'xyz' in {folder}")
     refused(lambda: ls.load(tmp_path / "xyz"), f"{tmp_path / 'xyz'} is not a sweep")
+    refused(lambda: Folder(tmp_path).find(""), "there is no sweep ''")
 
 
 def test_a_value_is_read_when_it_is_asked_for(blocks):

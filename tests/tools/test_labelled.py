@@ -233,9 +233,9 @@ def test_packed_endless_text(tmp_path, monkeypatch):
     refused(path, "line ", "take 0 MB, the most for a file of its size")
 
 
-def test_a_million_columns(tmp_path):
+def test_a_hundred_thousand_columns(tmp_path):
     """Read line by line and scored through inner products: seconds, and little beside the data."""
-    columns = 10**6
+    columns = 10**5
     values = np.random.default_rng(0).integers(0, 256, size=(4, columns))
     path = tmp_path / "wide.csv"
     with open(path, "w") as file:
@@ -249,11 +249,11 @@ def test_a_million_columns(tmp_path):
     scores = ls.tools.influence_scores(found.images, found.labels)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert time.process_time() - start < 20
-    assert peak < 300e6
-    # The moment is 10^6 x 10^6; the definition through inner products is not.
+    assert time.process_time() - start < 5
+    assert peak < 30e6
+    # The moment is 10^5 x 10^5; the definition through inner products is not.
     products = (values - values.mean(0)) @ (values - values.mean(0)).T
     rest = values[1:] - values[1:].mean(0)
     exact = (products**2).sum() / 3**2 - ((rest @ rest.T) ** 2).sum() / 2**2
     np.testing.assert_allclose(scores[0], exact, rtol=1e-10)
-    refused(path, "p0, p1, ", "... (1000001 in all)", label="kind")
+    refused(path, "p0, p1, ", "... (100001 in all)", label="kind")
