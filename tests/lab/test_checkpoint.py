@@ -225,4 +225,5 @@ if __name__ == "__main__":
 
     size.LIMITS = size.Limits(segment_work=1.0, segments=SEGMENTS)
     train.segment, checkpoint._EVERY = slow_segment, 0.0
+    small.trusted()
     run(experiment(batch=2), store=sys.argv[1])

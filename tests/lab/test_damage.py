@@ -19,7 +19,7 @@ from learnscope.lab.store.repair import repair
 from learnscope.lab.store.writer import StoredResults
 from learnscope.views.terminal import print_runs
 from tests.lab.stored import assert_computed, assert_same, change, chunks, cut, tree
-from tests.small import NOISE, experiment, refused, reported, run, said_by
+from tests.small import NOISE, experiment, refused, reported, run, said_by, trusted
 
 RUNNING = importlib.import_module("learnscope.lab.run")  # lab.run is the function
 
@@ -194,6 +194,7 @@ def full_disk(folder):
 
     StoredResults.put = put_and_fill
     size.LIMITS = size.Limits(block_runs=3)
+    trusted()
     try:
         run(experiment(), NOISE, seeds=3, store=folder)
     except ls.BadInput as error:

@@ -15,7 +15,17 @@ import learnscope as ls
 from learnscope.lab.blocks import Plan
 from learnscope.lab.store.identity import _laboratory, identity
 from learnscope.part import canonical, code
-from tests.small import DESCENT, NOISE, PENALTY, experiment, refused, reported, run, said_by
+from tests.small import (
+    DESCENT,
+    NOISE,
+    PENALTY,
+    experiment,
+    refused,
+    reported,
+    run,
+    said_by,
+    trusted,
+)
 
 MOMENTUM = experiment(ls.rules.GradientDescent(rate=0.3, options={"momentum": 0.9}))
 
@@ -233,4 +243,5 @@ def test_code_that_cannot_be_read_is_refused(tmp_path):
 
 
 if __name__ == "__main__":
+    trusted()
     print(name_of(MOMENTUM, {"rule": [DESCENT, PENALTY]}))
