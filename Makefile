@@ -5,6 +5,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 
 BIN := .venv/bin
+TYPES := $(BIN)/pyright --pythonpath $(BIN)/python
 BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard benchmarks/*.py))
 
 # Each worker computes on one thread, or the workers' thread pools fight over the cores. XLA takes
@@ -22,7 +23,7 @@ KNOWN = XLA_FLAGS="$(QUICKLY)" $(BIN)/python -c 'import jax; jax.devices()' >/de
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test explore lint format slow docs bench clean
+.PHONY: help run test explore lint style format slow docs bench clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -30,18 +31,22 @@ help: ## say what can be made
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
-test: lint .venv/.ready-browser ## install for development, then lint, check types and run the tests
-	$(TEST_ENV) $(BIN)/python -m pytest $(SHARED) tests/reference
+# Types are checked on one core, so the first tests run beside.
+test: style .venv/.ready-browser ## install for development, then lint, check types and run the tests
+	$(TYPES) & types=$$!; \
+	$(TEST_ENV) $(BIN)/python -m pytest $(SHARED) tests/reference; tests=$$?; wait $$types && exit $$tests
 	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
 	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest $(SHARED) --ignore tests/reference
 
 explore: .venv/.ready-explorer ## install, then open the explorer in a browser
 	$(BIN)/learnscope explore
 
-lint: .venv/.ready-dev ## check style and types
+lint: style ## check style and types
+	$(TYPES)
+
+style: .venv/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: .venv/.ready-dev ## apply the style
 	$(BIN)/ruff check --fix .

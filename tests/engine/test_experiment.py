@@ -106,7 +106,6 @@ TOML = experiment().to_toml()
 WRONG = [
     ("steps = 5", "stpes = 5", "unknown field of Experiment 'stpes'; did you mean 'steps'?"),
     ("steps = 5", "", "Experiment lacks steps."),
-    ("steps = 5", "steps = 0", "Experiment.steps = 0 is not allowed: "),
     ('"SignalNoise"', '"SignalNois"', "unknown data kind 'SignalNois'; did you mean 'Signal"),
     ('"SignalNoise"', '"PatchCNN"', "unknown data kind 'PatchCNN'. Allowed: "),
     ('kind = "SignalNoise"\n', "", "data has no kind; it must be one of "),
@@ -114,10 +113,7 @@ WRONG = [
     ('"SignalNoise"', "3", "unknown data kind '3'"),
     ("noise = 0.5", "niose = 0.5", "unknown field of SignalNoise 'niose'; did you mean 'noise'"),
     ("noise = 0.5\n", "", "SignalNoise lacks noise."),
-    ("noise = 0.5", "noise = nan", "SignalNoise.noise = nan is not allowed: "),
     ("noise = 0.5", 'noise = "loud"', "SignalNoise.noise = 'loud' is not allowed: "),
-    ("noise = 0.5", "noise = [0.5]", "SignalNoise.noise = [0.5] is not allowed: "),
-    ('"relu2"', '"relu3"', "PatchCNN.activation = 'relu3' is not allowed: it must be one of"),
     ('"sgd"', '"sdg"', "GradientDescent.optimiser = 'sdg' is not allowed: "),
     ("every = 1", "evry = 1", "unknown field of Record 'evry'; did you mean 'every'?"),
     ("every = 1", "every = 0", "Record.every = 0 is not allowed: "),
