@@ -147,11 +147,18 @@ def run_drawn(experiment: ls.Experiment, precision: str) -> Any:
         return at_hand(draw(np.uint32(3)))
 
 
+def in_double(function: Callable) -> Any:
+    """The value of a function of a key, in double precision."""
+    with jax.enable_x64(True):
+        found = at_hand(quick(jax.vmap(function))(jnp.stack([KEY])))
+    return jax.tree.map(lambda leaf: leaf[0], found)
+
+
 def close(one: Any, two: Any) -> None:
     """The same draw in single and double precision: to 1e-5 of the largest number of an array."""
     assert jax.tree.structure(one) == jax.tree.structure(two)
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(two), strict=True):
-        if isinstance(b, np.ndarray):  # no key
+        if not isinstance(b, jax.Array):  # a key
             allowed = 1e-5 * np.abs(b).max(initial=0)
             np.testing.assert_allclose(a, b, rtol=0, atol=allowed)
 

@@ -116,8 +116,7 @@ def test_a_data_model(slot: str, part: Any):
 
         one, other = battery.passed(draw)
         assert battery.differ(one, other), "two keys, one draw"
-        with jax.enable_x64(True):  # the same draw
-            battery.close(one, battery.at_hand(quick(draw)(battery.KEY)))
+        battery.close(one, battery.in_double(draw))
         problem, fresh, _ = one
         check_problem(problem, part, compressed)
         axes = jax.tree.map(lambda leaf: leaf.ndim, (fresh.x, fresh.y))
