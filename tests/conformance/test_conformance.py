@@ -116,12 +116,12 @@ def test_a_data_model(slot: str, part: Any):
 
         one, other = battery.passed(draw)
         assert battery.differ(one, other), "two keys, one draw"
-        battery.close(one, battery.in_double(draw))
         problem, fresh, _ = one
         check_problem(problem, part, compressed)
         axes = jax.tree.map(lambda leaf: leaf.ndim, (fresh.x, fresh.y))
         whole = jax.tree.map(lambda leaf: leaf.ndim - 1, (problem.test.x, problem.test.y))
         assert axes == whole, "`example` must have no leading axis"
+    battery.close(one, battery.in_double(draw))  # as runs draw
 
 
 def check_problem(problem: Problem, part: Any, compressed: bool) -> None:

@@ -255,7 +255,7 @@ def test_a_killed_worker_changes_nothing(client, alone, tmp_path):
 
     thread = threading.Thread(target=kill)
     thread.start()
-    long = experiment(steps=3000)
+    long = experiment(steps=1500)
     stored = swept(long, cluster=client, store=tmp_path / "s")
     thread.join()
     assert killed, "nothing was running when a worker was to be killed"

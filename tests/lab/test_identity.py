@@ -151,12 +151,13 @@ def test_own_code_and_its_helpers_are_part_of_the_name(own):
 
 
 def test_a_changed_rule_is_run_anew(own, tmp_path):
-    store = tmp_path / "results"
-    first = run(experiment(own()._Own(rate=0.3)), store=store)
-    _, report = reported(experiment(own()._Own(rate=0.3)), store=store)
-    assert report.computed == 0
-    module = own("examples(problem, key))", "problem.train)")
-    second, report = reported(experiment(module._Own(rate=0.3)), store=store)
+    def ran(*edit):
+        setting = experiment(own(*edit)._Own(rate=0.3))
+        return reported(setting, store=tmp_path / "results", coordinates="ambient")
+
+    first, _ = ran()
+    assert ran()[1].computed == 0
+    second, report = ran("examples(problem, key))", "problem.train)")
     assert report.computed == 1
     xr.testing.assert_equal(first.load(), second.load())
 
