@@ -163,7 +163,7 @@ ADDRESSES = (
     "/_dash-layout", "/_dash-dependencies", "/figures/pegr/figure1.png", "/nothing",
     "/assets/live.js", "/live/controls?preset=pred_head&data.strengths=3,2&data.batch=4",
 )  # fmt: skip
-HEADERS = (
+HEADERS = [
     "Host",
     "Origin",
     "Sec-Fetch-Site",
@@ -172,7 +172,7 @@ HEADERS = (
     "Content-Type",
     "Range",
     "Accept",
-)
+]
 
 
 @sizes(30, 2000)

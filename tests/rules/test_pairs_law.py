@@ -126,20 +126,6 @@ def test_the_cost_does_not_depend_on_the_dimension():
     assert max(math.prod(shape) for shape in shapes[0]) < 1000
 
 
-@pytest.mark.slow
-def test_byol_runs_in_any_dimension():
-    """SimSiam with a target network, in one program for both dimensions, as a sweep."""
-    byol = {"head": "mlp", "hidden": 8, "both_ways": True, "target": "ema"}
-    rule = ls.rules.NonContrastive(rate=0.05, head_rate=0.05, **byol)
-    setting = experiment(rule, 100, batch=8).replace("steps", 20)
-    setting = setting.replace("probes", small.probes("FeatureStrengths PairLoss"))
-    result = run(setting, {"data.dim": [100, 10**6]}, seeds=2)
-    assert result.attrs["coordinates_used"] == "compressed"
-    assert not result.diverged_at.notnull().any()
-    assert np.isfinite(result.strength).all() and np.isfinite(result.pair_loss).all()
-    assert (abs(result.noise_norm.isel(step=-1) - result.noise_norm.isel(step=0)) > 1e-3).all()
-
-
 def test_patches_have_no_coordinates_beyond_the_dimension():
     setting = experiment(LAWS["one-sided"], dim=4, width=8)
     assert Plan.of(setting, None, 1, "auto", "float32").coordinates == "compressed"
@@ -230,36 +216,3 @@ def test_what_a_rule_draws_is_independent_of_the_initial_weights():
     state = quick(lambda: one_run(setting, 1, "ambient"))().state
     assert not issubclass(OwnTarget, AbstractPairRule)
     assert np.abs(state.params["filters"] - state.memory["filters"]).min() > 0
-
-
-@pytest.mark.slow
-def test_figure_7():
-    """With a head both features are learnt, without one both neurons learn the strong one: in each
-    of ten seeds. The off-diagonal rises and falls."""
-    data = small.strong_weak(20, batch=1024, test=1000)
-    net = ls.nets.PatchEncoder(width=2, overlaps=(2, 1, 1, 1.3))
-    rule = ls.rules.NonContrastive(rate=0.05, head_rate=0.05)
-    probes = small.probes("FeatureStrengths FeatureShares NeuronCorrelation HeadOffDiagonal")
-    setting = small.experiment(rule, 1500, 50, probes, data, net)
-    kinds = ls.zipped({"rule.head": ["identity", "none"]}, name="kind")
-    result = run(setting, kinds, seeds=10)
-    assert result.attrs["coordinates_used"] == "compressed"
-    head, none = (result.sel(kind=name) for name in ("identity", "none"))
-    np.testing.assert_allclose(head.strength.isel(step=0), none.strength.isel(step=0))
-    first = abs(head.strength.isel(step=0, seed=0)) * 20**0.5
-    np.testing.assert_allclose(first, [[2, 1], [1, 1.3]], rtol=1e-5)
-    last = none.isel(step=-1)
-    assert (abs(last.strength).argmax("feature") == 0).all(), abs(last.strength).values
-    assert (last.share.isel(feature=0) > 0.9).all()
-    assert (abs(last.correlation.isel(neuron=0, other_neuron=1)) > 0.99).all()
-    assert (last.effective_rank < 1.1).all()
-    assert (none.head_norm == 0).all()
-
-    last = head.isel(step=-1)
-    assert (abs(last.strength).argmax("feature") == [0, 1]).all(), abs(last.strength).values
-    assert (last.share.isel(neuron=0, feature=0) > 0.9).all()
-    assert (last.share.isel(neuron=1, feature=1) > 0.9).all()
-    assert (abs(last.correlation.isel(neuron=0, other_neuron=1)) < 0.3).all()
-    assert (last.effective_rank > 1.9).all()
-    highest = head.head_norm.max("step")
-    assert (highest > 0.1).all() and (last.head_norm < 0.1 * highest).all()

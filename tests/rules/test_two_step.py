@@ -17,7 +17,7 @@ import learnscope as ls
 from learnscope.rules import two_step
 from learnscope.space import turn
 from tests.reference import input_structure as reference
-from tests.small import experiment, probes, quick, refused, run
+from tests.small import quick, refused, run
 
 STEPS, KEY = 5, jax.random.key(6)
 DATA = ls.data.Patterns(
@@ -260,26 +260,3 @@ def test_what_a_rule_cannot_do_is_refused():
     for after in (0, 3):
         make = lambda after=after: ls.rules.FrozenFeatures(after=after, **FIRST, rate=1.0)  # noqa: E731
         refused(make, f"FrozenFeatures.after = {after}")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("structure", ["mixture", "none"])
-def test_the_network_learns_the_parity_that_random_features_cannot(structure):
-    sizes = {"dim": 1000, "patterns": 20, "relevant": 3, "train": 4000, "test": 1000, "batch": 200}
-    data = ls.data.Patterns(**sizes, structure=structure)
-    net = ls.nets.TwoLayer(width=50, scale=1 / 3, bias_scale=1 / 9, second_scale=20 / 9)
-    rule = ls.rules.TwoStep(first_rate=1e-3, second_rate=10.0, rate=1.0, noise=1 / 9)
-    rules = [rule, ls.rules.RandomFeatures(rate=0.1)]
-    setting = experiment(rule, 100, 2, probes("TestAccuracy Alignment"), data, net)
-    found = run(setting, {"rule": rules}, 3)
-    assert found.attrs["coordinates_used"] == "compressed"
-    network, fixed = (found.sel(rule=type(rule).__name__) for rule in rules)
-    last = network.test_accuracy.isel(step=-1)
-    if structure == "mixture":
-        assert (last > 0.98).all()
-        assert (fixed.test_accuracy.isel(step=-1) < 0.8).all()
-        assert (network.cosine_max.sel(step=2) > 0.99).all()
-    else:
-        assert (abs(last - 0.5) < 0.1).all()
-        assert (network.cosine_max.sel(step=2) < 0.9).all()
-    assert (fixed.cosine_max == fixed.cosine_max.isel(step=0)).all()

@@ -51,12 +51,6 @@ def test_it_finds_what_compression_would_change(name: str):
     assert "compression" in failing(setting(**changes))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WRONG)
-def test_it_finds_each_of_them(name: str):
-    assert "compression" in failing(setting(**WRONG[name][0]))
-
-
 def test_it_finds_what_is_impure_or_of_another_precision():
     assert "is computed again" in failing(Impure(rate=0.1))["pure"]
     assert "float16" in failing(HalfProbe())["precision"]
