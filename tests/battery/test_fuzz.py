@@ -163,16 +163,8 @@ ADDRESSES = (
     "/_dash-layout", "/_dash-dependencies", "/figures/pegr/figure1.png", "/nothing",
     "/assets/live.js", "/live/controls?preset=pred_head&data.strengths=3,2&data.batch=4",
 )  # fmt: skip
-HEADERS = [
-    "Host",
-    "Origin",
-    "Sec-Fetch-Site",
-    "X-Page",
-    "Cookie",
-    "Content-Type",
-    "Range",
-    "Accept",
-]
+HEADERS = ("Host", "Origin", "Sec-Fetch-Site", "X-Page", "Cookie", "Content-Type", "Range",
+           "Accept")  # fmt: skip
 
 
 @sizes(30, 2000)
