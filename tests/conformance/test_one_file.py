@@ -14,12 +14,15 @@ FOUND += "documented[Movement]"
 CODE = f"""
 import doctest
 
-import own_parts
 import pytest
+
+words = ["-v", "-p", "own_parts", "-p", "no:cacheprovider"]
+words += ["tests/conformance/test_conformance.py", "-k", {CHOSEN!r}]
+assert pytest.main(words) == 0
+
+import own_parts
 from learnscope import grid
 
-words = ["-v", "-p", "no:cacheprovider", "tests/conformance/test_conformance.py"]
-assert pytest.main([*words, "-k", {CHOSEN!r}]) == 0
 assert doctest.testmod(own_parts).failed == 0
 assert {{"PullToStart", "Brightness"}} <= {{*grid.all_rules(), *grid.all_data()}}
 found = grid.run_grid(["PullToStart"], ["Brightness"], 1, "smoke")
