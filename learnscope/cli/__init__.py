@@ -29,9 +29,9 @@ def _version(
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     if version:
-        import learnscope
+        from importlib.metadata import version as installed
 
-        typer.echo(f"learnscope {learnscope.__version__}")
+        typer.echo(f"learnscope {installed('learnscope')}")
         raise typer.Exit()
 
 
