@@ -22,7 +22,8 @@ def _artefact(rows: Sequence[Row], verdict: str) -> list[str]:
     reproduced = [r for r in rows if r["verdict"] == "reproduced" and _kind(r) == kind]
     shown = next(iter(reproduced if kind in COUNTED else _with(rows, verdict)), rows[0])
     where = setting({**shown, "scope": ""})
-    lines = [f"> {shown['statement']} The paper: {shown['reported'] or 'as stated'}.", ""]
+    said = shown["statement"].rstrip(".")
+    lines = [f"> {said}. The paper: {shown['reported'] or 'as stated'}.", ""]
     lines.append(f"Measured: {_short(shown)}{f' ({where})' if where else ''}.")
     lines.append(f"Null: {shown['null'] or 'none applies'}.")
     scope = f", {shown['scope']}" if shown["scope"] else ""

@@ -58,7 +58,8 @@ def as_published() -> Experiment:
     start = PatchCNN(
         width=WIDTH, activation="relu", second_layer="patches", initial="torch", bias=True
     )
-    return experiment().replace("net", start).replace("data.orthogonal", False)
+    setting = experiment().replace("net", start).replace("data.orthogonal", False)
+    return setting.replace("data.test", 200)
 
 
 def theorem_dims(dims: np.ndarray) -> Axis:
@@ -106,6 +107,6 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
         "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, large, *line),
         "sides": arms(long, size.line_seeds, sides),
         "decay": arms(unflipped.replace("data.test", size.test), size.line_seeds, decay),
-        "coefficients": arms(coefficients, size.line_seeds, large),
-        "published": arms(as_published(), 2 * size.line_seeds, published),
+        "coefficients": arms(coefficients, 2 * size.line_seeds, large),
+        "published": arms(as_published(), 8 * size.line_seeds, published),
     }
