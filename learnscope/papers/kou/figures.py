@@ -49,7 +49,7 @@ FIGURES = {
         "Theorem 4.2 at d = 10⁷"),
     "proof": figure(
         "The rate of the excess error, and the ratio of coefficients", ("decay", "coefficients"),
-        [over(RATE.of("decay"), "signal", xscale="log", yscale="log", xlabel="n|μ|⁴ / (d σ⁴)",
+        [over(RATE.of("decay"), "signal", xlabel="n|μ|⁴ / (d σ⁴)",
               ylabel="-log of the test error (p = 0)"),
          over(RATIO.of("coefficients"), "dim", xscale="log", yscale="log", ylabel="Σγ / Σρ",
               xlabel="dimension d")],
@@ -58,5 +58,5 @@ FIGURES = {
     "published": figure(
         "The authors' own heat map, and ours in the setting of their code", "published",
         [_published],
-        "Test error in the authors' setting; circles: their published means of 10 repetitions"),
+        "The authors' own cells (circles, means of 10), and ours"),
 }  # fmt: skip
