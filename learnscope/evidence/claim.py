@@ -100,9 +100,13 @@ class Claim:
 
     def _reads(self, datasets: Datasets, changed: Datasets, truth: Finding | None) -> bool:
         """Whether the check reads anything that differs: absurd values there change its finding."""
-        other = {name: absurd(datasets[name], data) for name, data in changed.items()}
-        with np.errstate(all="ignore"):
+
+        def differs(size: float) -> bool:
+            other = {name: absurd(datasets[name], data, size) for name, data in changed.items()}
             return self.judge({**datasets, **other}) != truth
+
+        with np.errstate(all="ignore"):
+            return differs(1e30) or differs(np.nan)
 
 
 def _known(claim: str, what: str, given: str, allowed: object) -> None:

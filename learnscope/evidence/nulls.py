@@ -29,13 +29,14 @@ def _with(data: xr.Dataset, change: Callable[[str, xr.DataArray], xr.DataArray])
     return data.assign({name: change(name, data[name]) for name in _numbers(data)})
 
 
-def absurd(data: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
-    """A dataset with absurd values and attributes where another one has others than it has."""
+def absurd(data: xr.Dataset, other: xr.Dataset, size: float) -> xr.Dataset:
+    """A dataset with absurd values (of a size, which may be NaN) and attributes where another one
+    has others than it has."""
     random = np.random.default_rng(0)
     same = [name for name in _numbers(data) if data[name].equals(other[name])]
 
     def change(name: str, values: xr.DataArray) -> xr.DataArray:
-        return values if name in same else values.copy(data=1e30 * random.normal(size=values.shape))
+        return values if name in same else values.copy(data=size * random.normal(size=values.shape))
 
     marks = {name: 1e30 for name, value in other.attrs.items() if value != data.attrs.get(name)}
     return _with(data, change).assign_attrs(marks)

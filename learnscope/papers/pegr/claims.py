@@ -286,8 +286,8 @@ CLAIMS: tuple[Claim, ...] = (
           bounded_by(LEMMA_5_5[0], 1.0) & bounded_by(LEMMA_5_5[1], 1.0)
           & bounded_by(LEMMA_5_5[2], 1.0), scope=_REGIME, nulls=(NOISE_ONLY,)),
     Claim("lemma-5.5.fails", "Without the condition on the signal the bound fails.", "Lemma 5.5",
-          "not in the paper: |μ| is 1000 σp√d", "untrained networks", "strong",
-          at_least(computed("‖∇L‖² / (72 σp² d L) at |μ| = 1000 σp√d", _strongest), 1.0),
+          "not in the paper: |μ| is 100 σp√d", "untrained networks", "strong",
+          at_least(computed("‖∇L‖² / (72 σp² d L) at |μ| = 100 σp√d", _strongest), 1.0),
           scope="beyond", nulls=(alike("signal"),)),
     _theorem("proposition-5.4", "All along, γ and ρ̄ are in [0, 4 log T*], and no ρ is below "
              "-4 log T*.", "Proposition 5.4", "0 ≤ γ, ρ̄ ≤ 4 log T*; ρ ≥ -4 log T*",
