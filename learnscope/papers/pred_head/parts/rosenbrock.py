@@ -34,8 +34,10 @@ _C[4, :4] = 7.496443313967647, -10.24680431464352, -33.99990352819905, 11.708908
 _C[5, :5] = (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136,
              -6.058818238834054)  # fmt: skip
 _SAFETY, _SHRINK, _GROW, _ORDER = 0.8, 0.2, 6.0, 4
+_HALVINGS = 40  # to 1e-12 of a step
 
 Field = Callable[[Float[Array, " n"]], Float[Array, " n"]]
+Event = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
 
 class Walk(NamedTuple):
@@ -73,36 +75,75 @@ def integrate(
     thousandth where that is smaller, in the root mean square. An integration that runs out of
     steps, or whose field is not finite, stays where it was: see `finished`.
     """
-    floor = 1e3 * jnp.finfo(walk.value.dtype).eps
-    relative = jnp.maximum(tolerance, floor)
     end = walk.tried + most
 
     def going(walk: Walk) -> Bool[Array, ""]:
         return (walk.time < until) & (walk.tried < end)
 
-    def step(walk: Walk) -> Walk:
-        left = until - walk.time
-        last = walk.size >= left
-        size = jnp.where(last, left, walk.size)
-        value, error = rosenbrock_step(field, walk.value, size)
-        largest = jnp.maximum(jnp.abs(walk.value), jnp.abs(value))
-        scaled = error / (relative * jnp.maximum(largest, 1e-3))
-        wrong = jnp.sqrt(jnp.mean(scaled**2))
-        wrong = jnp.where(jnp.isfinite(wrong), wrong, jnp.inf)
-        good = wrong < 1
-        factor = jnp.clip(_SAFETY * wrong ** (-1 / _ORDER), _SHRINK, _GROW)
-        # A step that was cut short says little of how long the next may be.
-        proposed = jnp.where(last & good, jnp.maximum(walk.size, size * factor), size * factor)
-        time = jnp.where(last, until, walk.time + size)
-        return Walk(
-            jnp.where(good, time, walk.time),
-            jnp.where(good, value, walk.value),
-            proposed.astype(walk.size.dtype),
-            walk.tried + 1,
-            walk.refused + ~good,
-        )
+    return jax.lax.while_loop(going, lambda at: _next(field, at, until, tolerance), walk)
 
-    return jax.lax.while_loop(going, step, walk)
+
+def until_event(
+    field: Field, event: Event, walk: Walk, until: Float[Array, ""], tolerance: Float[Array, ""],
+    most: int,
+) -> tuple[Walk, Bool[Array, ""]]:  # fmt: skip
+    """Integrate until an event's value is no longer negative: the root is found by halving the step
+    that passes it. Also whether it came to that, before time `until` and in `most` steps."""
+    end = walk.tried + most
+
+    def going(pair: tuple[Walk, Walk]) -> Bool[Array, ""]:
+        now = pair[1]
+        return (event(now.value) < 0) & (now.time < until) & (now.tried < end)
+
+    def step(pair: tuple[Walk, Walk]) -> tuple[Walk, Walk]:
+        now = _next(field, pair[1], until, tolerance)
+        moved = now.refused == pair[1].refused
+        before = pair[1]._replace(size=jnp.minimum(pair[1].size, until - pair[1].time))
+        return jax.tree.map(lambda a, b: jnp.where(moved, a, b), before, pair[0]), now
+
+    before, now = jax.lax.while_loop(going, step, (walk._replace(size=0 * walk.size), walk))
+    fired = event(now.value) >= 0
+
+    def halve(_, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        middle = (ends[0] + ends[1]) / 2
+        there = event(rosenbrock_step(field, before.value, middle)[0]) >= 0
+        return jnp.where(there, ends[0], middle), jnp.where(there, middle, ends[1])
+
+    # A step of length 0 (the event is there from the start) has no inverse.
+    whole = jnp.where(before.size > 0, before.size, 1.0)
+    _, size = jax.lax.fori_loop(0, _HALVINGS, halve, (jnp.zeros_like(whole), whole))
+    value = rosenbrock_step(field, before.value, size)[0]
+    inside = fired & (before.size > 0)
+    return now._replace(
+        time=jnp.where(inside, before.time + size, now.time),
+        value=jnp.where(inside, value, now.value),
+    ), fired
+
+
+def _next(field: Field, walk: Walk, until: Float[Array, ""], tolerance: Float[Array, ""]) -> Walk:
+    """The walk after a step of its size, or with a smaller size if that was refused."""
+    floor = 1e3 * jnp.finfo(walk.value.dtype).eps
+    relative = jnp.maximum(tolerance, floor)
+    left = until - walk.time
+    last = walk.size >= left
+    size = jnp.where(last, left, walk.size)
+    value, error = rosenbrock_step(field, walk.value, size)
+    largest = jnp.maximum(jnp.abs(walk.value), jnp.abs(value))
+    scaled = error / (relative * jnp.maximum(largest, 1e-3))
+    wrong = jnp.sqrt(jnp.mean(scaled**2))
+    wrong = jnp.where(jnp.isfinite(wrong), wrong, jnp.inf)
+    good = wrong < 1
+    factor = jnp.clip(_SAFETY * wrong ** (-1 / _ORDER), _SHRINK, _GROW)
+    # A step that was cut short says little of how long the next may be.
+    proposed = jnp.where(last & good, jnp.maximum(walk.size, size * factor), size * factor)
+    time = jnp.where(last, until, walk.time + size)
+    return Walk(
+        jnp.where(good, time, walk.time),
+        jnp.where(good, value, walk.value),
+        proposed.astype(walk.size.dtype),
+        walk.tried + 1,
+        walk.refused + ~good,
+    )
 
 
 def finished(walk: Walk, until: Float[Array, ""]) -> Bool[Array, ""]:

@@ -11,15 +11,14 @@ neurons with features, the Gram matrix G of the neurons' noise parts, and the he
 | $\eta, \eta_E$ | `rule.rate`, `head_rate` |
 """
 
-from learnscope.papers.pred_head.parts.population_gradient import Slopes, population_slopes
-from learnscope.papers.pred_head.parts.population_law import Law
-from learnscope.papers.pred_head.theory.closed_forms import (
+from learnscope.papers.pred_head.parts.population_gradient import (
+    Slopes,
     Terms,
-    descent_step,
     gradient_terms,
     loss,
-    terms_along,
+    population_slopes,
 )
+from learnscope.papers.pred_head.parts.population_law import Law
 from learnscope.papers.pred_head.theory.conditions import SCOPE, applies, conditions
 from learnscope.papers.pred_head.theory.conservation import (
     collapse_probability,
@@ -28,7 +27,6 @@ from learnscope.papers.pred_head.theory.conservation import (
     learning_probabilities,
     norm_invariants,
 )
-from learnscope.papers.pred_head.theory.flow import Start, draw, flow
 from learnscope.papers.pred_head.theory.growth import (
     Winner,
     first_learned,
@@ -38,14 +36,14 @@ from learnscope.papers.pred_head.theory.growth import (
     optimum,
 )
 from learnscope.papers.pred_head.theory.outcomes import learned, outcomes, variance_shares
-from learnscope.papers.pred_head.theory.phases import LABELS, PhaseTimes, phase_labels, phase_times
+from learnscope.papers.pred_head.theory.phases import EVENTS, phase_times, proof_starts
 from learnscope.papers.pred_head.theory.predictions import boundary, predict
 
 __all__ = [
-    "LABELS", "SCOPE", "Law", "PhaseTimes", "Slopes", "Start", "Terms", "Winner", "applies",
-    "boundary", "collapse_probability", "conditions", "descent_step", "draw",
-    "feature_invariants", "first_learned", "flow", "gradient_terms", "growth_rates",
-    "growth_time", "head_bound", "learned", "learning_probabilities", "learning_time", "loss",
-    "norm_invariants", "optimum", "outcomes", "phase_labels", "phase_times",
-    "population_slopes", "predict", "terms_along", "variance_shares",
+    "EVENTS", "SCOPE", "Law", "Slopes", "Terms", "Winner", "applies", "boundary",
+    "collapse_probability", "conditions", "feature_invariants", "first_learned",
+    "gradient_terms", "growth_rates", "growth_time", "head_bound", "learned",
+    "learning_probabilities", "learning_time", "loss", "norm_invariants", "optimum", "outcomes",
+    "phase_times", "population_slopes", "predict", "proof_starts",
+    "variance_shares",
 ]  # fmt: skip
