@@ -47,7 +47,8 @@ class StrongWeak(AbstractData):
 
     Imbalance by frequency (Remark 3.2, 1): `frequencies` are relative (none: equal). Co-occurring
     features (Remark 3.2, 2): with `together`, each example has all features, each on its own $P_0$
-    patches and with its own sign. `noise_law` is the law of a noise coordinate; only Gaussian noise
+    patches and with its own sign. A feature of low variance (Remark 4.5): with `steady`, the last
+    feature always has the sign +1. `noise_law` is the law of a noise coordinate; only Gaussian noise
     can be compressed. `test` is the number of test examples. The label is the number of the
     feature: -1 or +1 for two features, 0, 1, ... for more.
 
@@ -70,6 +71,7 @@ class StrongWeak(AbstractData):
     batch: int = count(low=2)
     frequencies: tuple[Number, ...] | None = number(None, above=0, each=True, optional=True)
     together: bool = flag(False)
+    steady: bool = flag(False)
     noise_law: str = choice(*NOISES, default="gaussian")
     test: int = count(1000)
 
@@ -161,6 +163,7 @@ class StrongWeak(AbstractData):
         order_key, sign_key, which_key, noise_key = jax.random.split(key, 4)
         every = jnp.arange(self.features)
         signs = random.signs(sign_key, (size, self.features))
+        signs = signs.at[:, -1].set(1.0) if self.steady else signs
         chance = jnp.cumsum(self.shares)[None, :-1]
         which = (random.uniform(which_key, (size, 1)) >= chance).sum(1)
         if self.together:

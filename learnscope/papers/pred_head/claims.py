@@ -1,117 +1,354 @@
-"""The paper's claims; `checks.py` has the checks."""
+"""The paper's claims, sentence by sentence.
 
-from functools import partial
+A neuron has learnt a feature that accounts for at least 90 % of its output's variance; a run with a
+neuron that has learnt none is unsettled, which counts neither as success nor as collapse. A figure
+shows one run, so its sentence must hold in two thirds of the draws; "with probability 1 - o(1)" is
+19 in 20 of them. "O(1/sqrt d)" is at most 10/sqrt d, 1/poly(d) at most 0.001. Orders of growth are
+exponents of d over the largest dimensions, where the lemmas' corrections have died out.
+"""
 
-from learnscope.evidence import Claim
-from learnscope.papers.pred_head import checks
-from learnscope.papers.pred_head import phase_checks as phases
-from learnscope.papers.pred_head import theorem_checks as theorems
-from learnscope.papers.pred_head.experiments import BARE, CONTRASTIVE, HEAD
-from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG
+import functools
+import operator
+
+import numpy as np
+import xarray as xr
+
+from learnscope.evidence import (
+    Claim,
+    Null,
+    Quantity,
+    Verb,
+    above,
+    alike,
+    at_least,
+    at_most,
+    bounded_by,
+    computed,
+    every,
+    exponent,
+    few_seeds,
+    last,
+    most_seeds,
+    rises,
+    scaled,
+    shuffled,
+    swapped,
+    within,
+)
+from learnscope.papers.pred_head import experiments as ex
+from learnscope.papers.pred_head import quantities as q
+from learnscope.papers.pred_head import theory
+from learnscope.papers.pred_head.experiments import BARE, HEAD
+from learnscope.papers.pred_head.quantities import ALL, ALL_STRONG
 from learnscope.papers.pred_head.real_claims import REAL_CLAIMS
 
-_TOY = (
-    "d = 20, P = 16, P₀ = 4, α = (3, 2), N = 1024, η = η_E = 0.05, 4000 steps, from "
-    "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs"
-)
-_FLOW = "population flow, random start, α = (4, 2), η_E/η = 0.05"
-_TILTED = "population flow from the proof's start, α = (4, 2), η_E/η = 0.05, d to 10⁶"
+TYPICAL, LIKELY, BIG, SMALL = 2 / 3, 0.95, 10.0, 1e-3
+LARGE, FAR = {"dim": slice(1e3, None)}, slice(1e6, None)
 
 
-def _trained(id: str, statement: str, where: str, name: str, expected: str, setting: str = _TOY):
-    sweep = "figure7" if name in (HEAD, BARE) else "ablations"
-    return Claim(id, statement, where, expected, setting, (sweep,),
-                 partial(checks.trained, name=name, expected=expected))  # fmt: skip
+def typical(hits: Quantity) -> Verb:
+    return most_seeds(hits, TYPICAL, diverged="fails")
 
 
-CLAIMS = (
-    Claim("figure1_toy", "Without a head neurons become extremely correlated", "Figure 1",
-          "correlations near ±1", _TOY, ("figure7",), checks.correlated),
-    Claim("figure1_many", "Without a head neurons become extremely correlated", "Figure 1",
-          "correlations near ±1", "16 neurons, 4 features, population, random start", ("many",),
-          checks.many_correlated),
-    Claim("figure2_toy", "An identity-initialised head is as good as linear and MLP heads, with or "
-          "without EMA", "Figure 2", "comparable", _TOY, ("figure7", "ablations"),
-          checks.comparable),
-    Claim("figure3a", "The head's off-diagonal rises and falls", "Figure 3a", "rise and fall",
-          "the toy, three kinds of imbalance (Remark 3.2)", ("trajectories",),
-          checks.rise_and_fall),
-    Claim("figure3b", "The head is not symmetric while features are learnt", "Figure 3b",
-          "asymmetry above 0", "the toy, three kinds of imbalance", ("trajectories",),
-          checks.asymmetric),
-    Claim("figure4", "The trajectory is consistent over runs", "Figure 4", "rise and fall",
-          "the toy, 10 runs", ("trajectories",), checks.consistent),
-    _trained("figure7a", "With a head, the weak feature is learnt by the slower neuron",
-             "Figure 7a", HEAD, ALL),
-    _trained("figure7b", "Without a head both neurons learn the strong feature", "Figure 7b", BARE,
-             ALL_STRONG),
-    Claim("theorem4.1", "With a head both features are learnt", "Theorem 4.1",
-          "probability 1 - o(1)", _FLOW, ("dimensions",), theorems.theorem_success),
-    Claim("theorem4.1_weights", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = Õ(1/√d)",
-          "Theorem 4.1", "Õ(1/√d)", _FLOW, ("dimensions",),
-          partial(theorems.theorem_weights, kind=HEAD, word=ALL)),
-    Claim("theorem4.1_loss", "The objective converges to OPT", "Theorem 4.1", "OPT + 1/poly(d)",
-          _FLOW, ("dimensions",), partial(theorems.theorem_loss, kind=HEAD)),
-    Claim("corollary4.2", "With a head neurons do not correlate", "Corollary 4.2",
-          "|Corr| ≤ O(1/√d)", _FLOW, ("dimensions",), theorems.corollary_apart),
-    Claim("theorem4.3", "Without a head all neurons learn the strong feature", "Theorem 4.3",
-          "probability 1 - o(1)", _FLOW, ("dimensions",), theorems.theorem_collapse),
-    Claim("theorem4.3_formula", "How likely that is at finite strengths", "a law of conservation "
-          "(not in the paper)", "((2/π) arctan((α₁/α₂)^1.5))²",
-          "population flow, d = 1000, 2500 starts", ("no_head",), theorems.arctan),
-    Claim("theorem4.3_width", "More neurons do not change that", "Theorem 4.3", "any m",
-          "16 neurons, 2 features, population descent, d = 50", ("many",), theorems.bare_width),
-    Claim("theorem4.3_weights", "w_j = β_j v_1 + ε_j with ‖ε_j‖ = Õ(1/√d)", "Theorem 4.3",
-          "Õ(1/√d)", _FLOW, ("dimensions",),
-          partial(theorems.theorem_weights, kind=BARE, word=ALL_STRONG)),
-    Claim("theorem4.3_loss", "The collapsed solution reaches the global minimum as well",
-          "Theorem 4.3", "OPT + 1/poly(d)", _FLOW, ("dimensions",),
-          partial(theorems.theorem_loss, kind=BARE)),
-    Claim("corollary4.4", "Without a head neurons are copies", "Corollary 4.4",
-          "|Corr| ≥ 1 - O(1/√d)", _FLOW, ("dimensions",), theorems.corollary_together),
-    Claim("l2_no_head", "With l2 instead of batch normalisation, too, a network without a head "
-          "collapses", "section 7 (open; Remark 4.5 is about a feature of low variance, which this "
-          "data has not)", "collapse", f"{_TOY}, l2, no head", ("ablations",),
-          partial(checks.trained, name="l2, no head", expected=ALL_STRONG)),
-    Claim("lemma5.1", "The strong feature is learnt first, in T1 = d^(2 + o(1)) / η; all else is "
-          "small then", "Lemma 5.1", "T1 ∝ d²", _TILTED, ("phases",), phases.phase_one),
-    Claim("lemma5.1_growth", "T1 by the tensor power method", "Appendix G", "as predicted", _TILTED,
-          ("phases",), phases.growth),
-    Claim("lemma5.2", "Then, in much shorter time, E21 grows until it substitutes for the strong "
-          "feature", "Lemma 5.2", "T2 - T1 ≪ T1", _TILTED, ("phases",), phases.phase_two),
-    Claim("lemma5.3", "The slower neuron learns the weak feature and nothing else", "Lemma 5.3",
-          "‖w₂ - β₂ v₂‖ = o(1)", _TILTED, ("phases",), phases.phase_three),
-    Claim("lemma5.3_effect", "It is the head that does it", "section 5.3", "with a head only",
-          _TILTED, ("phases",), phases.acceleration),
-    Claim("proposition5.4", "The head returns to the identity", "Proposition 5.4",
-          "‖E - I‖ ≤ 1/poly(d)", _TILTED, ("phases",), phases.head_returns),
-    Claim("head_bound", "|E21| stays below ‖w₂(0)‖ √(η_E/3η)", "a law of conservation (not in the "
-          "paper)", "≤ bound", _TILTED, ("phases",), phases.head_bounded),
-    Claim("triggers", "Phases end at T1: B11 ≥ 0.01, T2: R2 ≤ |E21|/log d, T3", "Appendices B to D",
-          "T1 < T2 < T3", _TILTED, ("phases",), phases.printed_triggers),
-    Claim("rates", "The head is to be trained more slowly than the encoder", "Theorem 4.1",
-          "η_E ≤ η/polylog(d)", "population flow, d = 1000, 200 starts", ("rates",),
-          theorems.head_rates),
-    Claim("diagram", "Success over the features' imbalance and the rates", "Theorem 4.1",
-          "success for η_E/η in [α₁^-O(1), 1/polylog(d)]", "20 × 20 × 50 flows, d = 1000",
-          ("diagram",), theorems.success_region),
-    _trained("stop_gradient", "Without stop-gradient all neurons learn the strongest feature",
-             "section 5.3", "no stop-gradient", ALL_STRONG),
-    Claim("stop_gradient_random", "Stop-gradient is necessary", "section 5.3", "no acceleration",
-          "population flow, d = 1000, 200 starts", ("rates",), theorems.stop_gradient),
-    Claim("normalisation", "Without normalisation all neurons learn the strongest feature",
-          "section 5.3", ALL_STRONG, f"{_TOY} (rates 10⁻³)", ("ablations",), checks.unnormalised),
-    _trained("l2", "l2 instead of batch normalisation shares the mechanism", "section 7", "l2",
-             ALL),
-    _trained("ema", "EMA is inessential: it does not prevent collapse by itself", "section 2",
-             "EMA, no head", ALL_STRONG),
-    _trained("symmetric", "A symmetric head is likely to collapse to the strongest feature",
-             "section 1.1 (there linear, without normalisation, with a huge gap)",
-             "symmetric head", ALL_STRONG, f"{_TOY}; without normalisation it diverges"),
-    _trained("contrastive", "Negative pairs make the network learn all features", "section 2",
-             CONTRASTIVE, ALL, "the toy, N = 256, temperature 0.5"),
-    Claim("many", "With a head more features are learnt, for more neurons and features",
-          "beyond the paper", "more with a head", "population descent, d = 50", ("many",),
-          theorems.more_features),
-    *REAL_CLAIMS,
+def likely(hits: Quantity) -> Verb:
+    return most_seeds(hits, LIKELY, diverged="fails")
+
+
+def power(quantity: Quantity, value: float, by: float = 0.05) -> Verb:
+    """An exponent of d, over the largest dimensions."""
+    return exponent(quantity.sel(dim=FAR).named(quantity.text), "dim", value, by)
+
+
+def slope(quantity: Quantity) -> Quantity:
+    found = quantity.sel(dim=FAR).slope("dim", log="xy")
+    return found.named(f"exponent of {quantity.text}")
+
+
+# The toy
+
+
+def _toy(word: str, *names: str) -> Verb:
+    return typical(q.ends(word, "share", method_name=list(names)))
+
+
+def _rise_and_fall(fallen: float = 0.1) -> Quantity:
+    """Hits: the norm rises, and ends below a tenth of its highest."""
+    norm = every("head_norm")
+    top, end = norm.max("step"), norm.isel(step=-1)
+    return ((top > SMALL) & (end < fallen * top)).named("the norm rises, and falls to a tenth")
+
+
+def _asymmetry(data: xr.Dataset) -> xr.DataArray:
+    """While the norm is above half of its highest value."""
+    high = data.head_norm > 0.5 * data.head_norm.max("step")
+    return data.head_asymmetry.where(high).mean("step")
+
+
+def _apart(data: xr.Dataset) -> xr.DataArray:
+    """The highest norm over its median over runs, or that over it."""
+    top = data.head_norm.max("step")
+    ratio = top / top.median("seed")
+    return xr.where(ratio > 1, ratio, 1 / ratio)
+
+
+def _steady() -> Quantity:
+    """The least cosine of a filter and the steady feature: 1 if outputs never change sign."""
+    strength, noise = last("strength"), last("noise_norm")
+    squares = (strength**2).map(lambda b: b.sum("feature"), "{}") + noise**2
+    cosine = abs(strength.isel(feature=-1)) / squares**0.5
+    return cosine.min("neuron").named("least |cosine| of a filter and the steady feature")
+
+
+def _moment(name: str, text: str) -> Quantity:
+    return computed(text, lambda data: data[name].sel(angle="orthogonal", drop=True))
+
+
+# The theorems
+
+
+def _gap(kind: str) -> Quantity:
+    loss = last("population_loss", head_kind=kind) - theory.optimum(ex.model(), 2)
+    return (abs(loss) < SMALL).named(f"|L - OPT| < {SMALL:g}, {kind}")
+
+
+def _corr(kind: str, far: float, **where) -> Quantity:
+    """sqrt(d) times the distance of |Corr| from 0 or 1."""
+    size = last("population_correlation", head_kind=kind, **where).isel(neuron=0, other_neuron=1)
+    return abs(abs(size) - far).map(lambda v: v * v["dim"] ** 0.5, "its distance times √d")
+
+
+def _shaped(kind: str, word: str, **where) -> Verb:
+    """The outcome, with filters of the theorem's form."""
+    form = (q.beyond(head_kind=kind, **where) <= BIG) & (q.least_beta(head_kind=kind, **where) >= 0.5)
+    return likely((q.ends(word, head_kind=kind, **where) & form).named(
+        f"{word}, ‖ε‖√d ≤ {BIG:g} and |β| ≥ 0.5"))  # fmt: skip
+
+
+def _arctan(data: xr.Dataset) -> xr.DataArray:
+    hits = q.ends(ALL_STRONG).read({"no_head": data})
+    return hits - xr.DataArray([q.chance(s) for s in data.alpha.values], dims="alpha")
+
+
+def _more() -> Verb:
+    pairs = [[q.covered(setting=ex.size_name(kind, *size)) for kind in (HEAD, BARE)]
+             for size in ex.WIDTHS]  # fmt: skip
+    verbs = [above(head, bare) for head, bare in pairs]
+    return functools.reduce(operator.and_, verbs)
+
+
+def _rest() -> Quantity:
+    """||w_2 - B22 v_2|| over |B22| at T4."""
+    rest = (q.overlap(2, 1, 5) ** 2 + q.noise(2, 5)) ** 0.5
+    return (rest / q.overlap(2, 2, 5)).named("‖w₂ - β₂ v₂‖ / |β₂| at T4")
+
+
+def _never(data: xr.Dataset) -> xr.Dataset:
+    return data.assign(elapsed=data.elapsed.where(data.step != 2, np.inf))
+
+
+_LAST = {"dim": slice(1e9, None)}
+_RATE = {"ablation": HEAD}
+_STRONGER = ("at α = (4, 2) a neuron finds the strong feature with probability "
+             "(2/π) arctan((α₁/α₂)^1.5) in any dimension; the theorem lets α₁/α₂ grow with d")
+_TOY = ("d = 20, P = 16, P₀ = 4, α = (3, 2), N = 256, η = η_E = 0.05, 1500 steps, from "
+        "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs")  # fmt: skip
+_FLOW = "population flow, random starts, α = (4, 2), η_E/η = 0.05"
+_GROWING = "population flow, random starts, α₂ = 2, α₁/α₂ = log d, η_E/η = 1/log d"
+_STARTS = "population flow, random starts as in Lemma B.1, α = (4, 2), η_E/η = 0.05, d to 10¹²"
+_DESIGNED = "reading: a toy of our sizes, from the proof's start"
+_FIXED = "reading: α₁/α₂ = 2 in every dimension"
+_RATIO = "regime: α₁/α₂ = log d"
+_PHASED = (alike("dim"), shuffled("dim"))
+
+
+def _figure(id: str, where: str, statement: str, reported: str, needs: str, check: Verb,
+            **more) -> Claim:  # fmt: skip
+    settings = {"scope": _DESIGNED, "setting": _TOY} | more
+    return Claim(id, statement, where, reported, needs=needs, check=check, **settings)
+
+
+def _flow(id: str, where: str, statement: str, reported: str, check: Verb, scope: str = _FIXED,
+          needs: str = "dimensions", **more) -> Claim:  # fmt: skip
+    setting = more.pop("setting", _GROWING if needs == "growing" else _FLOW)
+    return Claim(id, statement, where, reported, setting, needs, check, scope=scope, **more)
+
+
+def _phase(id: str, where: str, statement: str, reported: str, check: Verb, needs: str = "phases",
+           **more) -> Claim:  # fmt: skip
+    settings = {"scope": "asymptotic", "nulls": _PHASED} | more
+    return Claim(id, statement, where, reported, _STARTS, needs, check, **settings)
+
+
+TOY_CLAIMS = (
+    _figure("figure1_toy", "Figure 1a", "Without a head neurons become extremely correlated",
+            "correlations near ±1", "toy",
+            at_least(q.pairs("correlation", method_name=BARE), 0.95)
+            & at_most(q.pairs("correlation", method_name=HEAD), 0.3)),
+    _figure("figure1_many", "Figure 1a", "Without a head neurons become extremely correlated",
+            "correlations near ±1", "many", at_least(
+                q.pairs("population_correlation", setting=ex.size_name(BARE, 16, 4)), 0.95)
+            .because("a random start lets neurons find different features without a head, too"),
+            setting="16 neurons, 4 features, population, random start", scope=_FIXED),
+    _figure("figure2_toy", "Figure 2", "An identity-initialised head is as good as linear and MLP "
+            "heads, with or without EMA", "comparable", "toy",
+            _toy(ALL, HEAD, "linear head", "MLP head", "EMA target")
+            .because("with two neurons these heads mix features instead of borrowing one")),
+    _figure("figure3a", "Figure 3a", "The head's off-diagonal rises and falls", "rise and fall",
+            "trajectories", typical(_rise_and_fall())),
+    _figure("figure3b", "Figure 3b", "The head is not symmetric while features are learnt",
+            "asymmetry above 0", "trajectories",
+            above(computed("asymmetry while the norm is high", _asymmetry), 0.2),
+            nulls=(scaled(0.1, "head_asymmetry"),)),
+    _figure("figure4", "Figure 4", "The rise and fall is consistent over runs",
+            "a consistent rise and fall", "trajectories", typical(_rise_and_fall())
+            & bounded_by(computed("highest norm over the median run's", _apart), 2.0, TYPICAL)),
+    _figure("figure7a", "Figure 7a", "With a head, the weak feature is learnt by the slower neuron",
+            ALL, "toy", _toy(ALL, HEAD)),
+    _figure("figure7b", "Figure 7b", "Without a head both neurons learn the strong feature",
+            ALL_STRONG, "toy", _toy(ALL_STRONG, BARE)),
+    _figure("stop_gradient", "section 5.3, stop-gradient", "Without stop-gradient all neurons "
+            "learn the strongest feature", ALL_STRONG, "toy", _toy(ALL_STRONG, "no stop-gradient")),
+    _figure("normalisation", "section 5.3, normalisation", "Without normalisation all neurons "
+            "learn the strongest feature", ALL_STRONG, "toy", _toy(ALL_STRONG, "no normalisation")
+            .because("no feature is learnt: all outputs shrink, and still do after the last step")),
+    _figure("l2", "section 7, l2", "l2 instead of batch normalisation shares the mechanism", ALL,
+            "toy", _toy(ALL, "l2")),
+    _figure("l2_no_head", "section 7, l2", "With l2, too, a network without a head collapses",
+            "open", "toy", _toy(ALL_STRONG, "l2, no head"), scope="beyond"),
+    _figure("ema", "section 2, EMA", "EMA does not prevent collapse by itself", ALL_STRONG, "toy",
+            _toy(ALL_STRONG, "EMA, no head")),
+    _figure("symmetric", "section 1.1, symmetric heads", "A symmetric head is likely to collapse "
+            "to the strongest feature", ALL_STRONG, "toy", _toy(ALL_STRONG, "symmetric head"),
+            scope="reading: with normalisation, without which it diverges"),
+    _figure("contrastive", "section 2, negative pairs", "Negative pairs make the network learn all "
+            "features", ALL, "toy", _toy(ALL, ex.CONTRASTIVE)),
+    _figure("remark4.5", "Remark 4.5", "With l2 normalisation and a feature of low variance, "
+            "training without a head collapses completely; with batch normalisation it does not",
+            "complete collapse", "steady",
+            typical((_steady().sel(normalisation="l2") > LIKELY))
+            & few_seeds((_steady().sel(normalisation="batch") > LIKELY), 1 - TYPICAL),
+            setting=f"{_TOY}, random start, with a co-occurring feature of strength 3 whose sign "
+            "never changes", scope="reading: a feature of constant sign",
+            nulls=(swapped("normalisation"),)),
+    _figure("remark3.4", "Remark 3.4", "For spherical Gaussian noise cubes along orthogonal "
+            "directions are uncorrelated (Assumption 3.3b)", "ϱ = 0", "noise",
+            within(_moment("cubes", "E[⟨u₁,ξ⟩³⟨u₂,ξ⟩³] / E[⟨u,ξ⟩⁶]"), 0.0, by=0.02)
+            & within(_moment("fifth", "E[⟨u₁,ξ⟩⁵⟨u₂,ξ⟩] / E[⟨u,ξ⟩⁶]"), 0.0, by=0.02),
+            setting="directions in the noise's space; in R^d the features' span must be left out",
+            scope="as stated", nulls=(swapped("angle"),)),
 )  # fmt: skip
+THEOREM_CLAIMS = (
+    _flow("theorem4.1", "Theorem 4.1", "With a head both features are learnt",
+          "probability 1 - o(1)", likely(q.ends(ALL, head_kind=HEAD, **LARGE))),
+    _flow("theorem4.1_growing", "Theorem 4.1", "With a head both features are learnt, the more "
+          "surely the larger d", "probability 1 - o(1)", likely(q.ends(ALL, head_kind=HEAD, **_LAST)),
+          _RATIO, "growing"),
+    _flow("theorem4.1_weights", "Theorem 4.1", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = "
+          "Õ(1/√d)", "Õ(1/√d)", _shaped(HEAD, ALL, **LARGE)),
+    _flow("theorem4.1_loss", "Theorem 4.1", "The objective converges to OPT", "OPT + 1/poly(d)",
+          likely(_gap(HEAD).sel(**LARGE))),
+    _flow("corollary4.2", "Corollary 4.2", "With a head neurons do not correlate",
+          "|Corr| ≤ O(1/√d)", likely(((_corr(HEAD, 0.0, **LARGE) <= BIG)
+                                      & q.ends(ALL, head_kind=HEAD, **LARGE)))),
+    _flow("theorem4.3_growing", "Theorem 4.3", "Without a head all neurons learn the strong "
+          "feature", "probability 1 - o(1)", rises(q.ends(ALL_STRONG, head_kind=BARE), "dim")
+          & likely(q.ends(ALL_STRONG, head_kind=BARE, dim=slice(1e12, None))), _RATIO, "growing"),
+    _flow("theorem4.3", "Theorem 4.3", "Without a head all neurons learn the strong feature",
+          "probability 1 - o(1)",
+          likely(q.ends(ALL_STRONG, head_kind=BARE, **LARGE)).because(_STRONGER)),
+    _flow("theorem4.3_formula", "a law of conservation (not in the paper)", "How likely that is at "
+          "finite strengths", "((2/π) arctan((α₁/α₂)^1.5))²",
+          within(computed("share of starts minus the formula", _arctan), 0.0, by=0.05), "beyond",
+          "no_head", setting="population flow, d = 1000"),
+    _flow("theorem4.3_width", "Theorem 4.3", "More neurons do not change that", "any m",
+          at_least(q.learnt(setting=ex.size_name(BARE, 16, 2)), LIKELY).because(_STRONGER),
+          needs="many", setting="16 neurons, 2 features, population descent, d = 50"),
+    _flow("theorem4.3_weights", "Theorem 4.3", "w_j = β_j v₁ + ε_j with ‖ε_j‖ = Õ(1/√d)",
+          "Õ(1/√d)", _shaped(BARE, ALL_STRONG, dim=slice(1e12, None)), _RATIO, "growing"),
+    _flow("theorem4.3_loss", "Theorem 4.3", "The collapsed solution reaches the global minimum as "
+          "well", "OPT + 1/poly(d)", likely(_gap(BARE).sel(**LARGE))),
+    _flow("corollary4.4", "Corollary 4.4", "Without a head neurons are copies",
+          "|Corr| ≥ 1 - O(1/√d)", likely(_corr(BARE, 1.0, dim=slice(1e12, None)) <= BIG), _RATIO,
+          "growing"),
+    *(_flow(f"remark3.2_{i}", f"Remark 3.2 ({i})", f"The same holds for features imbalanced {name}",
+            "both features with a head, the strong one without",
+            most_seeds(q.ends(ALL, variant=f"{name}, {HEAD}"), 0.9)
+            & above(q.ends(ALL_STRONG, variant=f"{name}, {BARE}"), 0.5),
+            f"reading: as unequal as α = (4, 2), {name}", "imbalance",
+            setting="population flow, random starts, d = 1000")
+      for i, name in enumerate(ex.IMBALANCES, start=1)),
+    _flow("rates", "Theorem 4.1, rates", "The head is to be trained more slowly than the encoder",
+          "η_E ≤ η/polylog(d)", most_seeds(q.ends(ALL, ratio=ex.RATIO, **_RATE), 0.9)
+          & above(q.ends(ALL, ratio=ex.RATIO, **_RATE), q.ends(ALL, ratio=10.0, **_RATE)),
+          needs="rates", setting="population flow, d = 1000"),
+    _flow("diagram", "Theorem 4.1, rates", "Success over the features' imbalance and the rates",
+          "η_E/η in [α₁^-O(1), 1/polylog(d)]", at_least(
+              q.ends(ALL, ratio=slice(0.02, 0.2)).mean("ratio"), 0.9), needs="diagram",
+          setting="population flow, d = 1000, η_E/η from 0.02 to 0.2, α₁/α₂ from 1.05 to 4"),
+    _flow("stop_gradient_random", "section 5.3, stop-gradient", "Stop-gradient is necessary",
+          "no acceleration", few_seeds(q.ends(ALL, ablation="no stop-gradient"), 0.5)
+          & most_seeds(q.ends(ALL, ratio=ex.RATIO, **_RATE), 0.9), needs="rates",
+          setting="population flow, d = 1000"),
+    _flow("lemma5.3_effect", "Lemma 5.3", "It is the head that does it", "with a head only",
+          above(q.ends(ALL, head_kind=HEAD, **LARGE), q.ends(ALL, head_kind=BARE, **LARGE), by=0.3),
+          nulls=(swapped("head_kind"), alike("head_kind"))),
+    _flow("many", "beyond the paper", "With a head more features are learnt, for more neurons and "
+          "features", "more with a head", _more(), "beyond", "many",
+          setting="population descent, d = 50"),
+)  # fmt: skip
+PHASE_CLAIMS = (
+    _phase("lemma5.1", "Lemma 5.1", "The strong feature is learnt first, in T1 = d^(2 + o(1)) / η; "
+           "all else is small then", "T1 ∝ d²; ‖E - I‖ ≤ d^-Ω(1)", power(q.elapsed(1), 2.0)
+           & power(q.others(), -0.5) & power(q.head_norm(1), -0.5)),
+    _phase("lemma5.1_growth", "Appendix G", "T1 by the tensor power method", "as predicted",
+           within(q.growth().sel(dim=slice(1e8, None)), 1.0, by=0.05),
+           nulls=(scaled(1.3, "elapsed"),)),
+    _phase("lemma5.2", "Lemma 5.2", "Then, in much shorter time, E21 grows until it substitutes "
+           "for the strong feature", "T2 - T1 ≪ T1", power(q.elapsed(2) / q.elapsed(1), -0.5)
+           & at_most((q.elapsed(2) / q.elapsed(1)).sel(dim=slice(1e10, None)), 0.1)
+           & at_least(q.substitute().sel(dim=FAR).log(), 2.3)),
+    _phase("appendixC", "Appendix C", "T2 - T1 is o(T1/d)", "o(T1/d)",
+           at_most(slope(q.elapsed(2) / q.elapsed(1)), -1.0).because(
+               "T2 - T1 is of order d^1.5, as Lemma C.8's proof says, against d²: o(T1)"),
+           scope="as stated"),
+    _phase("lemmaC.8", "Lemma C.8", "At T2, |E21| is of order √(η_E/η) and R1 at most d^-3/4",
+           "Θ(√(η_E/η)), Õ(d^-3/4)", power(q.entry(2, 2), 0.0) & at_most(slope(q.noise(1, 2)), -0.7)),
+    _phase("lemma5.3", "Lemma 5.3", "The slower neuron learns the weak feature and nothing else",
+           "‖w₂ - β₂ v₂‖ = o(1)", at_most(slope(_rest()), -0.1)
+           & at_most(_rest().sel(dim=slice(1e10, None)), 0.1)),
+    _phase("lemma5.3_faster", "Lemma 5.3", "Learning v₂ is much faster than v₁ in the slower "
+           "neuron", "much faster", at_least(((q.overlap(2, 2, 4) / q.overlap(2, 2, 2)) / (
+               q.overlap(2, 1, 4) / q.overlap(2, 1, 2))).named("growth of B22 over that of B21"),
+               10.0), nulls=(alike("step"),)),
+    _phase("t3", "(D.1), T3", "T1 < T2 < T3,1 ≤ T3 all come, and T4 after them", "they exist",
+           most_seeds(q.in_order()), scope="reading: working triggers",
+           nulls=(Null("T2 never", _never),)),
+    _phase("lemmaD.8", "Lemma D.8", "At T3 both features are learnt, other overlaps are as at T2, "
+           "|E21| is still Θ(√(η_E/η)), noise and E12 are small", "Θ(1); R1 = Õ(d^-3/4), R2 from "
+           "Õ(d^-1/2) to Õ(d^-1/4); E12 = Õ(1/d)", power(q.overlap(1, 1, 4), 0.0, 0.02)
+           & power(q.overlap(2, 2, 4), 0.0, 0.02) & power(q.overlap(2, 1, 4), -0.5, 0.02)
+           & power(q.overlap(1, 2, 4), -0.5, 0.02) & power(q.entry(2, 4), 0.0, 0.02)
+           & at_most(slope(q.noise(1, 4)), -0.75) & within(slope(q.noise(2, 4)), -0.375, by=0.145)
+           & at_most(slope(q.entry(1, 4)), -1.0)),
+    _phase("lemmaD.9", "Lemma D.9", "B22 takes d^1.625 to outgrow the noise, which is d^-1/4 then",
+           "T3,1 - T2 ≤ Õ(d^1.625), R2 ≤ Õ(d^-1/4)", power(q.elapsed(3), 1.625)
+           & power(q.noise(2, 3), -0.25)),
+    _phase("lemmaD.9_overlap", "Lemma D.9, B22", "B22 is of order d^-1/4 then", "Θ̃(d^-1/4)",
+           power(q.overlap(2, 2, 3), -0.25).because(
+               "(D.2) has C₁α₂⁶B22⁶ = C₂R2³, so that B22 is √R2 ~ d^-1/8"), scope="as stated"),
+    _phase("theoremE.2", "Theorem E.2", "From T4 = T3 + d^(2 + o(1)) / η on, B12 and B21 are "
+           "Õ(1/√d) and the noise falls", "≤ d²; Õ(1/√d)", at_most(slope(q.elapsed(5)), 2.0)
+           & power(q.overlap(2, 1, 6), -0.5) & power(q.overlap(1, 2, 6), -0.5)
+           & at_most(slope(q.noise(2, 6)), -0.5)),
+    _phase("proposition5.4", "Proposition 5.4", "The head returns to the identity",
+           "‖E - I‖ ≤ 1/poly(d)", at_most(slope(q.head_norm(6)), -0.5)
+           & at_most(q.head_norm(6), SMALL)),
+    _phase("head_bound", "a law of conservation (not in the paper)", "|E21| stays below ‖w₂(0)‖ "
+           "√(η_E/3η)", "≤ bound", bounded_by(q.head_share(), 1.0), scope="beyond",
+           nulls=(scaled(1.3, "head"),)),
+    _phase("triggers", "(C.1), T2", "Phase II ends when R2 < |E21|/log d", "T1 < T2 < T3",
+           most_seeds(q.in_order().sel(dim=FAR)).because(
+               "B22 outgrows the noise before R2 falls so far: d^1.625 against d^1.5 log² d"),
+           "printed", scope="as stated", nulls=(Null("T2 never", _never),)),
+)  # fmt: skip
+CLAIMS = (*TOY_CLAIMS, *THEOREM_CLAIMS, *PHASE_CLAIMS, *REAL_CLAIMS)

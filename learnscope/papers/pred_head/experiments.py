@@ -1,135 +1,94 @@
 """The sweeps: training on batches (Figure 7 and its ablations), and exact population flows.
 
 The paper names no numbers for its toy. Figure 7's setting here: d = 20, P = 16 patches of which 4
-carry the feature, strengths (3, 2), noise 1, batches of 1024, and an initialisation in which neuron
-1 is ahead on the strong feature and neuron 2 on the weak one, as the proof assumes without loss of
-generality. The theorems' random initialisation is run as a flow of the population loss, where the
-dimension is free: d = 1000 and strengths (4, 2) unless an axis says otherwise.
+carry the feature, strengths (3, 2), noise 1, and an initialisation in which neuron 1 is ahead on
+the strong feature and neuron 2 on the weak one, as the proof assumes without loss of generality.
+The theorems' random initialisation is run as a flow of the population loss, where the dimension is
+free: strengths (4, 2) and a head 20 times slower than the encoder unless an axis says otherwise.
 """
 
+import math
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from learnscope.data import StrongWeak
-from learnscope.evidence import Sweep
+from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchEncoder
-from learnscope.papers.pred_head.parts.population import PopulationDescent
-from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
-from learnscope.papers.pred_head.parts.strong_weak import (
+from learnscope.papers.pred_head import theory
+from learnscope.papers.pred_head.parts import (
     FeatureShares,
     FeatureStrengths,
-    Phase,
+    PopulationDescent,
+    PopulationFlow,
     PopulationMoments,
 )
-from learnscope.probes import AbstractProbe, HeadOffDiagonal, NeuronCorrelation, PairLoss
+from learnscope.probes import AbstractProbe, HeadOffDiagonal, NeuronCorrelation
 from learnscope.rules import AbstractRule, Contrastive, NonContrastive
 
 PATCHES, FEATURE_PATCHES = 16, 4
 STRONG, WEAK = 4.0, 2.0
 TILT = (2.0, 1.0, 1.0, 1.3)  # |<w_j, v_l>| sqrt(d) at the start, neuron by neuron
-HEAD, BARE = "head", "no head"
-HEADS = {HEAD: "identity", BARE: "none"}
-RATE, RATIO = 1.0, 0.05  # the flow's rate, and head rate over encoder rate
+HEAD, BARE, CONTRASTIVE = "head", "no head", "contrastive"
+HEADS = {HEAD: {"rule.head": "identity"}, BARE: {"rule.head": "none"}}
+RATIO = 0.05  # head rate over encoder rate
 DIM = 1000
-# Arms of Figure 7 and of section 5.3's ablations, with their changes.
+# Arms of Figure 7 and of section 5.3's ablations. Without normalisation, and for a cosine in two
+# dimensions, training is stable at smaller rates only.
 ABLATIONS: dict[str, dict[str, Any]] = {
-    HEAD: {},
-    BARE: {"head": "none"},
-    "no stop-gradient": {"stop_gradient": False},
-    "no normalisation": {"normalise": "none"},
-    "l2": {"normalise": "l2"},
-    "l2, no head": {"normalise": "l2", "head": "none"},
-    "linear head": {"head": "linear"},
-    "MLP head": {"head": "mlp", "hidden": 8},
-    "symmetric head": {"head": "symmetric"},
-    "EMA target": {"target": "ema"},
+    HEAD: {}, BARE: {"head": "none"}, "no stop-gradient": {"stop_gradient": False},
+    "no normalisation": {"normalise": "none", "rate": 1e-3, "head_rate": 1e-3},
+    "l2": {"normalise": "l2"}, "l2, no head": {"normalise": "l2", "head": "none"},
+    "linear head": {"head": "linear"}, "MLP head": {"head": "mlp", "hidden": 8},
+    "symmetric head": {"head": "symmetric"}, "EMA target": {"target": "ema"},
     "EMA, no head": {"target": "ema", "head": "none"},
-}
-CONTRASTIVE = "contrastive"
-SIZES = ((2, 2), (4, 2), (8, 2), (16, 2), (4, 4), (8, 4), (16, 4))  # neurons, features
-# Rates at which training is stable where the outputs' size, or that of a cosine in two dimensions,
-# enters the gradient.
-OWN_RATE = {"no normalisation": 1e-3, CONTRASTIVE: 0.02}
+}  # fmt: skip
 VARIANTS: dict[str, dict[str, Any]] = {
-    "by strength": {"strengths": (3.0, 2.0)},
-    "by frequency": {"strengths": (3.0, 3.0), "frequencies": (3.0, 1.0)},
-    "co-occurring": {"strengths": (3.0, 2.0), "together": True},
+    "by strength": {}, "by frequency": {"strengths": (3.0, 3.0), "frequencies": (3.0, 1.0)},
+    "co-occurring": {"together": True},
+}  # fmt: skip
+# Remark 3.2 for the flows: as unequal as strengths of (4, 2).
+IMBALANCES: dict[str, dict[str, Any]] = {
+    "by frequency": {"strengths": (3.0, 3.0), "frequencies": (64.0, 1.0)},
+    "co-occurring": {"together": True},
 }
+WIDTHS = ((4, 2), (16, 2), (4, 4), (16, 4))  # neurons, features
+_RATES = (1e-3, RATIO, 1.0, 10.0)
+SIZES = Scale(
+    batch=(64, 256, 1024), test=(200, 1000, 2000), steps=(160, 1500, 4000), seeds=(3, 12, 50),
+    draws=(12, 400, 2000), grown=(12, 200, 2000), few=(8, 120, 500), chances=(12, 600, 2500),
+    cells=(3, 10, 20), cell_draws=(4, 16, 50), descent=(200, 10_000, 20_000), starts=(10, 36, 100),
+    dims=((1e3, 1e4), (1e3, 1e4, 1e6), (1e2, 1e3, 1e4, 1e6, 1e9)),
+    growing=((1e3, 1e12), (1e3, 1e6, 1e12), (1e3, 1e6, 1e9, 1e12)),
+    phases=((1e4, 1e8, 1e12), *((1e4, 1e5, 1e6, 1e7, 1e8, 1e10, 1e12),) * 2),
+    ratios=((1.0, 2.0), (1.0, 2.0, 4.0), (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)),
+    rates=((RATIO, 10.0), _RATES, _RATES), points=(20, 240, 240), samples=(2000, 20_000, 20_000),
+)  # fmt: skip
 
 
-def toy(smoke: bool, **changes: Any) -> StrongWeak:
+def toy(batch: int, test: int, **changes: Any) -> StrongWeak:
     """The data of Figure 7."""
-    size = {"batch": 64, "test": 200} if smoke else {"batch": 1024, "test": 2000}
-    settings: dict[str, Any] = {"strengths": (3.0, 2.0), "noise": 1.0} | size | changes
+    settings = {"strengths": (3.0, 2.0), "noise": 1.0, "batch": batch, "test": test} | changes
     return StrongWeak(20, PATCHES, FEATURE_PATCHES, **settings)
-
-
-def trained(
-    data: StrongWeak, rule: AbstractRule, probes: tuple[AbstractProbe, ...], steps: int
-) -> Experiment:
-    """Training on batches from Figure 7's initialisation."""
-    net = PatchEncoder(width=2, overlaps=TILT)
-    return Experiment(data, net, rule, steps, probes, Record(every=max(1, steps // 80)))
 
 
 def non_contrastive(name: str) -> NonContrastive:
     """An arm of `ABLATIONS`."""
-    rate = OWN_RATE.get(name, 0.05)
-    return NonContrastive(rate=rate, head_rate=rate, **ABLATIONS[name])
+    return NonContrastive(**({"rate": 0.05, "head_rate": 0.05} | ABLATIONS[name]))
 
 
-def _trainings(smoke: bool, seeds: int) -> dict[str, Sweep]:
-    """Figure 7, and its ablations."""
-    steps = 160 if smoke else 4000
-    basic = (FeatureStrengths(), FeatureShares(), NeuronCorrelation())
-    rest = {
-        name: trained(toy(smoke), non_contrastive(name), (*basic, PairLoss()), steps)
-        for name in ABLATIONS
-    }
-    contrast = Contrastive(rate=OWN_RATE[CONTRASTIVE])
-    rest[CONTRASTIVE] = trained(toy(smoke, batch=64 if smoke else 256), contrast, basic, steps)
-    both = {name: rest.pop(name) for name in (HEAD, BARE)}
-    return {
-        "figure7": Sweep.of(both, seeds, dim="method_name"),
-        "ablations": Sweep.of(rest, seeds, dim="method_name"),
-    }
+def trained(data: StrongWeak, rule: AbstractRule, steps: int, *probes: AbstractProbe) -> Experiment:
+    """Training on batches from Figure 7's initialisation."""
+    net, record = PatchEncoder(width=2, overlaps=TILT), Record(every=max(1, steps // 60))
+    return Experiment(data, net, rule, steps, (FeatureStrengths(), *probes), record)
 
 
-def _trajectories(smoke: bool, seeds: int) -> Sweep:
-    """Figures 3 and 4: the head along training, for three kinds of imbalance."""
-    probes = (FeatureStrengths(), FeatureShares(), HeadOffDiagonal(), Phase())
-    rule, steps = non_contrastive(HEAD), 160 if smoke else 4000
-    experiments = {
-        name: trained(toy(smoke, **changes), rule, probes, steps)
-        for name, changes in VARIANTS.items()
-    }
-    return Sweep.of(experiments, seeds, dim="variant")
-
-
-def model(strong: float = STRONG) -> StrongWeak:
+def model(strong: float = STRONG, dim: float = DIM, **changes: Any) -> StrongWeak:
     """The data of the flows, at some strength of the first feature."""
-    return StrongWeak(DIM, PATCHES, FEATURE_PATCHES, (strong, WEAK), 1.0, 2, test=1)
-
-
-def flow(
-    width: int = 2,
-    points: int = 1,
-    probes: tuple[AbstractProbe, ...] = (PopulationMoments(),),
-    strengths: tuple[float, ...] = (STRONG, WEAK),
-    dim: float = DIM,
-    overlaps: tuple[float, ...] | None = None,
-    **rule: Any,
-) -> Experiment:
-    """A population flow from a random initialisation, to a time when nearly all draws settle."""
-    data = StrongWeak(dim, PATCHES, FEATURE_PATCHES, strengths, noise=1.0, batch=2, test=1)
-    given = {"rate": RATE, "head_rate": RATIO * RATE, "horizon": horizon(dim)}
-    settings: dict[str, Any] = given | rule
-    return Experiment(
-        data, PatchEncoder(width=width, overlaps=overlaps),
-        PopulationFlow(points=points, **settings), points, probes, Record(every=1),
-    )  # fmt: skip
+    given = {"strengths": (strong, WEAK), "noise": 1.0, "batch": 2, "test": 1} | changes
+    return StrongWeak(dim, PATCHES, FEATURE_PATCHES, **given)
 
 
 def horizon(dim: float) -> float:
@@ -137,20 +96,32 @@ def horizon(dim: float) -> float:
     return 1e4 * dim**2
 
 
-def _many(smoke: bool, seeds: int) -> Sweep:
+def flow(points: int = 1, overlaps: tuple[float, ...] | None = None, **rule: Any) -> Experiment:
+    """A population flow from a random initialisation, to a time when nearly all draws settle."""
+    settings = {"rate": 1.0, "head_rate": RATIO, "horizon": horizon(DIM), "tolerance": 1e-5} | rule
+    probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
+    net, rule_of = PatchEncoder(width=2, overlaps=overlaps), PopulationFlow(points=points, **settings)
+    return Experiment(model(), net, rule_of, points, probes, Record(every=1))
+
+
+def _dims(dims: tuple[float, ...], **more: list[float]) -> Axis:
+    fields = {"data.dim": list(dims), "rule.horizon": [horizon(d) for d in dims]}
+    return zipped(fields | {path.replace("__", "."): v for path, v in more.items()}, name="dim")
+
+
+def _many(size: Any) -> Sweep:
     """Beyond the paper: more neurons and features, by descent (a flow has too many unknowns)."""
     strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
-    steps = 200 if smoke else 20_000
-    experiments = {}
-    for width, features in SIZES:
-        data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[features], 1.0, 2, test=1)
-        for label, head in HEADS.items():
-            rule = PopulationDescent(rate=0.1, head_rate=0.1 * RATIO, head=head)
-            experiments[size_name(label, width, features)] = Experiment(
-                data, PatchEncoder(width=width), rule, steps, (PopulationMoments(),),
-                Record(every=steps, start=False),
-            )  # fmt: skip
-    return Sweep.of(experiments, seeds, dim="setting")
+    data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[2], 1.0, 2, test=1)
+    base = Experiment(
+        data, PatchEncoder(width=4), PopulationDescent(rate=0.1, head_rate=0.1 * RATIO),
+        size.descent, (PopulationMoments(),), Record(every=size.descent),
+    )  # fmt: skip
+    return arms(base, max(2, size.seeds), setting={
+        size_name(label, width, features): {
+            "net.width": width, "data.strengths": strengths[features], **head}
+        for width, features in WIDTHS for label, head in HEADS.items()
+    })  # fmt: skip
 
 
 def size_name(head: str, width: int, features: int) -> str:
@@ -158,63 +129,69 @@ def size_name(head: str, width: int, features: int) -> str:
     return f"{head}, {width} neurons, {features} features"
 
 
-def _diagram(smoke: bool) -> Sweep:
-    """Success over the strengths' ratio and the rates' ratio."""
-    cells = 3 if smoke else 20
-    axes = (
-        zipped({"data.strengths.0": (WEAK * np.geomspace(1.05, 4, cells)).tolist()},
-               name="strength"),
-        zipped({"rule.head_rate": np.geomspace(1e-4, 10, cells).tolist()}, name="ratio"),
-    )  # fmt: skip
-    return Sweep.of({HEAD: flow()}, 4 if smoke else 50, axes, dim=None, precision="float64")
+def phases(dims: tuple[float, ...], starts: int, triggers: str) -> xr.Dataset:
+    """The flow at every event, from starts as the proof has them (the same in every dimension)."""
+    begun = theory.proof_starts(model(), starts, math.log(dims[0]))
+    return theory.phase_times([model(dim=d) for d in dims], begun, [RATIO] * len(dims), triggers)
 
 
-def _dimensions(smoke: bool, seeds: int) -> Sweep:
-    dims = [100.0, 1e4] if smoke else [30.0, 100.0, 1e3, 1e4, 1e5, 1e6]
-    axis = zipped({"data.dim": dims, "rule.horizon": [horizon(d) for d in dims]}, name="dim")
-    probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
-    flows = {label: flow(probes=probes, head=head) for label, head in HEADS.items()}
-    return Sweep.of(flows, seeds, (axis,), dim="head_kind", precision="float64")
+def noise_moments(samples: int, draws: int) -> xr.Dataset:
+    """E[<u1, xi>^3 <u2, xi>^3] and E[<u1, xi>^5 <u2, xi>] over E[<u, xi>^6] for Gaussian noise and
+    two random directions, orthogonal or at 60 degrees."""
+    random, found = np.random.default_rng(0), np.zeros((2, 2, draws))
+    for draw in range(draws):
+        one, other = np.linalg.qr(random.standard_normal((18, 2)))[0].T
+        xi = random.standard_normal((samples, 18))
+        for k, second in enumerate((other, (one + math.sqrt(3) * other) / 2)):
+            a, b = xi @ one, xi @ second
+            found[:, k, draw] = np.mean(a**3 * b**3) / 15, np.mean(a**5 * b) / 15
+    axes, angles = ("angle", "seed"), ["orthogonal", "60 degrees"]
+    return xr.Dataset({"cubes": (axes, found[0]), "fifth": (axes, found[1])},
+                      {"angle": angles, "seed": np.arange(draws)})  # fmt: skip
 
 
-def _no_head(smoke: bool) -> Sweep:
-    """The arctan formula: more than 2000 draws at each ratio."""
-    ratios = [1.0, 2.0] if smoke else [1.0, 1.25, 1.5, 2.0, 3.0, 4.0]
-    axis = Axis("strength", {"data.strengths.0": [WEAK * r for r in ratios]})
-    flows, seeds = {BARE: flow(head="none")}, 50 if smoke else 2500
-    return Sweep.of(flows, seeds, (axis,), dim=None, precision="float64")
-
-
-def _rates(smoke: bool, seeds: int) -> Sweep:
-    """Random initialisation at several head rates, with and without stop-gradient."""
-    rates = [0.05, 10.0] if smoke else [0.001, 0.01, 0.05, 0.3, 1.0, 10.0]
-    axis = zipped({"rule.head_rate": rates}, name="ratio")
-    flows = {HEAD: flow(), "no stop-gradient": flow(stop_gradient=False)}
-    return Sweep.of(flows, seeds, (axis,), dim="ablation", precision="float64")
-
-
-def _phases(smoke: bool, seeds: int) -> Sweep:
-    """Trajectories of the four phases, in three dimensions."""
-    points = 40 if smoke else 240
-    probes = (FeatureStrengths(), HeadOffDiagonal(), PopulationMoments(), Phase())
-    dims = [100.0, 1000.0] if smoke else [1e2, 1e3, 1e4, 1e6]
-    first, last = [d**2 * 1e-6 for d in dims], [100 * d**2 for d in dims]
-    axis = zipped({"data.dim": dims, "rule.horizon": last, "rule.first": first}, name="dim")
-    flows = {
-        label: flow(points=points, probes=probes, overlaps=TILT, head=head, horizon=1e8)
-        for label, head in HEADS.items()
-    }
-    return Sweep.of(flows, seeds, (axis,), dim="head_kind", precision="float64")
-
-
-def sweeps(scale: str) -> dict[str, Sweep]:
-    """All sweeps of the study."""
-    smoke = scale == "smoke"
-    seeds = {"smoke": 3, "laptop": 10, "paper": 50}[scale]
-    draws = {"smoke": 10, "laptop": 200, "paper": 2000}[scale]
+def sweeps(scale: str) -> dict[str, Any]:
+    """All sweeps of the study but those on images."""
+    size = SIZES[scale]
+    sizes, precise = {"batch": size.batch, "test": size.test}, {"precision": "float64"}
+    base = trained(toy(**sizes), non_contrastive(HEAD), size.steps, FeatureShares(),
+                   NeuronCorrelation())  # fmt: skip
+    rules = {name: non_contrastive(name) for name in ABLATIONS}
+    along = trained(base.data, base.rule, size.steps, FeatureShares(), HeadOffDiagonal())  # type: ignore[arg-type]
+    steady = toy(**sizes, strengths=(3.0, 2.0, 3.0), together=True, steady=True)
+    collapsed = Experiment(steady, PatchEncoder(width=2), rules[BARE], size.steps,
+                           (FeatureStrengths(),), Record(every=size.steps))  # fmt: skip
+    growing = [WEAK * math.log(d) for d in size.growing]
     return {
-        **_trainings(smoke, seeds), "trajectories": _trajectories(smoke, seeds),
-        "many": _many(smoke, draws // 4), "diagram": _diagram(smoke),
-        "dimensions": _dimensions(smoke, draws), "no_head": _no_head(smoke),
-        "rates": _rates(smoke, draws), "phases": _phases(smoke, seeds),
+        "toy": arms(base, size.seeds,
+                    method_name=rules | {CONTRASTIVE: Contrastive(rate=0.02)}),
+        "trajectories": arms(along, size.seeds, variant={
+            name: toy(**sizes, **changes) for name, changes in VARIANTS.items()}),
+        "steady": arms(collapsed, size.seeds, normalisation={
+            "l2": rules["l2, no head"], "batch": rules[BARE]}),
+        "many": _many(size),
+        "dimensions": arms(flow(), size.draws, _dims(size.dims), head_kind=HEADS, **precise),
+        "growing": arms(flow(), size.grown, _dims(
+            size.growing, data__strengths__0=growing,
+            rule__head_rate=[1 / math.log(d) for d in size.growing]), head_kind=HEADS, **precise),
+        "imbalance": arms(flow(), size.few, variant={
+            f"{name}, {label}": {"data": model(**IMBALANCES[name]), **head}
+            for name in IMBALANCES for label, head in HEADS.items()}, **precise),
+        "no_head": arms(flow(head="none"), size.chances, zipped(
+            {"data.strengths.0": [WEAK * r for r in size.ratios]}, name="alpha"), **precise),
+        "rates": arms(flow(), size.few, zipped({"rule.head_rate": list(size.rates)}, name="ratio"),
+                      ablation={HEAD: {}, "no stop-gradient": {"rule.stop_gradient": False}},
+                      **precise),
+        "diagram": arms(flow(), size.cell_draws, (
+            zipped({"data.strengths.0": (WEAK * np.geomspace(1.05, 4, size.cells)).tolist()},
+                   name="alpha"),
+            zipped({"rule.head_rate": np.geomspace(1e-4, 10, size.cells).tolist()}, name="ratio"),
+        ), **precise),
+        "paths": arms(flow(size.points, TILT, first=1.0), 1, _dims(
+            (1e3, 1e6), rule__first=[1.0, 1e6]), **precise),
+        "phases": FunctionSweep(phases, {"dims": size.phases, "starts": size.starts,
+                                         "triggers": "working"}),
+        "printed": FunctionSweep(phases, {"dims": size.phases, "starts": size.starts,
+                                          "triggers": "paper"}),
+        "noise": FunctionSweep(noise_moments, {"samples": size.samples, "draws": size.starts}),
     }  # fmt: skip

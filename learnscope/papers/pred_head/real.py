@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from learnscope.evidence import Sweep
+from learnscope.evidence import Scale, Sweep, arms
 from learnscope.images import Augment, Images
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractImageNet, Conv4, FullyConnected, Projection, ResNet
@@ -45,6 +45,14 @@ CONSTANT, COSINE, DECAY, PLAIN = (
     "constant rate", "rate falls along a cosine", "weight decay", "projection not normalised",
 )  # fmt: skip
 WEIGHT_DECAY = 0.1  # AdamW's, per step and unit of rate
+# Each arm is a program that takes as long to compile as to run: a laptop runs the main ones.
+_FEW = {BATCH: tuple(HEADS), L2: (HEAD, BARE), EMA: (HEAD, BARE)}
+SIZES = Scale(
+    seeds=(2, 3, 3), short=(40, 2000, 2000), long=(40, 8000, 8000), width=(16, 128, 128),
+    outputs=(6, 32, 32), test=(100, None, None), records=(4, 20, 20),
+    ways=({BATCH: tuple(HEADS)}, _FEW, dict.fromkeys(WAYS, tuple(HEADS))),
+    fading=((CONSTANT, PLAIN), (CONSTANT, COSINE, DECAY, PLAIN), (CONSTANT, COSINE, DECAY, PLAIN)),
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,19 +64,21 @@ class Setting:
     steps: int
     records: int = 10
 
+    def experiment(self, *probes: AbstractProbe, **changes: Any) -> Experiment:
+        record = Record(every=max(1, self.steps // self.records))
+        return Experiment(self.data, self.net, rule(**changes), self.steps, probes, record)
+
 
 def _projected(body: AbstractImageNet, width: int, outputs: int, **changes: Any) -> Projection:
     settings: dict[str, Any] = {"normalise": "batch"} | changes
     return Projection(body, width, outputs, **settings)
 
 
-def digits(smoke: bool, steps: int, **changes: Any) -> Setting:
+def digits(size: Any, steps: int, **changes: Any) -> Setting:
     """The bundled digits; a mirrored digit is another one."""
-    data = Images(name="digits", batch=128, test=100 if smoke else None,
-                  views=Augment(crop=0.4, flip=0.0))  # fmt: skip
-    width, outputs = (16, 6) if smoke else (128, 32)
-    body = FullyConnected(width=width, activation="relu")
-    return Setting(data, _projected(body, width, outputs, **changes), steps, 4 if smoke else 20)
+    data = Images(name="digits", batch=128, test=size.test, views=Augment(crop=0.4, flip=0.0))
+    body = FullyConnected(width=size.width, activation="relu")
+    return Setting(data, _projected(body, size.width, size.outputs, **changes), steps, size.records)
 
 
 def cifar(body: AbstractImageNet, steps: int) -> Setting:
@@ -89,68 +99,42 @@ def rule(head: str = "identity", **changes: Any) -> NonContrastive:
     return NonContrastive(head=head, **settings)
 
 
-def _experiment(
-    of: Setting, probes: tuple[AbstractProbe, ...], record: Record, **changes: Any
-) -> Experiment:
-    return Experiment(of.data, of.net, rule(**changes), of.steps, probes, record)
-
-
 def _images(of: Setting, seeds: int) -> Sweep:
     """Figures 1, 3, 4 and 5: with and without a head, along training."""
-    probes = (PairLoss(), NeuronCorrelation(), FeatureCorrelation(), HeadOffDiagonal(),
-              PreferredImages(neurons=12, steps=30))  # fmt: skip
-    record = Record(every=of.steps // of.records)
-    arms = {name: _experiment(of, probes, record, head=HEADS[name]) for name in (HEAD, BARE)}
-    return Sweep.of(arms, seeds, dim="method_name")
+    base = of.experiment(PairLoss(), NeuronCorrelation(), FeatureCorrelation(), HeadOffDiagonal(),
+                         PreferredImages(neurons=12, steps=30))  # fmt: skip
+    return arms(base, seeds, method_name={name: rule(HEADS[name]) for name in (HEAD, BARE)})
 
 
 def _heads(of: Setting, ways: Mapping[str, Iterable[str]], seeds: int) -> Sweep:
-    """Figure 2: heads, normalisations and targets."""
-    probes = (LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
-    record = Record(every=of.steps, start=False)
-    arms = {
-        f"{name}, {way}": _experiment(
-            of, probes, record, head=HEADS[name], hidden=of.net.width, **WAYS[way]
-        )
-        for way, names in ways.items()
-        for name in HEADS
-        if name in names
-    }
-    return Sweep.of(arms, seeds, dim="method_name")
+    """Figure 2: heads, normalisations and targets, at the start and at the end."""
+    of = dataclasses.replace(of, records=1)
+    base = of.experiment(LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
+    return arms(base, seeds, method_name={
+        f"{name}, {way}": rule(HEADS[name], hidden=of.net.width, **WAYS[way])
+        for way, names in ways.items() for name in names
+    })  # fmt: skip
 
 
-def _fading(smoke: bool, seeds: int) -> Sweep:
+def _fading(size: Any) -> Sweep:
     """Long training under variants that may decide whether the head falls again."""
-    of = digits(smoke, 40 if smoke else 8000)
-    plain = digits(smoke, of.steps, normalise="none")
-    probes = (PairLoss(), NeuronCorrelation(), HeadOffDiagonal(), LinearProbe())
-    record = Record(every=of.steps // of.records)
-    options = {
-        CONSTANT: {}, COSINE: {"options": {"cosine_steps": float(of.steps)}},
-        DECAY: {"optimiser": "adamw", "options": {"weight_decay": WEIGHT_DECAY}}, PLAIN: {},
+    of = digits(size, size.long)
+    base = of.experiment(PairLoss(), NeuronCorrelation(), HeadOffDiagonal(), LinearProbe())
+    options: dict[str, Any] = {
+        CONSTANT: rule(), COSINE: rule(options={"cosine_steps": float(of.steps)}),
+        DECAY: rule(optimiser="adamw", options={"weight_decay": WEIGHT_DECAY}),
+        PLAIN: digits(size, size.long, normalise="none").net,
     }  # fmt: skip
-    arms = {
-        name: _experiment(plain if name == PLAIN else of, probes, record, **changes)
-        for name, changes in options.items()
-        if name in (CONSTANT, PLAIN) or not smoke
-    }
-    return Sweep.of(arms, seeds, dim="method_name")
+    return arms(base, size.seeds, method_name={name: options[name] for name in size.fading})
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """The sweeps on images."""
-    smoke, seeds = scale == "smoke", 2 if scale == "smoke" else 3
-    if scale == "laptop":
-        along = cifar(Conv4(width=8), 800)
-        compared = cifar(FullyConnected(width=256, activation="relu"), 300)
-    else:
-        along = compared = digits(True, 40) if smoke else published()
-    # Each arm is a program that takes as long to compile as to run: a laptop runs the main ones.
-    few = {BATCH: HEADS, L2: (HEAD, BARE), EMA: (HEAD, BARE)}
-    ways = {"smoke": {BATCH: HEADS}, "laptop": few, "paper": dict.fromkeys(WAYS, HEADS)}[scale]
+    size, short = SIZES[scale], digits(SIZES[scale], SIZES[scale].short)
+    along = {"smoke": short, "laptop": cifar(Conv4(width=8), 800), "paper": published()}[scale]
+    body = FullyConnected(width=256, activation="relu")
+    compared = {"smoke": short, "laptop": cifar(body, 300), "paper": published()}[scale]
     return {
-        "images": _images(along, seeds),
-        "digits": _images(digits(smoke, 40 if smoke else 2000), seeds),
-        "heads": _heads(compared, ways, seeds),
-        "fading": _fading(smoke, seeds),
-    }
+        "images": _images(along, size.seeds), "digits": _images(short, size.seeds),
+        "heads": _heads(compared, size.ways, size.seeds), "fading": _fading(size),
+    }  # fmt: skip

@@ -98,4 +98,6 @@ def model_of(problem: Problem) -> StrongWeak:
     batches = problem.batches
     if not isinstance(batches, FreshPairs) or batches.model.noise_law != "gaussian":
         raise BadInput("population dynamics need the data model StrongWeak with Gaussian noise.")
+    if batches.model.steady:
+        raise BadInput("population dynamics need features of random sign: StrongWeak.steady = False.")
     return batches.model
