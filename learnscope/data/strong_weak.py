@@ -48,8 +48,8 @@ class StrongWeak(AbstractData):
     Imbalance by frequency (Remark 3.2, 1): `frequencies` are relative (none: equal). Co-occurring
     features (Remark 3.2, 2): with `together`, each example has all features, each on its own $P_0$
     patches and with its own sign. A feature of low variance (Remark 4.5): with `steady`, the last
-    feature always has the sign +1. `noise_law` is the law of a noise coordinate; only Gaussian noise
-    can be compressed. `test` is the number of test examples. The label is the number of the
+    feature always has the sign +1. `noise_law` is the law of a noise coordinate; only Gaussian
+    noise can be compressed. `test` is the number of test examples. The label is the number of the
     feature: -1 or +1 for two features, 0, 1, ... for more.
 
     >>> import jax

@@ -1,5 +1,6 @@
 """Wen and Li's population dynamics as a flow: laws, phases, times and chances."""
 
+import itertools
 import math
 
 import jax
@@ -8,13 +9,22 @@ import numpy as np
 import pytest
 
 import learnscope as ls
+from learnscope.errors import BadInput
 from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head import theory as pred_head
 from learnscope.papers.pred_head.parts.population import PopulationDescent
-from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
-from learnscope.papers.pred_head.parts.rosenbrock import Walk, finished, integrate, rosenbrock_step
+from learnscope.papers.pred_head.parts.population_flow import Flow, PopulationFlow
+from learnscope.papers.pred_head.parts.rosenbrock import (
+    Walk,
+    finished,
+    integrate,
+    rosenbrock_step,
+    until_event,
+)
 from tests.law import assert_counts, assert_mean
 from tests.small import experiment, run, strong_weak
+
+RUNS = 20
 
 
 @pytest.fixture(scope="module")
@@ -22,54 +32,45 @@ def model():
     return strong_weak(1000, strengths=(4, 2))
 
 
-RUNS = 20
-
-
 @pytest.fixture(scope="module")
-def start(model):
-    with jax.enable_x64(True):
-        return pred_head.draw(model, 2, RUNS, jax.random.key(0))
-
-
-@pytest.fixture(scope="module")
-def both(model, start):
-    """With a trained head, then from the same start without one, to time 10^7."""
-    twice = pred_head.Start(*(jnp.concatenate([x, x]) for x in start))
-    ratio = np.repeat([0.05, 0.0], RUNS)
-    return pred_head.flow(model, twice, np.geomspace(1, 1e7, 120), ratio, tolerance=1e-8)
+def both(model):
+    """With a trained head, and from the same start without one, to time 10^7."""
+    rule = PopulationFlow(1.0, 0.05, horizon=1e7, points=120, tolerance=1e-8)
+    probes = [ls.probes.FeatureStrengths(), ls.probes.HeadOffDiagonal()]
+    setting = experiment(rule, 120, 1, probes, model, PatchEncoder(2))
+    return run(setting, {"rule.head_rate": [0.05, 0.0]}, seeds=RUNS, precision="float64")
 
 
 @pytest.fixture
 def flowed(both):
-    return both.isel(run=slice(0, RUNS))
+    return both.sel(head_rate=0.05).transpose("seed", "step", ...)
 
 
 @pytest.fixture
 def alone(both):
-    return both.isel(run=slice(RUNS, None))
+    return both.sel(head_rate=0.0).transpose("seed", "step", ...)
 
 
 def noise_of(result):
-    return np.diagonal(result.gram.values, axis1=2, axis2=3)
+    return result.noise_norm.values**2
 
 
-def test_initial_law(start):
+def test_initial_law(flowed):
     """Mean and variance of B and G over 40 neurons."""
-    overlaps = np.asarray(start.overlaps).ravel() * math.sqrt(1000)
-    gram = np.asarray(start.gram)
-    lengths = np.diagonal(gram, axis1=1, axis2=2).ravel()
+    start = flowed.isel(step=0)
+    overlaps = start.strength.values.ravel() * math.sqrt(1000)
     for values, mean, variance in (
-        (overlaps, 0, 1), (overlaps**2, 1, 2), (lengths, 0.998, 2 / 1000),
-        (gram[:, 0, 1] ** 2 * 1000, 1, 2),
+        (overlaps, 0, 1), (overlaps**2, 1, 2), (noise_of(start).ravel(), 0.998, 2 / 1000),
+        (start.noise_gram.values[:, 0, 1] ** 2 * 1000, 1, 2),
     ):  # fmt: skip
         assert_mean(values, mean, variance)
 
 
 def test_norm_law_along_the_flow(flowed):
-    assert (flowed.reached == 1e7).all()
-    overlaps, noise, heads = flowed.overlaps.values, noise_of(flowed), flowed.prediction_head.values
+    overlaps, noise = flowed.strength.values, noise_of(flowed)
+    heads = flowed["head"].values + np.eye(2)
     found, head = pred_head.norm_invariants(overlaps, noise, heads, 0.05), np.abs(heads)
-    assert np.abs(found - found[:, :1]).max() < 1e-8
+    assert np.abs(found - found[:, :1]).max() < 1e-7
     bounds = ((overlaps[:, 0] ** 2).sum(-1) + noise[:, 0]) * 0.05 / 3
     assert (head[:, :, 1, 0] ** 2 - head[:, :, 0, 1] ** 2 <= bounds[:, None, 1] + 1e-9).all()
     # The bound is nearly reached, so it is no bound by far.
@@ -79,73 +80,36 @@ def test_norm_law_along_the_flow(flowed):
 def test_feature_law_along_the_flow(model, alone):
     with jax.enable_x64(True):
         law = pred_head.Law.of(model)
-    found = pred_head.feature_invariants(law, alone.overlaps.values)[..., 1]
-    scale = (alone.overlaps.values[:, :1] ** -4 / np.asarray(law.across)).max(-1)
-    assert (np.abs(found - found[:, :1]) / scale).max() < 1e-8
-    lengths = (alone.overlaps.values**2).sum(-1) + noise_of(alone)
-    assert np.abs(lengths - lengths[:, :1]).max() < 1e-8
+    found = pred_head.feature_invariants(law, alone.strength.values)[..., 1]
+    scale = (alone.strength.values[:, :1] ** -4 / np.asarray(law.across)).max(-1)
+    assert (np.abs(found - found[:, :1]) / scale).max() < 1e-7
+    lengths = (alone.strength.values**2).sum(-1) + noise_of(alone)
+    assert np.abs(lengths - lengths[:, :1]).max() < 1e-7
 
 
-def test_working_phases_are_ordered_and_printed_ones_fail(model, flowed):
-    law, time, noise = pred_head.Law.of(model), flowed.time.values, noise_of(flowed)
-    shares = pred_head.variance_shares(law, flowed.overlaps.values[:, -1], noise[:, -1])
-    assert (pred_head.outcomes(shares) == "all").sum() >= 12
-    passed, fired = 0, 0
-    for one in range(RUNS):
-        path = [x[one] for x in (flowed.overlaps.values, flowed.prediction_head.values, noise)]
-        times = pred_head.phase_times(law, time, *path, 0.05, 1000)
-        literal = pred_head.phase_times(law, time, *path, 0.05, 1000, triggers="paper")
-        fired += not math.isnan(literal.second)
-        assert not literal.second <= times.second
-        if math.isnan(times.third):
-            continue
-        passed += 1
-        assert times.first < times.second < times.third <= 1.2 * times.fourth
-        labels = pred_head.phase_labels(time, times)
-        assert (np.diff(labels) >= 0).all()
-        assert set(labels) == {0, 1, 2, 3}
-    # The printed T2 needs a plateau so long that noise has died out on it.
-    assert fired <= passed / 2
-    assert passed >= 6
-    with pytest.raises(ValueError, match="triggers is 'mine'"):
-        pred_head.phase_times(law, time, *path, 0.05, 1000, triggers="mine")
+def test_learning_times_without_a_head(model, alone):
+    """Each neuron's time is an integral: right up to the recorded times."""
+    law, noise = pred_head.Law.of(model), noise_of(alone)[:, 0]
+    time = np.concatenate([[0.0], np.geomspace(1, 1e7, 120)])
+    for one, neuron in itertools.product(range(RUNS), range(2)):
+        own = alone.strength.values[one, :, neuron]
+        grown = np.abs(own).max(1) > np.sqrt((own[0] ** 2).sum() + noise[one, neuron]) / 2
+        exact = pred_head.learning_time(law, own[0], noise[one, neuron])
+        if grown.any():
+            at = int(np.argmax(grown))
+            assert time[at - 1] <= exact * 1.0001 and exact <= time[at] * 1.0001
+        else:
+            assert exact > 1e7
 
 
-def test_growth_predicts_the_first_time(model, flowed, alone):
-    law, time, noise = pred_head.Law.of(model), flowed.time.values, noise_of(flowed)[:, 0]
-    spacing, compared = time[2] / time[1], 0
-    for one in range(RUNS):
-        overlaps = flowed.overlaps.values[one]
-        winner = pred_head.first_learned(law, overlaps[0], noise[one])
-        size = np.abs(overlaps[:, winner.neuron, winner.feature])
-        length = np.sqrt((overlaps[0, winner.neuron] ** 2).sum() + noise[one].max())
-        if not (size > length / 2).any():
-            continue
-        measured = time[np.argmax(size > length / 2)]
-        assert winner.time < 1.02 * measured
-        assert measured < 1.1 * spacing * winner.time
-        compared += 1
-        # Without a head, each neuron's time is an integral: right up to the recorded times.
-        for neuron in range(2):
-            own = alone.overlaps.values[one, :, neuron]
-            length = np.sqrt((own[0] ** 2).sum() + noise[one, neuron])
-            grown = np.abs(own).max(1) > length / 2
-            exact = pred_head.learning_time(law, own[0], noise[one, neuron])
-            if grown.any():
-                at = int(np.argmax(grown))
-                assert time[at - 1] <= exact * 1.0001 and exact <= time[at] * 1.0001
-            else:
-                assert exact > 1e7
-    assert compared >= 18
-
-
-def test_probability_of_collapse_without_a_head(float64):
+def test_probability_of_collapse_without_a_head():
     """2000 draws of the flow."""
     model = strong_weak(100, strengths=(2, 1.6), noise=0.8, frequencies=(2, 1))
-    start = pred_head.draw(model, 2, 2000, jax.random.key(3))
-    found = pred_head.flow(model, start, [1e9], 0.0, head="none", tolerance=1e-3, chunk=200)
-    ended = found.overlaps.values[:, -1], noise_of(found)[:, -1]
-    which = pred_head.learned(pred_head.variance_shares(pred_head.Law.of(model), *ended), clear=0.5)
+    rule = PopulationFlow(1.0, 0.0, horizon=1e9, points=1, tolerance=1e-3, head="none")
+    probes = [ls.probes.PopulationMoments()]
+    setting = experiment(rule, 1, 1, probes, model, PatchEncoder(2))
+    shares = run(setting, seeds=2000, precision="float64").population_share.isel(step=-1)
+    which = pred_head.learned(shares.transpose("seed", "neuron", "feature").values, clear=0.5)
     assert (which < 0).mean() < 0.02
     expected = 2 / math.pi * math.atan((2 / 1.6) ** 1.5 * 2**0.25)
     np.testing.assert_allclose(pred_head.learning_probabilities(model)[0], expected)
@@ -193,13 +157,57 @@ def test_flow_rule_is_the_limit_of_descent():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["kvaerno3", "kvaerno5"])
-def test_methods_agree(model, start, flowed, method):
-    few = pred_head.Start(*(x[:4] for x in start))
-    times = flowed.time.values[1:80]
-    found = pred_head.flow(model, few, times, 0.05, method=method, tolerance=1e-7)
-    for name in ("overlaps", "prediction_head"):
-        np.testing.assert_allclose(found[name].values, flowed[name].values[:4, :80], atol=1e-4)
+def test_another_integrator_agrees(float64, model):
+    """Diffrax's diagonally implicit method, to time 10^4."""
+    import diffrax
+
+    law = pred_head.Law.of(model)
+    flow = Flow(law, jnp.eye(2), jnp.eye(2), 1.0, 0.05, "identity", "batch", True)
+    first = flow.start(jnp.array([[2.0, 1.0], [1.0, 1.3]]) / math.sqrt(1000))
+    zero, end, limit = jnp.zeros((), int), jnp.asarray(1e4), jnp.asarray(1e-8)
+    begun = Walk(jnp.zeros(()), first, jnp.asarray(1e-2), zero, zero)
+    found = integrate(flow, begun, end, limit, 9999)
+    other = diffrax.diffeqsolve(
+        diffrax.ODETerm(lambda t, value, args: flow(value)), diffrax.Kvaerno5(), 0.0, end, 1e-2,
+        first, stepsize_controller=diffrax.PIDController(rtol=1e-7, atol=1e-10), max_steps=20000,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.value, other.ys[-1], atol=1e-5)
+
+
+def test_events_are_roots(float64):
+    """Growth from 1 to e takes the time 1; what holds at the start takes none, what never, all."""
+    zero = jnp.zeros((), int)
+    begun = Walk(jnp.zeros(()), jnp.ones(1), jnp.asarray(1e-3), zero, zero)
+    end, limit = jnp.asarray(5.0), jnp.asarray(1e-10)
+    for level, time, comes in ((math.e, 1.0, True), (0.5, 0.0, True), (1e9, 5.0, False)):
+        event = lambda y, at=level: y[0] - at  # noqa: E731
+        found, fired = until_event(lambda y: y, event, begun, end, limit, 9999)
+        assert bool(fired) == comes
+        np.testing.assert_allclose(found.time, time, atol=1e-8)
+        np.testing.assert_allclose(found.value[0], math.exp(time), rtol=1e-8)
+
+
+def test_phases_end_where_their_triggers_say():
+    """In two dimensions: times between phases, and the values that define them."""
+    models = [strong_weak(dim, strengths=(4, 2)) for dim in (1e5, 1e8)]
+    starts = pred_head.proof_starts(models[0], 3, math.log(1e5))
+    found = pred_head.phase_times(models, starts, [0.05, 0.05])
+    overlaps, noise, head = (found[name].values for name in ("strength", "noise", "head"))
+    assert np.isfinite(found.elapsed).all() and (found.elapsed.isel(step=[1, 2, 3, 5]) > 0).all()
+    law = pred_head.Law.of(models[0])
+    length = np.sqrt((overlaps[:, :, 0, 0] ** 2).sum(-1) + noise[:, :, 0, 0])
+    np.testing.assert_allclose(overlaps[:, :, 1, 0, 0], length / 2, rtol=1e-6)
+    own = 15 * float(law.noise) * noise[..., 1] ** 3
+    borrowed = float(law.within[0]) * head[..., 1, 0] ** 2 * overlaps[..., 0, 0] ** 6
+    np.testing.assert_allclose(borrowed[:, :, 2], own[:, :, 2], rtol=1e-5)
+    grown = float(law.within[1]) * overlaps[..., 1, 1] ** 6
+    np.testing.assert_allclose(grown[:, :, 3], own[:, :, 3], rtol=1e-4)
+    np.testing.assert_allclose(head[:, :, 5, 1, 0], 0.01 * head[:, :, 4, 1, 0], rtol=1e-4)
+    heads = head + np.eye(2)
+    kept = pred_head.norm_invariants(overlaps, noise, heads, 0.05)
+    assert np.abs(kept - kept[:, :, :1]).max() < 1e-5
+    with pytest.raises(BadInput, match="triggers"):
+        pred_head.phase_times(models, starts, [0.05, 0.05], triggers="mine")
 
 
 def test_an_integration_that_runs_out_of_steps_says_so(float64):
@@ -215,8 +223,6 @@ def test_an_integration_that_runs_out_of_steps_says_so(float64):
     np.testing.assert_allclose(whole.value[0], math.exp(-3), rtol=1e-6)
     lost = integrate(lambda y: y / 0, begun, until, tolerance, 5)
     assert lost.time == 0 and lost.value[0] == 1
-    with pytest.raises(ValueError, match="method is 'euler'"):
-        pred_head.flow(ls.data.StrongWeak(20, 4, 2, (2, 1), 1, 2), None, [1.0], 1.0, method="euler")
 
 
 def test_steps_are_of_fourth_order(float64):

@@ -1,91 +1,75 @@
-"""The study of the prediction head: what its claims can say, and all of it at its smallest."""
+"""The study of the prediction head: its outcomes, and its claims at its smallest, with nulls."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
 
+from learnscope.evidence import SCALES
 from learnscope.papers import get
-from learnscope.papers.pred_head import checks, theorem_checks
-from learnscope.papers.pred_head.experiments import ABLATIONS, BARE, CONTRASTIVE, HEAD, VARIANTS
-from learnscope.papers.pred_head.outcomes import ALL, ALL_STRONG, OTHER, UNSETTLED, covered, outcome
-from tests.papers.test_studies import check_all, judge, smoke
+from learnscope.papers.pred_head import quantities as q
+from learnscope.papers.pred_head import real
+from learnscope.papers.pred_head.real_figures import _pictures
+from tests.papers.test_studies import check_all, check_nulls, repeated, smoke
 
 PRED_HEAD = get("pred_head")
 # Shares of (strong, weak) in two neurons, by what they mean.
 SHARES = {
-    ALL: [[1.0, 0.0], [0.0, 0.95]],
-    ALL_STRONG: [[0.95, 0.0], [1.0, 0.0]],
-    OTHER: [[0.0, 1.0], [0.0, 1.0]],
-    UNSETTLED: [[1.0, 0.0], [0.4, 0.3]],
+    q.ALL: [[1.0, 0.0], [0.0, 0.95]],
+    q.ALL_STRONG: [[0.95, 0.0], [1.0, 0.0]],
+    q.OTHER: [[0.0, 1.0], [0.0, 1.0]],
+    q.UNSETTLED: [[1.0, 0.0], [0.4, 0.3]],
 }
 
 
-def shares(words, dims=("seed",), **coords):
-    table = np.vectorize(SHARES.__getitem__, otypes=[object])(np.asarray(words))
-    values = np.array(table.tolist())[..., None, :, :]
-    return xr.DataArray(values, dims=(*dims, "step", "neuron", "feature"), coords=coords)
-
-
 def test_outcomes_in_words():
-    words = [ALL, ALL_STRONG, OTHER, UNSETTLED]
-    assert outcome(shares(words)).values.tolist() == words
-    assert covered(shares(words)).values.tolist() == [2, 1, 1, 1]
+    values = np.array(list(SHARES.values()))[:, None]
+    shares = xr.DataArray(values, dims=("seed", "step", "neuron", "feature"))
+    assert q.outcome(shares.isel(step=-1)).values.tolist() == list(SHARES)
+    data = {"one": shares.to_dataset(name="population_share").assign_coords(seed=range(4))}
+    assert q.ends(q.ALL).read(data).values.tolist() == [1, 0, 0, 0]
+    assert q.covered().read(data).values.tolist() == [1, 0.5, 0.5, 0.5]
 
 
-def training(words, correlation):
-    """A dataset like `figure7` in which every arm ends alike."""
-    names = [*ABLATIONS, CONTRASTIVE]
-    found = np.array([[1, correlation], [correlation, 1]])
-    found = np.broadcast_to(found, (len(names), len(words), 1, 2, 2))
-    dims = ("method_name", "seed", "step", "neuron", "other_neuron")
-    share = shares([words] * len(names), ("method_name", "seed"))
-    return xr.Dataset({"share": share, "correlation": (dims, found)}, {"method_name": names})
+def test_the_phases_give_the_ledger_its_verdicts():
+    """What ten starts show, taken for 36; a wrong time of phase II is seen."""
+    phases = repeated(PRED_HEAD.sweeps("smoke")["phases"].run())
+    verdicts = {e.claim.id: e.finding.verdict for e in PRED_HEAD.ledger({"phases": phases})}
+    for id in ("lemma5.1", "lemma5.1_growth", "lemma5.2", "lemmaC.8", "t3", "proposition5.4",
+               "theoremE.2", "head_bound"):  # fmt: skip
+        assert verdicts[id] == "reproduced", id
+    assert verdicts["appendixC"] == verdicts["lemmaD.9_overlap"] == "differs"
+    check_nulls(PRED_HEAD, {"phases": phases})
+    slow = phases.assign(elapsed=phases.elapsed * phases["dim"] ** 0.25)
+    claim = next(c for c in PRED_HEAD.claims if c.id == "lemma5.1")
+    assert claim.find({"phases": slow}).verdict == "differs"
 
 
-@pytest.mark.parametrize("expected", [ALL, ALL_STRONG])
-def test_one_run_that_ends_otherwise_is_a_difference(expected):
-    assert checks.trained(training([expected] * 4, 0.0), HEAD, expected).verdict == "reproduced"
-    for other in {*SHARES} - {expected}:
-        bad = checks.trained(training([expected] * 3 + [other], 0.0), HEAD, expected)
-        assert bad.verdict == "differs" and other in bad.measured
+def test_every_numbered_statement_of_the_paper_is_listed():
+    places = " ".join(claim.where for claim in PRED_HEAD.claims)
+    for number in (1, 2, 3, 4, 5, 7):
+        assert f"Figure {number}" in places
+    for statement in (
+        "Theorem 4.1", "Corollary 4.2", "Theorem 4.3", "Corollary 4.4", "Remark 3.2", "Remark 3.4",
+        "Remark 4.5", "Lemma 5.1", "Lemma 5.2", "Lemma 5.3", "Proposition 5.4", "Lemma D.8",
+        "Lemma D.9", "Theorem E.2",
+    ):  # fmt: skip
+        assert statement in places, statement
 
 
-def trajectory(norm):
-    table = np.broadcast_to(np.asarray(norm, float), (len(VARIANTS), 2, len(norm)))
-    dims, found = ("variant", "seed", "step"), {"head_norm": table}
-    found |= {"head_asymmetry": np.full_like(table, 1.4)}
-    coords = {"variant": list(VARIANTS), "step": np.arange(len(norm)) * 100}
-    return xr.Dataset({name: (dims, values) for name, values in found.items()}, coords)
+def test_there_are_enough_seeds_and_all_pairs():
+    for scale in SCALES:
+        sweeps = real.real_sweeps(scale)
+        assert all(sweep.seeds >= (2 if scale == "smoke" else 3) for sweep in sweeps.values())
+    assert len(sweeps["heads"].arms) == len(real.HEADS) * len(real.WAYS)  # at the paper's
 
 
-def test_rise_without_fall_and_equal_correlations_are_differences():
-    falls, rises = trajectory([0, 0.4, 0.2, 0.01]), trajectory([0, 0.2, 0.3, 0.4])
-    judge(checks.rise_and_fall, falls, rises)
-    assert checks.consistent(rises).verdict == "differs"
-    judge(checks.asymmetric, falls)
-    assert checks.correlated(training([ALL] * 3, 1.0)).verdict == "differs"
-
-
-def by_dimension(head, bare):
-    dims = ("head_kind", "dim", "seed")
-    coords = {"head_kind": [HEAD, BARE], "dim": [1e3, 1e6]}
-    return shares([[head, head], [bare, bare]], dims, **coords).to_dataset(name="population_share")
-
-
-def test_the_theorems_ask_for_nearly_all_starts():
-    good, few = [ALL] * 20, [ALL] * 15 + [UNSETTLED] * 5
-    judge(theorem_checks.theorem_success, by_dimension(good, good), by_dimension(few, good))
-    some = by_dimension(good, [ALL_STRONG] * 12 + [ALL] * 8)
-    judge(theorem_checks.theorem_collapse, by_dimension(good, [ALL_STRONG] * 20), some)
-    assert "arctan" in theorem_checks.theorem_collapse(some).why
-
-
-def test_the_arctan_formula_is_tested_within_its_error():
-    """0.6141 of 2000 at a ratio of 2; 0.66 is four standard errors away."""
-    for strong, verdict in ((1228, "reproduced"), (1320, "differs")):
-        words = [[ALL_STRONG] * strong + [ALL] * (2000 - strong)]
-        data = shares(words, ("strength", "seed"), strength=[4.0])
-        assert theorem_checks.arctan(data.to_dataset(name="population_share")).verdict == verdict
+def test_pictures_of_grey_and_colour():
+    for pixels in (64, 3072):
+        _, axes = plt.subplots()
+        _pictures(axes, np.random.default_rng(0).normal(size=(5, pixels)), 4)
+        assert len(axes.images) == 1
+        plt.close()
 
 
 @pytest.mark.slow

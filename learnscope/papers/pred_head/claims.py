@@ -119,8 +119,9 @@ def _corr(kind: str, far: float, **where) -> Quantity:
 
 def _shaped(kind: str, word: str, **where) -> Verb:
     """The outcome, with filters of the theorem's form."""
-    form = (q.beyond(head_kind=kind, **where) <= BIG) & (q.least_beta(head_kind=kind, **where) >= 0.5)
-    return likely((q.ends(word, head_kind=kind, **where) & form).named(
+    where = {"head_kind": kind, **where}
+    form = (q.beyond(**where) <= BIG) & (q.least_beta(**where) >= 0.5)
+    return likely((q.ends(word, **where) & form).named(
         f"{word}, ‖ε‖√d ≤ {BIG:g} and |β| ≥ 0.5"))  # fmt: skip
 
 
@@ -148,8 +149,10 @@ def _never(data: xr.Dataset) -> xr.Dataset:
 
 _LAST = {"dim": slice(1e9, None)}
 _RATE = {"ablation": HEAD}
-_STRONGER = ("at α = (4, 2) a neuron finds the strong feature with probability "
-             "(2/π) arctan((α₁/α₂)^1.5) in any dimension; the theorem lets α₁/α₂ grow with d")
+_STRONGER = (
+    "at α = (4, 2) a neuron finds the strong feature with probability "
+    "(2/π) arctan((α₁/α₂)^1.5) in any dimension; the theorem lets α₁/α₂ grow with d"
+)
 _TOY = ("d = 20, P = 16, P₀ = 4, α = (3, 2), N = 256, η = η_E = 0.05, 1500 steps, from "
         "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs")  # fmt: skip
 _FLOW = "population flow, random starts, α = (4, 2), η_E/η = 0.05"
@@ -225,7 +228,7 @@ TOY_CLAIMS = (
     _figure("remark4.5", "Remark 4.5", "With l2 normalisation and a feature of low variance, "
             "training without a head collapses completely; with batch normalisation it does not",
             "complete collapse", "steady",
-            typical((_steady().sel(normalisation="l2") > LIKELY))
+            typical(_steady().sel(normalisation="l2") > LIKELY)
             & few_seeds((_steady().sel(normalisation="batch") > LIKELY), 1 - TYPICAL),
             setting=f"{_TOY}, random start, with a co-occurring feature of strength 3 whose sign "
             "never changes", scope="reading: a feature of constant sign",
@@ -241,15 +244,15 @@ THEOREM_CLAIMS = (
     _flow("theorem4.1", "Theorem 4.1", "With a head both features are learnt",
           "probability 1 - o(1)", likely(q.ends(ALL, head_kind=HEAD, **LARGE))),
     _flow("theorem4.1_growing", "Theorem 4.1", "With a head both features are learnt, the more "
-          "surely the larger d", "probability 1 - o(1)", likely(q.ends(ALL, head_kind=HEAD, **_LAST)),
-          _RATIO, "growing"),
+          "surely the larger d", "probability 1 - o(1)",
+          likely(q.ends(ALL, head_kind=HEAD, **_LAST)), _RATIO, "growing"),
     _flow("theorem4.1_weights", "Theorem 4.1", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = "
           "Õ(1/√d)", "Õ(1/√d)", _shaped(HEAD, ALL, **LARGE)),
     _flow("theorem4.1_loss", "Theorem 4.1", "The objective converges to OPT", "OPT + 1/poly(d)",
           likely(_gap(HEAD).sel(**LARGE))),
     _flow("corollary4.2", "Corollary 4.2", "With a head neurons do not correlate",
-          "|Corr| ≤ O(1/√d)", likely(((_corr(HEAD, 0.0, **LARGE) <= BIG)
-                                      & q.ends(ALL, head_kind=HEAD, **LARGE)))),
+          "|Corr| ≤ O(1/√d)", likely((_corr(HEAD, 0.0, **LARGE) <= BIG)
+                                      & q.ends(ALL, head_kind=HEAD, **LARGE))),
     _flow("theorem4.3_growing", "Theorem 4.3", "Without a head all neurons learn the strong "
           "feature", "probability 1 - o(1)", rises(q.ends(ALL_STRONG, head_kind=BARE), "dim")
           & likely(q.ends(ALL_STRONG, head_kind=BARE, dim=slice(1e12, None))), _RATIO, "growing"),
@@ -312,7 +315,8 @@ PHASE_CLAIMS = (
                "T2 - T1 is of order d^1.5, as Lemma C.8's proof says, against d²: o(T1)"),
            scope="as stated"),
     _phase("lemmaC.8", "Lemma C.8", "At T2, |E21| is of order √(η_E/η) and R1 at most d^-3/4",
-           "Θ(√(η_E/η)), Õ(d^-3/4)", power(q.entry(2, 2), 0.0) & at_most(slope(q.noise(1, 2)), -0.7)),
+           "Θ(√(η_E/η)), Õ(d^-3/4)",
+           power(q.entry(2, 2), 0.0) & at_most(slope(q.noise(1, 2)), -0.7)),
     _phase("lemma5.3", "Lemma 5.3", "The slower neuron learns the weak feature and nothing else",
            "‖w₂ - β₂ v₂‖ = o(1)", at_most(slope(_rest()), -0.1)
            & at_most(_rest().sel(dim=slice(1e10, None)), 0.1)),

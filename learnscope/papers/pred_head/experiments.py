@@ -100,8 +100,9 @@ def flow(points: int = 1, overlaps: tuple[float, ...] | None = None, **rule: Any
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
     settings = {"rate": 1.0, "head_rate": RATIO, "horizon": horizon(DIM), "tolerance": 1e-5} | rule
     probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
-    net, rule_of = PatchEncoder(width=2, overlaps=overlaps), PopulationFlow(points=points, **settings)
-    return Experiment(model(), net, rule_of, points, probes, Record(every=1))
+    net = PatchEncoder(width=2, overlaps=overlaps)
+    flowing = PopulationFlow(points=points, **settings)
+    return Experiment(model(), net, flowing, points, probes, Record(every=1))
 
 
 def _dims(dims: tuple[float, ...], **more: list[float]) -> Axis:

@@ -23,7 +23,8 @@ def _entries(variable: str, dims: tuple[str, str], places: list[tuple[int, int]]
     letter = "B" if "feature" in dims else "E"
 
     def stack(values: xr.DataArray) -> xr.DataArray:
-        each = [abs(values.isel(dict(zip(dims, place, strict=True)), drop=True)) for place in places]
+        chosen = [dict(zip(dims, place, strict=True)) for place in places]
+        each = [abs(values.isel(place, drop=True)) for place in chosen]
         names = [f"$|{letter}_{{{j + 1}{k + 1}}}|$" for j, k in places]
         return xr.concat(each, "entry", coords="minimal").assign_coords(entry=names)
 
@@ -127,8 +128,9 @@ def _effect(title: str, place: tuple[int, int], names: dict[str, str]):
         run = data["paths"].sel(dim=1e3).isel(seed=0)
         with jax.enable_x64(True):
             law = jax.tree.map(lambda x: jnp.asarray(x, float), theory.Law.of(ex.model()))
-            along = (run.strength.values, run.noise_gram.values, run["head"].values + np.eye(2)[None])
-            terms = jax.vmap(theory.gradient_terms, (None, 0, 0, 0))(law, *map(jnp.asarray, along))
+            head = run["head"].values + np.eye(2)[None]
+            along = map(jnp.asarray, (run.strength.values, run.noise_gram.values, head))
+            terms = jax.vmap(theory.gradient_terms, (None, 0, 0, 0))(law, *along)
         of = "head" if "substitution" in names else "strength"
         sign = np.sign(run[of].values[:, *place])
         for index, (name, label) in enumerate(names.items()):

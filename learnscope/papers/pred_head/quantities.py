@@ -1,11 +1,8 @@
 """What the claims read: outcomes of runs, filters after training, the flow at its events."""
 
-import math
-
 import numpy as np
 import xarray as xr
 
-from learnscope.data import StrongWeak
 from learnscope.evidence import Quantity, at, computed, every, last
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.experiments import RATIO, model
@@ -133,7 +130,7 @@ def others() -> Quantity:
 
 
 def substitute() -> Quantity:
-    """E21^2 E[f_1^2] over E[f_2^2] when v_1 is there, at T3,1: what neuron 2 borrows over its own."""
+    """What neuron 2 borrows over its own part, when v_1 is there, at T3,1."""
     borrowed = entry(2, 3) * overlap(1, 1, 3) ** 3
     return (borrowed / overlap(2, 1, 3) ** 3).named("|E21 f1| / |f2| on v1, at T3,1")
 
@@ -175,8 +172,3 @@ def head_share() -> Quantity:
 def chance(strength: float) -> float:
     """That both neurons learn the strong feature without a head."""
     return theory.collapse_probability(model(strength), 2)
-
-
-def chance_growing(dim: float, data: StrongWeak | None = None) -> float:
-    """The same at a ratio of log d."""
-    return chance(2.0 * math.log(dim))

@@ -112,8 +112,8 @@ def _both(id: str, *said: str, check: Verb, nulls=None) -> tuple[Claim, Claim]:
 
 
 REAL_CLAIMS = (
-    *_both("figure1_real", "Figure 1a", "Without a head, outputs of the projection become extremely "
-           "correlated", "|correlation| near 1 without, spread around 0 with a head",
+    *_both("figure1_real", "Figure 1a", "Without a head, outputs of the projection become "
+           "extremely correlated", "|correlation| near 1 without, spread around 0 with a head",
            check=_collapsed()),
     _image("figure1b_real", "Figure 1b", "The impact on the encoder below the projection is milder",
            "milder", "images", below(_last("feature_correlation_size", BARE),

@@ -112,7 +112,7 @@ def gradient_terms(law: Law, overlaps: Overlaps, gram: Matrix, head: Matrix) -> 
         return 3 * overlaps**2 * ((matrix * phi[:, None]).T @ bracket)
 
     # sum over l != k of c0_l b_jl c1_k f_jk (b_rl f_jk - f_jl b_rk)
-    turned = cubes[None, :, :, None] * seen[:, None, None] - seen[:, None, :, None] * cubes[None, :, None]
+    turned = jnp.einsum("rl,jk->jrlk", cubes, seen) - jnp.einsum("jl,rk->jrlk", seen, cubes)
     middle = jnp.einsum("jl,jk,lk,jrlk->jr", pull, online, rest, turned)
     return Terms(
         growth=pulled(diagonal, pull * own[:, None]),

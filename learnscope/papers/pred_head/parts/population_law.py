@@ -99,5 +99,5 @@ def model_of(problem: Problem) -> StrongWeak:
     if not isinstance(batches, FreshPairs) or batches.model.noise_law != "gaussian":
         raise BadInput("population dynamics need the data model StrongWeak with Gaussian noise.")
     if batches.model.steady:
-        raise BadInput("population dynamics need features of random sign: StrongWeak.steady = False.")
+        raise BadInput("population dynamics need features of random sign, not StrongWeak.steady.")
     return batches.model

@@ -20,7 +20,6 @@ of $T_2 - T_1 \ll T_1$.
 """
 
 import functools
-import math
 from collections.abc import Sequence
 
 import jax
@@ -126,8 +125,3 @@ def _events(paper: bool, tolerance: float, law: Law, dim: Array, ratio: Array, s
     _, seen = jax.lax.scan(on, (begun, jnp.zeros(()), jnp.ones(())), jnp.arange(len(EVENTS) - 1))
     first = jnp.zeros(()), overlaps, jnp.diag(flow.gram), jnp.eye(2)
     return tuple(jnp.concatenate([a[None], b]) for a, b in zip(first, seen, strict=True))
-
-
-def log_dims(low: float, high: float, points: int) -> list[float]:
-    """Dimensions from low to high, geometrically, as whole numbers."""
-    return [float(round(math.exp(x))) for x in np.linspace(math.log(low), math.log(high), points)]
