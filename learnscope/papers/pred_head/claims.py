@@ -9,6 +9,7 @@ exponents of d over the largest dimensions, where the lemmas' corrections have d
 
 import functools
 import operator
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -43,7 +44,8 @@ from learnscope.papers.pred_head.quantities import ALL, ALL_STRONG
 from learnscope.papers.pred_head.real_claims import REAL_CLAIMS
 
 TYPICAL, LIKELY, BIG, SMALL = 2 / 3, 0.95, 10.0, 1e-3
-LARGE, FAR = {"dim": slice(1e3, None)}, slice(1e6, None)
+FAR = slice(1e6, None)
+LARGE: dict[str, Any] = {"dim": slice(1e3, None)}
 
 
 def typical(hits: Quantity) -> Verb:
@@ -147,7 +149,7 @@ def _never(data: xr.Dataset) -> xr.Dataset:
     return data.assign(elapsed=data.elapsed.where(data.step != 2, np.inf))
 
 
-_LAST = {"dim": slice(1e9, None)}
+_LAST: dict[str, Any] = {"dim": slice(1e9, None)}
 _RATE = {"ablation": HEAD}
 _STRONGER = (
     "at α = (4, 2) a neuron finds the strong feature with probability "
@@ -166,7 +168,7 @@ _PHASED = (alike("dim"), shuffled("dim"))
 
 def _figure(id: str, where: str, statement: str, reported: str, needs: str, check: Verb,
             **more) -> Claim:  # fmt: skip
-    settings = {"scope": _DESIGNED, "setting": _TOY} | more
+    settings: dict[str, Any] = {"scope": _DESIGNED, "setting": _TOY} | more
     return Claim(id, statement, where, reported, needs=needs, check=check, **settings)
 
 
@@ -178,7 +180,7 @@ def _flow(id: str, where: str, statement: str, reported: str, check: Verb, scope
 
 def _phase(id: str, where: str, statement: str, reported: str, check: Verb, needs: str = "phases",
            **more) -> Claim:  # fmt: skip
-    settings = {"scope": "asymptotic", "nulls": _PHASED} | more
+    settings: dict[str, Any] = {"scope": "asymptotic", "nulls": _PHASED} | more
     return Claim(id, statement, where, reported, _STARTS, needs, check, **settings)
 
 

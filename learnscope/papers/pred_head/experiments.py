@@ -76,7 +76,8 @@ def toy(batch: int, test: int, **changes: Any) -> StrongWeak:
 
 def non_contrastive(name: str) -> NonContrastive:
     """An arm of `ABLATIONS`."""
-    return NonContrastive(**({"rate": 0.05, "head_rate": 0.05} | ABLATIONS[name]))
+    settings: dict[str, Any] = {"rate": 0.05, "head_rate": 0.05} | ABLATIONS[name]
+    return NonContrastive(**settings)
 
 
 def trained(data: StrongWeak, rule: AbstractRule, steps: int, *probes: AbstractProbe) -> Experiment:
@@ -98,7 +99,8 @@ def horizon(dim: float) -> float:
 
 def flow(points: int = 1, overlaps: tuple[float, ...] | None = None, **rule: Any) -> Experiment:
     """A population flow from a random initialisation, to a time when nearly all draws settle."""
-    settings = {"rate": 1.0, "head_rate": RATIO, "horizon": horizon(DIM), "tolerance": 1e-5} | rule
+    given = {"rate": 1.0, "head_rate": RATIO, "horizon": horizon(DIM), "tolerance": 1e-5}
+    settings: dict[str, Any] = given | rule
     probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
     net = PatchEncoder(width=2, overlaps=overlaps)
     flowing = PopulationFlow(points=points, **settings)
@@ -154,7 +156,8 @@ def noise_moments(samples: int, draws: int) -> xr.Dataset:
 def sweeps(scale: str) -> dict[str, Any]:
     """All sweeps of the study but those on images."""
     size = SIZES[scale]
-    sizes, precise = {"batch": size.batch, "test": size.test}, {"precision": "float64"}
+    sizes = {"batch": size.batch, "test": size.test}
+    precise: dict[str, Any] = {"precision": "float64"}
     base = trained(toy(**sizes), non_contrastive(HEAD), size.steps, FeatureShares(),
                    NeuronCorrelation())  # fmt: skip
     rules = {name: non_contrastive(name) for name in ABLATIONS}

@@ -26,7 +26,7 @@ def ends(word: str, variable: str = "population_share", **where) -> Quantity:
 
     def hits(shares: xr.DataArray) -> xr.DataArray:
         found = (outcome(shares) == word).astype(float)
-        return found.where(np.isfinite(shares).all(PAIR))
+        return found.where(shares.notnull().all(PAIR))
 
     return said.map(hits, said.text.replace(variable.replace("_", " ") + " at the end", word))
 
@@ -36,7 +36,7 @@ def covered(**where) -> Quantity:
     whose shares are missing."""
 
     def share(shares: xr.DataArray) -> xr.DataArray:
-        there = np.isfinite(shares).any("neuron")
+        there = shares.notnull().any("neuron")
         return (shares >= 0.9).any("neuron").sum("feature") / there.sum("feature")
 
     return last("population_share", **where).map(share, "share of features learnt")
@@ -47,7 +47,7 @@ def learnt(**where) -> Quantity:
     shares = last("population_share", **where).isel(feature=0)
 
     def share(values: xr.DataArray) -> xr.DataArray:
-        return (values >= 0.9).sum("neuron") / np.isfinite(values).sum("neuron")
+        return (values >= 0.9).sum("neuron") / values.notnull().sum("neuron")
 
     return shares.map(share, "share of neurons on the strong feature")
 
@@ -138,7 +138,7 @@ def substitute() -> Quantity:
 def in_order() -> Quantity:
     """Hits: T1 to T4 all come, T1 not at the start."""
     times = every("elapsed").map(lambda t: t.isel(step=slice(1, 6)), "{}")
-    there = times.map(lambda t: np.isfinite(t).all("step") & (t.isel(step=0) > 0), "{}")
+    there = times.map(lambda t: (t < np.inf).all("step") & (t.isel(step=0) > 0), "{}")
     return there.map(lambda hits: hits.astype(float), "T1 < T2 < T3,1 ≤ T3 < T4")
 
 

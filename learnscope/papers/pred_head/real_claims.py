@@ -7,6 +7,7 @@ than those on the untrained network. A norm has fallen if it ends below 0.8 of i
 
 import functools
 import operator
+from typing import Any
 
 import xarray as xr
 
@@ -101,7 +102,7 @@ _SWAP = (swapped("method_name"), alike("method_name"))
 def _image(id: str, where: str, statement: str, reported: str, needs: str, check: Verb,
            **more) -> Claim:  # fmt: skip
     setting = {"images": _CIFAR, "digits": _SHORT, "heads": _TABLE, "fading": _DIGITS}[needs]
-    settings = {"scope": _SMALLER, "setting": setting} | more
+    settings: dict[str, Any] = {"scope": _SMALLER, "setting": setting} | more
     return Claim(id, statement, where, reported, needs=needs, check=check, **settings)
 
 
