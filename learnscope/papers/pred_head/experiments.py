@@ -195,7 +195,7 @@ def sweeps(scale: str) -> dict[str, Any]:
             (1e3, 1e6), rule__first=[1.0, 1e6]), **precise),
         "phases": FunctionSweep(phases, {"dims": size.phases, "starts": size.starts,
                                          "triggers": "working"}),
-        "printed": FunctionSweep(phases, {"dims": size.phases, "starts": size.starts,
+        "printed": FunctionSweep(phases, {"dims": (1e6, 1e12), "starts": size.starts,
                                           "triggers": "paper"}),
         "noise": FunctionSweep(noise_moments, {"samples": size.samples, "draws": size.starts}),
     }  # fmt: skip

@@ -37,7 +37,7 @@ from learnscope.space import Frame
 
 TRIGGERS = ("working", "paper")
 EVENTS = ("start", "T1", "T2", "T3,1", "T3", "T4", "10 T4")
-_NEVER = 1e8  # times d^2: an event that has not come by then is given up
+_NEVER = 1e4  # times d^2: an event that has not come by then is given up
 
 
 def proof_starts(model: StrongWeak, draws: int, log_dim: float) -> Float[np.ndarray, "draw 2 2"]:
