@@ -44,7 +44,7 @@ def _correlations(of: str, variable: str, names: dict[str, str], dim: str) -> Qu
 
     def read(data: xr.Dataset) -> xr.DataArray:
         matrix = abs(data[variable].isel(step=-1).sel({dim: list(names)}))
-        width = int(np.isfinite(matrix.isel({dim: 0}, seed=0, neuron=0)).sum())
+        width = int(np.isfinite(matrix.isel({dim: 0, "seed": 0, "neuron": 0})).sum())
         rows, columns = np.triu_indices(width, 1)
         pick = {"neuron": xr.DataArray(rows, dims="pair"),
                 "other_neuron": xr.DataArray(columns, dims="pair")}  # fmt: skip
