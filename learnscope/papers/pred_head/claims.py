@@ -237,8 +237,8 @@ TOY_CLAIMS = (
     _figure("remark4.5", "Remark 4.5", "With l2 normalisation and a feature of low variance, "
             "training without a head collapses completely; with batch normalisation it does not",
             "complete collapse", "steady",
-            typical(_steady().sel(normalisation="l2") > LIKELY)
-            & few_seeds((_steady().sel(normalisation="batch") > LIKELY), 1 - TYPICAL)
+            (typical(_steady().sel(normalisation="l2") > LIKELY)
+             & few_seeds(_steady().sel(normalisation="batch") > LIKELY, 1 - TYPICAL))
             .given(at_least(_in_features(), 0.9)),
             setting=f"{_TOY}, random start, with a co-occurring feature of strength 3 whose sign "
             "never changes", scope="reading: a feature of constant sign",

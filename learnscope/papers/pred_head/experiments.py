@@ -57,10 +57,11 @@ IMBALANCES: dict[str, dict[str, Any]] = {
 WIDTHS = ((4, 2), (16, 2), (4, 4), (16, 4))  # neurons, features
 _RATES = (1e-3, RATIO, 1.0, 10.0)
 SIZES = Scale(
-    batch=(64, 256, 1024), test=(200, 1000, 2000), steps=(160, 1500, 4000), seeds=(3, 12, 50),
-    draws=(12, 400, 2000), grown=(12, 200, 2000), few=(8, 120, 500), chances=(12, 600, 2500),
+    batch=(64, 256, 1024), test=(200, 1000, 2000), steps=(160, 1500, 4000), seeds=(3, 20, 50),
+    runs=(3, 48, 50),
+    draws=(12, 2000, 5000), grown=(12, 200, 2000), few=(8, 120, 500), chances=(12, 600, 2500),
     cells=(3, 10, 20), cell_draws=(4, 16, 50), descent=(200, 10_000, 20_000), starts=(10, 36, 100),
-    dims=((1e3, 1e4), (1e3, 1e4, 1e6), (1e2, 1e3, 1e4, 1e6, 1e9)),
+    dims=((1e3, 1e4), (1e3, 1e6), (1e2, 1e3, 1e4, 1e6, 1e9)),
     growing=((1e3, 1e12), (1e3, 1e6, 1e12), (1e3, 1e6, 1e9, 1e12)),
     phases=((1e4, 1e8, 1e12), *((1e4, 1e5, 1e6, 1e7, 1e8, 1e10, 1e12),) * 2),
     ratios=((1.0, 2.0), (1.0, 2.0, 4.0), (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)),
@@ -163,13 +164,13 @@ def sweeps(scale: str) -> dict[str, Any]:
     rules = {name: non_contrastive(name) for name in ABLATIONS}
     along = trained(base.data, base.rule, size.steps, FeatureShares(), HeadOffDiagonal())  # type: ignore[arg-type]
     steady = toy(**sizes, strengths=(3.0, 2.0, 3.0), together=True, steady=True)
-    collapsed = Experiment(steady, PatchEncoder(width=2), rules[BARE], size.steps,
-                           (FeatureStrengths(),), Record(every=size.steps))  # fmt: skip
+    collapsed = Experiment(steady, PatchEncoder(width=2), rules[BARE], 4 * size.steps,
+                           (FeatureStrengths(),), Record(every=4 * size.steps))  # fmt: skip
     growing = [WEAK * math.log(d) for d in size.growing]
     return {
         "toy": arms(base, size.seeds,
                     method_name=rules | {CONTRASTIVE: Contrastive(rate=0.02)}),
-        "trajectories": arms(along, size.seeds, variant={
+        "trajectories": arms(along, size.runs, variant={
             name: toy(**sizes, **changes) for name, changes in VARIANTS.items()}),
         "steady": arms(collapsed, size.seeds, normalisation={
             "l2": rules["l2, no head"], "batch": rules[BARE]}),
