@@ -255,7 +255,8 @@ THEOREM_CLAIMS = (
           "probability 1 - o(1)", likely(q.ends(ALL, head_kind=HEAD, **LARGE))),
     _flow("theorem4.1_growing", "Theorem 4.1", "With a head both features are learnt, the more "
           "surely the larger d", "probability 1 - o(1)",
-          likely(q.ends(ALL, head_kind=HEAD, **_LAST)), _RATIO, "growing"),
+          rises(q.ends(ALL, head_kind=HEAD), "dim")
+          & likely(q.ends(ALL, head_kind=HEAD, **_LAST)), _RATIO, "growing"),
     _flow("theorem4.1_weights", "Theorem 4.1", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = "
           "Õ(1/√d)", "Õ(1/√d)", _shaped(HEAD, ALL, **LARGE)),
     _flow("theorem4.1_loss", "Theorem 4.1", "The objective converges to OPT", "OPT + 1/poly(d)",
