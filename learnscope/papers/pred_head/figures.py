@@ -67,7 +67,7 @@ def _named(quantity: Quantity, dim: str) -> Quantity:
     """Labels in lines that fit below a bar."""
 
     def short(values: xr.DataArray) -> xr.DataArray:
-        names = [str(name).replace(", ", ",\n").replace(" ", "\n") for name in values[dim].values]
+        names = [str(name).replace("-g", "-\ng").replace(" ", "\n") for name in values[dim].values]
         return values.assign_coords({dim: names})
 
     return quantity.map(short, "{}")
