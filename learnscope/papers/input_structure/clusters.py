@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 _ROUNDS = 50
 
@@ -15,6 +16,13 @@ class Clusters(NamedTuple):
     silhouette: float
     inside: float
     between: float
+
+
+def cosines(data: xr.Dataset, layer: int = 0) -> np.ndarray:
+    """The cosines of a layer's filters in one run at one step, without padding."""
+    matrix = np.clip(data.filter_cosine.isel(layer=layer).values, -1, 1)
+    there = np.diagonal(matrix) > 0.5
+    return matrix[np.ix_(there, there)]
 
 
 def embedded(cosines: np.ndarray) -> np.ndarray:
