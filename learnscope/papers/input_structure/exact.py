@@ -31,7 +31,7 @@ from learnscope.evidence import Scale
 from learnscope.papers.input_structure import theory
 from learnscope.papers.input_structure.theory.explicit_network import explicit_neurons
 
-PAIRS = 200
+PAIRS = 100
 WITH, WITHOUT = "with structure", "without structure"
 INPUTS, COUNT = "of inputs", "of the relevant count"  # kernels; the latter knows A
 SIZES = Scale(
@@ -63,7 +63,7 @@ def population(seeds: int, scale: str) -> xr.Dataset:
     return data.assign(explicit_error=("tents", errors)).assign_coords(tents=["all", "one less"])
 
 
-def _first_steps(patterns: int, k: int, neurons: int, seed: int) -> dict[str, float]:
+def _first_steps(patterns: int, k: int, neurons: int, seed: int) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     q = random.normal(size=(neurons, patterns)) / k
     bias, second = random.normal(size=neurons) / k**2, np.ones(neurons)
@@ -79,7 +79,7 @@ def _first_steps(patterns: int, k: int, neurons: int, seed: int) -> dict[str, fl
         "relevant_error": abs(terms.relevant - terms.centre[:, None]).max() / unit,
         "background": abs(terms.background).max() / unit,
         "first_ratio": ratio[0], "second_ratio": ratio[1],
-        "query": abs(terms.relevant).min() * theory.exact_law(model).scale,
+        "structured_query": abs(terms.relevant).min() * theory.exact_law(model).scale,
         "free_query": abs(free).max() * theory.exact_law(bare).scale,
         "tolerance": 1 / theory.query_bound(patterns, k).queries,
     }  # fmt: skip
@@ -98,14 +98,20 @@ def wide(seeds: int, scale: str) -> xr.Dataset:
 
 
 def _least_loss(k: int, m: float, seeds: int) -> np.ndarray:
-    law, root = theory.exact_law(_model(100, k)), m ** (1 / 3)
-    draws = [np.random.default_rng(seed).normal(size=(2, PAIRS)) / k**2 for seed in range(seeds)]
-    a, b = np.concatenate([draws, np.array(draws) * [[-1], [1]]], -1).transpose(1, 0, 2)
+    draws = np.stack([np.random.default_rng(s).normal(size=(2, PAIRS)) for s in range(seeds)])
+    steps = int(min(m ** (4 / 3), max(200, 10 * m ** (2 / 3) / k**2)))
+    return least_loss(theory.exact_law(_model(100, k)), m, draws / k**2, steps)
+
+
+def least_loss(law: theory.ExactLaw, m: float, draws: np.ndarray, steps: int) -> np.ndarray:
+    r"""The least hinge loss during the training of m pairs of neurons, from draws (seed, 2, pair)
+    of $a^{(0)} \gamma / \tilde\sigma^2$ and b."""
+    k, time = law.relevant, law.relevant**2 / m ** (1 / 3)
+    a, b = np.concatenate([draws, draws * [[-1], [1]]], -1).transpose(1, 0, 2)
     u = law.scale * a * (ndtr(b * k**2) - ndtr((b - 1) * k**2))
-    steps = int(min(m ** (4 / 3), max(200, 10 * root**2 / k**2)))
     x = (np.arange(k + 1) - k / 2) / law.scale
     with jax.enable_x64(True):
-        given = law.counts, law.signs, x, m / PAIRS, k**2 / root / steps, steps
+        given = law.counts, law.signs, x, m / draws.shape[-1], time / steps, steps
         start = jnp.zeros_like(b), jnp.asarray(u), jnp.asarray(b)
         return np.asarray(jax.vmap(lambda now: _descend(now, *given))(start))
 

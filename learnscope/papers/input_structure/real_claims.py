@@ -9,6 +9,7 @@ nothing; `paper` has the whole sets and the paper's nets.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -101,9 +102,10 @@ def _cores(text: str, step: int, small: bool, of: Callable[[Clusters], float]) -
 
 
 def _two_clusters(small: bool) -> Verb:
-    ends = [_cores(f"cosine to own centre at record {s}", s, small, lambda c: c.inside)
-            for s in (-1, 0)]  # fmt: skip
-    return above(*ends) & below(_cores("cosine of centres", -1, small, lambda c: c.between), 0.0)
+    start, end = (_cores(f"cosine to own centre at record {s}", s, small, lambda c: c.inside)
+                  for s in (0, -1))  # fmt: skip
+    apart = _cores("cosine of centres", -1, small, lambda c: c.between)
+    return above(end, start) & below(apart, 0.0)
 
 
 def _turned(first: int, second: int) -> Quantity:
@@ -246,7 +248,7 @@ _MNIST = f"MNIST, 20000 inputs; {_TEACHER}"
 _DEEP = "ResNet(8), 1000 images, 6 epochs (the paper: ResNet(128), ResNet(256), all, 20 epochs)"
 _MANY = "20000 Gaussian inputs, 4000 steps, students FC(4) to FC(100)"
 _PAPER = "needs a GPU: `learnscope verify input_structure --scale paper --data DIR`"
-_ROWS = (
+_ROWS: tuple[Any, ...] = (
     ("resnet_clusters", "Filters gradually form two clusters in all residual blocks",
      "Figures 20 and 21", "picked by hand: cosine to own centre 0.43 to 0.74, of two centres −0.51 "
      "to −0.97", f"CIFAR-10 airplane/automobile; {_DEEP}; He's initial weights; the half of each "
@@ -301,7 +303,7 @@ _ROWS = (
      above(_best("teacher FC(50)"), _best("teacher FC(9)")), _MIXED),
 )  # fmt: skip
 _FLAGS = {"double_descent": ("added after looking: the widths",)}
-_NOT_RUN = (
+_NOT_RUN: tuple[Any, ...] = (
     ("resnet_width", "Clustering is more significant in ResNet(256) than in ResNet(128)",
      "E.4.1, width", "block 4: 0.74, 0.68 against 0.56, 0.57", "CIFAR-10, 20 epochs", _PAPER),
     ("teacher_500", "The minimum moves further for a teacher FC(500)", "Figure 26d",

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, last
-from learnscope.figures import COLOURS, band, bars, figure, over, panel, styled
+from learnscope.figures import COLOURS, band, bars, figure, over, styled
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
 from learnscope.papers.input_structure.real import GAUSSIAN, NAMES, SLOW
 from learnscope.papers.input_structure.real_claims import CORE, table7
@@ -95,22 +95,21 @@ def _early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
     return drawing
 
 
-@panel
-def _parts(sweep: str, alone: dict[str, Any] | None = None, **where: Any) -> Any:
-    """The parts of a mixture by step, and images alone."""
+def _part(sweep: str, title: str, alone: dict[str, Any] | None = None, **where: Any) -> Any:
+    """The parts of a mixture by step, and images alone; with the sweep's name."""
 
     def draw(axes: Axes, data: Any) -> None:
         one = data[sweep].sel(where)
-        for i, (label, name) in enumerate(_PARTS.items()):
-            band(axes, one.step, one[name], i, label, alpha=0.18)
+        shown = {label: one[name] for label, name in _PARTS.items()}
         if alone is not None:
-            other = data[sweep].sel(alone).real_accuracy
-            band(axes, one.step, other, 3, "images, trained on alone", alpha=0.18)
+            shown["images, trained on alone"] = data[sweep].sel(alone).real_accuracy
+        for i, (label, values) in enumerate(shown.items()):
+            band(axes, one.step, values, i, label, alpha=0.18)
         axes.axhline(float(one.commonest_label.mean()), color="black", linewidth=0.8,
                      linestyle=":", label="other inputs' commonest label")  # fmt: skip
-        axes.set(xlabel="step", ylim=(0, 1.02), ylabel="test accuracy, by the teacher's labels")
+        axes.set(xlabel="step", ylim=(0, 1.02), title=title, ylabel="accuracy, teacher's labels")
 
-    return draw
+    return sweep, draw
 
 
 def _mixture(title: str, *panels: Any) -> Figure:
@@ -118,17 +117,7 @@ def _mixture(title: str, *panels: Any) -> Figure:
     return figure(title, needs, [draw for _, draw in panels], title, legend=3, sharey=True)
 
 
-def _part(sweep: str, title: str, alone: Any = None, **where: Any) -> tuple[str, Any]:
-    one = _parts(sweep, alone, **where) if alone else _parts(sweep, **where)
-
-    def draw(axes: Axes, data: Any) -> None:
-        one(axes, data)
-        axes.set_title(title)
-
-    return sweep, draw
-
-
-def _colour(name: str, other: str) -> list[tuple[str, Any]]:
+def _colour(name: str, other: str) -> list[Any]:
     return [_part(f"mixture_{name}", f"{name}, {kind}", {"other": "none"}, other=kind)
             for kind in (GAUSSIAN, other)]  # fmt: skip
 
