@@ -57,17 +57,16 @@ def test_every_artefact_has_a_row():
 
 @pytest.mark.slow
 def test_the_rates_are_those_of_the_least_training_loss():
-    """Minutes: 21 trainings of Table 1's setting, 9 for each method but the network."""
+    """Minutes: 12 trainings of the network in Table 1's setting, 9 of every other method."""
     setting = made.parity()
     for method, sweep in made.tuning(setting).items():
-        data = sweep.run(progress=False).loss.isel(step=-1, seed=0)
-        best = data.where(data <= data.min(), drop=True)
+        loss = sweep.run(progress=False).loss.isel(step=-1, seed=0)
         chosen: Any = setting.rules()[method]
         if method == made.NETWORK:
-            best = best.sel(rate=float(chosen.rate))
-            assert float(best.second_rate.min()) == chosen.second_rate
-        else:
-            assert float(best.rate[0]) == chosen.rate
+            loss = loss.sel(rate=float(chosen.rate)).rename(second_rate="rate")
+        best = loss.rate.values[(loss <= max(1e-6, float(loss.min()))).values]
+        wanted = chosen.second_rate if method == made.NETWORK else chosen.rate
+        assert best[(len(best) - 1) // 2] == pytest.approx(float(wanted)), method
 
 
 @pytest.mark.parametrize("m", [10, 40])
