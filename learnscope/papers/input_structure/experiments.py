@@ -3,7 +3,8 @@
 Appendix E leaves the rates open. Initialisation, first rate and noise are those of the theory
 (`theory.settings`, Lemma 23). The others are chosen by one procedure for every method (`tuning`):
 of the powers of ten from 1e-5 to 1e3 the one with the least training loss after T steps (the middle
-one of several with a loss of 0), in a seed that is not used elsewhere. Tables 4 and 5 and Figures 11 and 13 stop after 120 of the 600 steps.
+one of several with a loss of 0), in a seed that is not used elsewhere. Tables 4 and 5 and Figures
+11 and 13 stop after 120 of the 600 steps.
 
 The law of everything but the untrained weights' cosines is the same for every dimension d, so
 Table 3 and Figure 9 read the sweep of Table 1, and `maps` has the cosines.
@@ -58,7 +59,8 @@ CLUSTERED = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}  # Table
 SIZES = Scale(
     seeds=(2, 10, 20), many=(2, 35, 35), patterns=(48, PATTERNS, PATTERNS), relevant=(3, 5, 5),
     part=(25, 1, 1), test=(200, TEST, TEST), batch=(100, BATCH, BATCH), width=(20, 300, 300),
-    steps=(20, 600, 600), short=(20, 120, 600), long=(20, 400, 600), few=(2000, 20_000, TRAIN), narrow=(20, 100, 300),
+    steps=(20, 600, 600), short=(20, 120, 600), long=(20, 400, 600), few=(2000, 20_000, TRAIN),
+    narrow=(20, 100, 300),
     widths=([5, 20], [10, 30, 100], [10, 30, 100, 300, 1000]),
     features=([8, 32], [32, 512], [32, 512, 1024]), ks=((5, 17), (5, 9, 17), (5, 9, 17)),
     powers=([0.0, 1.0], [0.0, 0.6, 0.8, 0.9, 1.0], [0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
@@ -108,7 +110,7 @@ class Setting:
     def rules(self) -> dict[str, AbstractRule]:
         """By method."""
         rates = self.rates
-        steps = self.first | {"second_rate": rates.second}
+        steps: dict[str, Any] = self.first | {"second_rate": rates.second}
         grown = rates.second / self.scales.first_rate
         return {
             NETWORK: TwoStep(rate=rates.network, **steps),
@@ -262,7 +264,7 @@ def _theorem34(scale: str) -> Sweep:
                      incoherence=0.2 * dim**0.5 / size.patterns, noise=0.05, negative=0.7,
                      train=size.few * size.part)  # fmt: skip
     scales = theory.settings(setting.data, setting.width, setting.steps, "theorem_34")
-    given = {"first_rate": scales.first_rate, "noise": scales.noise}
+    given: dict[str, Any] = {"first_rate": scales.first_rate, "noise": scales.noise}
     rule = TwoStep(second_rate=setting.rates.second, rate=setting.rates.network, **given)
     base = setting.experiment(rule, (TestAccuracy(), BalancedAccuracy(), TestLoss()), size.long)
     small = theory.exact_law(setting.data).scale / (size.patterns * setting.width) ** 0.5

@@ -161,9 +161,9 @@ FIGURES: dict[str, Figure] = {
         "Theorem 26: infinitely many examples, printed rates"),
     "theorem2": figure(
         "Theorem 2 and Corollary 3: fixed features", ("theorem2", "corollary3"),
-        [[over(_loss("test_loss"), "width", "relevant", label="k = {}", xscale="log",
+        [[over(_loss("test_loss"), "width", "relevant", label="k = {}", ylim=(0, None),
                xlabel="random features N", ylabel="test hinge loss", levels={"p_o": 0.5}),
-          over(_loss("readout_norm"), "width", "relevant", label="k = {}", xscale="log",
+          over(_loss("readout_norm"), "width", "relevant", label="k = {}", ylim=(0, None),
                xlabel="random features N", ylabel="norm B"),
           over(computed("loss", lambda data: data.loss, "corollary3"), "relevant", "kernel",
                label="kernel {}", xlabel="relevant patterns k", ylabel="least test hinge loss",

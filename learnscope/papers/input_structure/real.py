@@ -154,7 +154,8 @@ def _curves(scale: str) -> dict[str, Sweep]:
     many = on_images(size.images, size.steps // 2)
     rows: dict[str, dict[str, Any]] = {"images": {}}
     for width in size.teachers:
-        taught = student(scale, many.data, FullyConnected(width=width), many.net, many.steps, 1.0)
+        inputs = images("mnist", scale, size.images, batch=size.batch)
+        taught = student(scale, inputs, FullyConnected(width=width), many.net, many.steps, 1.0)
         rows[f"teacher FC({width})"] = {"data": taught.data, "probes": (PartAccuracy(), *probes)}
     few = on_images(size.few, size.few_steps)
     return {

@@ -217,7 +217,8 @@ def _best(labels: str) -> Quantity:
             raise Unanswered(f"the scale that was run has no {labels}")
         name = "test_loss" if labels == "images" else "other_loss"
         last_loss = data[name].sel(labels=labels, drop=True).isel(step=-1, drop=True)
-        return np.log(last_loss.idxmin("width", skipna=False))
+        best = last_loss.idxmin("width", skipna=False)
+        return best.copy(data=np.log(best))
 
     return computed(f"log of the best width, {labels}", read)
 
