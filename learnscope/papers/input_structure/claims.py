@@ -191,7 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
     *entries(),
     _claim("advantage", "The network reaches high accuracy, fixed features significantly less",
            "Figures 1 and 5", "100 against 86.4 and 76.0 %", _PARITY, "table1",
-           _advantage("parity"), nulls=(UNTRAINED, swapped("learner"))),
+           _advantage("parity"), nulls=(UNTRAINED, alike("learner"))),
     _claim("no_structure", "Without input structure all three methods are near random guessing",
            "Figures 1 and 5", "about 50 %", _PARITY, "table1", _chance(ex.CURVES)),
     _claim("fixed_features", "Fixed features do not learn the parity: they stay at what the "
@@ -215,7 +215,8 @@ CLAIMS: tuple[Claim, ...] = (
            nulls=(swapped("learner"),)),
     _claim("one_step_directions", "... because they need to be improved", "section 6",
            "cosine 0.848, then 0.997", "the same directions, multiplied by η⁽²⁾/η⁽¹⁾", "table1",
-           (at_most(_accuracy(ex.RESCALED), 0.9) & at_least(_accuracy(ex.TWO), HIGH)).because(_SCALE)),
+           (at_most(_accuracy(ex.RESCALED), 0.9)
+            & at_least(_accuracy(ex.TWO), HIGH)).because(_SCALE)),
     _claim("one_step_scale", "One step's features fail by their scale against the biases, not by "
            "rounding", "section 6, scale", "not reported",
            "parity, m = 100, n = 20000, T = 120, float64", "scale",
