@@ -10,7 +10,7 @@ from learnscope.evidence import SCALES, Claim, Sweep, Verb
 from learnscope.lab import Experiment
 from learnscope.papers import get, studies
 
-CONVERTED = ("kou", "pegr")  # papers whose claims are verbs over quantities, with scope and nulls
+CONVERTED = ("input_structure", "kou", "pegr")  # papers whose claims are verbs over quantities, with scope and nulls
 
 
 @pytest.mark.parametrize("name", studies())
