@@ -44,7 +44,7 @@ from learnscope.papers.input_structure.theory.explicit_network import explicit_n
 HIGH, CHANCE, LESS, NEAR, EPSILON = 0.99, 0.02, 0.05, 0.9, 0.1
 SHARE = 0.5  # p_o
 _PARITY = "parity, d = 500, D = 100, k = 5, m = 300, T = 600"
-_VARIED = "parity, m = 300 (50 for n = 10000), T = 120"
+_VARIED = "parity, m = 300 (50 for n = 10000), T = 600"
 _INTERVAL = "interval, d = 500, D = 100, k = 30, m = 100, T = 200"
 _MAPS = "first two steps, 50000 examples"
 
