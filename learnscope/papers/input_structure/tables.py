@@ -66,7 +66,7 @@ def entries() -> Iterator[Claim]:
         sweep = {"Table 1": "table1", "Table 2": "table2", "Table 3": "table1"}.get(where, "varied")
         for method, *numbers in zip(_ORDER, *(line.split() for line in lines), strict=True):
             train, test, cosine = numbers
-            id = f"{where} {setting} {method}".lower().replace(", ", "_").replace(" ", "_")
+            id = f"{where} {setting} {method}".lower().replace(", ", "_").replace(" = ", "_").replace(" ", "_")
             yield Claim(
                 id, f"{method}, {setting}: accuracies (%) and largest cosine to the truth", where,
                 f"train {train}, test {test}, cosine {cosine}", words,
