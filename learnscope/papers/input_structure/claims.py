@@ -89,8 +89,9 @@ def _claim(id: str, statement: str, where: str, reported: str, setting: str, nee
 
 
 def _map(figure: str, words: str, *data: str, setting: str = _MAPS) -> Claim:
-    return _claim(f"map_{figure.replace(' and ', '_')}", "After two steps the weights are well aligned with the truth or "
-                  f"its opposite, {words}", f"Figure{'s' if 'and' in figure else ''} {figure}",
+    where = f"Figure{'s' if 'and' in figure else ''} {figure}"
+    statement = f"After two steps weights are aligned with the truth or its opposite, {words}"
+    return _claim(f"map_{figure.replace(' and ', '_')}", statement, where,
                   "clusters; cosine > 0.99", setting, "maps", _clustered(*data), "as stated",
                   nulls=(UNTRAINED,))  # fmt: skip
 

@@ -4,6 +4,7 @@ An entry is reproduced if our accuracies are within 2 points of the paper's, and
 0.02. The paper gives neither its rates nor its spread (below 0.5 points).
 """
 
+import re
 from collections.abc import Iterator
 
 from learnscope.evidence import Claim, Quantity, Verb, first, last, within
@@ -66,7 +67,7 @@ def entries() -> Iterator[Claim]:
         sweep = {"Table 1": "table1", "Table 2": "table2", "Table 3": "table1"}.get(where, "varied")
         for method, *numbers in zip(_ORDER, *(line.split() for line in lines), strict=True):
             train, test, cosine = numbers
-            id = f"{where} {setting} {method}".lower().replace(", ", "_").replace(" = ", "_").replace(" ", "_")
+            id = re.sub("[ ,=]+", "_", f"{where} {setting} {method}".lower())
             yield Claim(
                 id, f"{method}, {setting}: accuracies (%) and largest cosine to the truth", where,
                 f"train {train}, test {test}, cosine {cosine}", words,
