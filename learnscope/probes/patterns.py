@@ -168,16 +168,21 @@ class WeightGradients(AbstractProbe):
 
 
 class CentreCosines(AbstractProbe):
-    """The largest cosine of any neuron to each cluster's centre: near 1 if it is covered."""
+    """The largest cosine of any neuron to each cluster's centre, near 1 if it is covered; and of
+    each neuron to any centre, near 1 if neurons lie at centres, and not merely between them."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {
-        "centre_cosine": Output("largest cosine to a centre", dims=("centre",), low=-1, high=1)
+        "centre_cosine": Output("largest cosine to a centre", dims=("centre",), low=-1, high=1),
+        "neuron_cosine": Output(
+            "cosine of a neuron to the nearest centre", dims=("neuron",), low=-1, high=1
+        ),
     }
 
-    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+    def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         centres = unit(hidden(self, problem.directions, "centres"))
-        return (unit(filters_of(self, state)) @ centres.T).max(0)
+        to_centres = unit(filters_of(self, state)) @ centres.T
+        return {"centre_cosine": to_centres.max(0), "neuron_cosine": to_centres.max(1)}
 
 
 def chunk_alignment(gradients: xr.DataArray, chunks: int = 3) -> xr.Dataset:

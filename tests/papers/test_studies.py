@@ -10,7 +10,6 @@ from learnscope.evidence import SCALES, Claim, Sweep, Verb
 from learnscope.lab import Experiment
 from learnscope.papers import get, studies
 
-CONVERTED = ("kou", "pegr", "pred_head")  # claims are verbs, with scope and nulls
 
 
 @pytest.mark.parametrize("name", studies())
@@ -35,8 +34,7 @@ def test_what_was_not_run_says_why(name):
     study = get(name)
     for claim in study.claims:
         assert (claim.check is None) == bool(claim.reason), claim.id
-        if name in CONVERTED:
-            assert claim.scope, claim.id
+        assert claim.scope, claim.id
     ledger = study.ledger({})
     assert len(ledger) == len(study.claims)
     for entry in ledger:

@@ -136,7 +136,9 @@ def test_components_along_patterns_centres_and_gradients():
     same("background_component", np.sqrt((outside**2).mean(1)))
     parts = (inside**2).sum(1), (outside**2).sum(1)
     same("relevant_share", np.mean(parts[0] / (parts[0] + parts[1])))
-    same("centre_cosine", cosines(params["filters"], directions["centres"]).max(0))
+    to_centres = cosines(params["filters"], directions["centres"])
+    same("centre_cosine", to_centres.max(0))
+    same("neuron_cosine", to_centres.max(1))
     same("weight_gradient", reference.gradient(params, *train)["filters"])
 
 

@@ -3,6 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
+
+from learnscope.evidence import Unanswered
 
 _ROUNDS = 50
 
@@ -15,6 +18,13 @@ class Clusters(NamedTuple):
     silhouette: float
     inside: float
     between: float
+
+
+def cosines(data: xr.Dataset, layer: int = 0) -> np.ndarray:
+    """The cosines of a layer's filters in one run at one step, without padding."""
+    matrix = np.clip(data.filter_cosine.isel(layer=layer).values, -1, 1)
+    there = np.diagonal(matrix) > 0.5
+    return matrix[np.ix_(there, there)]
 
 
 def embedded(cosines: np.ndarray) -> np.ndarray:
@@ -42,6 +52,8 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     >>> two.label.tolist(), round(two.silhouette, 6), round(two.between, 6)
     ([0, 0, 0, 1, 1, 1], 2.0, -1.0)
     """
+    if len(cosines) <= number:
+        raise Unanswered(f"{len(cosines)} directions make no {number} clusters")
     points = embedded(cosines)
     best, chosen = -np.inf, None
     for first in range(0, len(points), max(1, len(points) // 10)):
@@ -65,7 +77,8 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
 
 def best_number(cosines: np.ndarray, most: int = 6) -> Clusters:
     """The number of clusters, from 2 on, with the largest silhouette."""
-    return max((clusters(cosines, k) for k in range(2, most + 1)), key=lambda c: c.silhouette)
+    numbers = range(2, max(2, min(most, len(cosines) - 1)) + 1)
+    return max((clusters(cosines, k) for k in numbers), key=lambda c: c.silhouette)
 
 
 def silhouette(cosines: np.ndarray, label: np.ndarray) -> float:

@@ -1,255 +1,183 @@
-"""Figures: accuracy by step, maps of the weights, tables beside the paper's, and artefacts."""
+"""Figures: accuracy by step, maps of the weights, tables beside the paper's, and the theorems."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 
-from learnscope.data import GaussianParity
-from learnscope.evidence import Figure, experiment_of
-from learnscope.figures import COLOURS, STYLES, curves, interval, legend_below, styled
+from learnscope.evidence import Figure, Quantity, computed, every, last
+from learnscope.figures import COLOURS, bars, figure, over, panel, steps
 from learnscope.papers.input_structure import experiments as ex
-from learnscope.papers.input_structure import reported, theory
-from learnscope.papers.input_structure.mixture_figures import MIXTURE_FIGURES
 from learnscope.papers.input_structure.real_figures import REAL_FIGURES
-from learnscope.probes import chunk_alignment
+from learnscope.papers.input_structure.tables import PAPER
 
-ACCURACY = "test accuracy"
-NEAR = 0.9
-_LEARNERS = (ex.NETWORK, ex.NTK, ex.RANDOM)
-_SHOWN = (*_LEARNERS, *(name + ex.FREE for name in _LEARNERS))
-
-
-def _accuracies(panels: Sequence[tuple[xr.Dataset, str, str]], title: str) -> Drawing:
-    """Test accuracy by step, with and without input structure."""
-    size = (4.2 * len(panels) + 0.4, 4.4)
-    figure, grid = plt.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False)
-    for axes, (data, suffix, name) in zip(grid[0], panels, strict=True):
-        shown = data.test_accuracy.sel(learner=[method + suffix for method in _SHOWN])
-        curves(axes, shown.assign_coords(learner=list(_SHOWN)), "learner")
-        axes.set(xlabel="step", title=name, ylim=(0.3, 1.03))
-    grid[0, 0].set_ylabel(ACCURACY)
-    legend_below(figure, [grid[0, 0]], 2 if len(panels) == 1 else 3)
-    figure.suptitle(f"{title}; median and 10-90 % of seeds")
-    return figure
+ACCURACY, NEAR = "test accuracy", 0.9
+_STEPS = ("untrained", "after one step", "after two steps")
+_SEEDS = "median and 10-90 % of seeds"
 
 
-def maps(title: str, rows: dict[str, str]) -> Callable[[xr.Dataset], Drawing]:
-    """The weights before training, after one step and after two, one row per data set."""
+def _accuracy(title: str, sweep: str, settings: dict[str, str], free: tuple[str, ...] = ex.CURVES,
+              name: str = "test_accuracy") -> Figure:  # fmt: skip
+    """Accuracy by step, with and without input structure, a panel for each setting."""
+    shown = [*ex.CURVES, *(each + ex.FREE for each in free)]
+    panels = [
+        steps(name, "learner", of=sweep, where={"learner": shown, "setting": setting},
+              title=words, ylabel=name.replace("_", " "), ylim=(0.3, 1.03))
+        for setting, words in settings.items()
+    ]  # fmt: skip
+    size = (4.2 * len(panels) + 0.8, 4.4)
+    return figure(title, sweep, [panels], f"{title}; {_SEEDS}", size, 2 if len(panels) == 1 else 3)
 
-    def draw(data: xr.Dataset) -> Drawing:
-        size = (8.4, 2.9 * len(rows) + 0.8)
-        figure, grid = plt.subplots(len(rows), 3, figsize=size, squeeze=False)
-        for row, (name, words) in enumerate(rows.items()):
-            for column, when in enumerate(("initial", "after one step", "after two steps")):
-                one = data.sel(data=name).isel(seed=0, step=column)
-                _map(grid[row, column], one)
-                near = int((np.abs(one.truth_cosine) > NEAR).sum()) - 2
-                text = f"max cos {float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons"
-                grid[row, column].set_title(f"{words + ', ' if words else ''}{when}\n{text}")
-        legend_below(figure, [grid[0, 0]], 3)
-        figure.suptitle(f"{title}: weights' directions, classical scaling, seed 0")
-        return figure
+
+@panel
+def _map(name: str, step: int, words: str = "") -> Any:
+    """The weights of seed 0 on a plane, with the truth and its opposite."""
+
+    def draw(axes: Axes, data: Any) -> None:
+        one = data["maps"].sel(data=name).isel(seed=0, step=step)
+        points = one.map_position.values
+        points = points[~np.isnan(points[:, 0])]
+        cosine = one.truth_cosine.values[: len(points)]
+        axes.scatter(*points[:-2].T, c=cosine[:-2], cmap="coolwarm", vmin=-1, vmax=1, s=9,
+                     edgecolors="0.35", linewidths=0.3, zorder=4,
+                     label="neurons, coloured by cosine to the truth")  # fmt: skip
+        for place, colour, label in ((-2, "#D62728", "truth"), (-1, "#FF9F1C", "its opposite")):
+            axes.scatter(*points[place], color=colour, label=label, zorder=3, marker="*", s=260,
+                         edgecolors="black", linewidths=0.6)  # fmt: skip
+        axes.set_aspect("equal", adjustable="datalim")
+        near = int((abs(cosine[:-2]) > NEAR).sum())
+        axes.set(xticks=[], yticks=[], title=f"{words}{_STEPS[step]}\nmax cos "
+                 f"{float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons")  # fmt: skip
 
     return draw
 
 
-def _map(axes: Axes, one: xr.Dataset) -> None:
-    points = one.map_position.values
-    points = points[~np.isnan(points[:, 0])]
-    cosine = one.truth_cosine.values[: len(points)]
-    neurons, (truth, opposite) = points[:-2], points[-2:]
-    words = "neurons, coloured by cosine to the truth"
-    axes.scatter(*neurons.T, c=cosine[:-2], cmap="coolwarm", vmin=-1, vmax=1, s=9,
-                 edgecolors="0.35", linewidths=0.3, label=words, zorder=4)  # fmt: skip
-    star: dict[str, Any] = {"marker": "*", "s": 260, "edgecolors": "black", "linewidths": 0.6}
-    axes.scatter(*truth, color="#D62728", label="ground truth", zorder=3, **star)
-    axes.scatter(*opposite, color="#FF9F1C", label="its opposite", zorder=3, **star)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.set(xticks=[], yticks=[])
+def _maps(title: str, *names: str) -> Figure:
+    rows = [[_map(name, step, f"{name}, " if len(names) > 1 else "") for step in range(3)]
+            for name in names]  # fmt: skip
+    heading = f"{title}: weights' directions, classical scaling, seed 0"
+    return figure(title, "maps", rows, heading, (8.4, 2.9 * len(rows) + 0.8), 3)
 
 
-def tables(*datasets: xr.Dataset) -> Drawing:
-    """Test accuracy of every entry: the paper's and ours."""
-    rows = [row for table in reported.TABLES.values() for row in table]
-    by_table = dict(zip(reported.TABLES, datasets, strict=True))
-    figure, grid = plt.subplots(1, 2, figsize=(9.6, 0.19 * len(rows) + 1.6), sharey=True)
-    y = -np.arange(len(rows))
-    for axes, what, label in ((grid[0], "test", "test accuracy (%)"),
-                              (grid[1], "cosine", "largest cosine to the truth")):  # fmt: skip
-        ours = [reported.measured(by_table[row.table], row, what) for row in rows]
-        centre = np.array([np.mean(v) for v in ours])
-        low, high = (np.array([f(v) for v in ours]) for f in (np.min, np.max))
-        bars = np.array([centre - low, high - centre])
-        axes.errorbar(centre, y, xerr=bars, color=COLOURS[0], linestyle="", marker="o",
-                      markersize=4, capsize=2, label="learnscope, mean and range of seeds"
-                      )  # fmt: skip
-        theirs = [np.nan if v is None else v for v in (getattr(row, what) for row in rows)]
-        axes.plot(theirs, y, color=COLOURS[3], linestyle="", marker="x", label="paper")
-        axes.set_xlabel(label)
-    grid[0].set_yticks(y, [f"{row.where}: {row.method}" for row in rows], fontsize=7)
-    grid[0].set_ylim(y[-1] - 1, 1)
-    legend_below(figure, grid[:1], 2)
-    figure.suptitle("Tables 1 to 5: every method, the paper's number and ours")
-    return figure
+def _bars(title: str, sweep: str, setting: str, key: str = "") -> Any:
+    shown = [ex.NETWORK, ex.NTK, ex.RANDOM, ex.ONE, ex.TWO, ex.NETWORK + ex.FREE]
+    quantity = 100 * last("test_accuracy", learner=shown, setting=setting).of(sweep)
+    paper = {name: PAPER[key or setting, name] for name in shown}
+
+    def draw(axes: Axes, data: Any) -> None:
+        bars(quantity, "learner", reported=paper, title=title, ylabel="test accuracy (%)",
+             ylim=(0, 119))(axes, data)  # fmt: skip
+        axes.tick_params(axis="x", labelrotation=25, labelsize=7)
+
+    return draw
 
 
-def theorem1(data: xr.Dataset) -> Drawing:
-    """Test error by width and by step."""
-    error = 1 - data.test_accuracy
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.8))
-    for index, rates in enumerate(data.rates.values):
-        last = error.sel(rates=rates).isel(step=-1)
-        interval(left, data.width, last.clip(1e-4), index, rates)
-    left.set(xscale="log", xlabel="neuron pairs m", ylabel="test error after the last step")
-    left.axhline(1 - 0.84375, color="black", linewidth=0.8, linestyle=":",
-                 label="majority rule, 0.156")  # fmt: skip
-    left.legend()
-    tuned = error.sel(rates="tuned rates").rename(width="m")
-    curves(right, tuned, "m", "m = {}")
-    right.set(xlabel="step T", ylabel="test error, tuned rates")
-    right.legend()
-    figure.suptitle("Theorem 1: error against width and steps")
-    return figure
+@panel
+def _components() -> Any:
+    """Relevant against background components of every neuron after the first two steps."""
+
+    def draw(axes: Axes, data: Any) -> None:
+        for step in (1, 2):
+            one = data["maps"].sel(data="parity", step=step).isel(seed=0)
+            axes.scatter(abs(one.relevant_component), one.background_component, s=5,
+                         color=COLOURS[step], label=f"after step {step}")  # fmt: skip
+        axes.set(xscale="log", yscale="log", xlabel="|mean ⟨w, M_j⟩|, j relevant",
+                 ylabel="rms ⟨w, M_j⟩, j background")  # fmt: skip
+
+    return draw
 
 
-def theorem2(data: xr.Dataset) -> Drawing:
-    """Random features by their number, with the bound and the best threshold."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.9))
-    for index, k in enumerate(data.relevant.values):
-        one = data.sel(relevant=k).isel(step=-1)
-        interval(left, data.features, one.test_loss, index, f"k = {k}")
-        norm = one.readout_norm.mean("seed")
-        bound = [theory.fixed_feature_bound(0.5, int(k), float(n), float(b))
-                 for n, b in zip(data.features, norm, strict=True)]  # fmt: skip
-        left.plot(data.features, np.maximum(bound, 0), color=COLOURS[index], linewidth=0.8,
-                  linestyle=":")  # fmt: skip
-        interval(right, data.features, one.readout_test_accuracy, index, f"k = {k}")
-        model = experiment_of(data, str(k)).data
-        right.axhline(theory.threshold_score(model), color=COLOURS[index], linewidth=0.8,
-                      linestyle=":")  # fmt: skip
-    for axes in (left, right):
-        axes.set(xscale="log", xlabel="random features N")
-        axes.legend()
-    left.set_ylabel("test hinge loss")
-    left.set_title("trained last layer; dotted: Theorem 2's bound\nfor its norm (0: no bound)")
-    right.set_ylabel("test accuracy")
-    right.set_title("least-squares last layer; dotted: best\nthreshold of the relevant count")
-    figure.suptitle("Theorem 2: parity of k patterns with random features")
-    return figure
+def _loss(name: str) -> Quantity:
+    return last(name).of("theorem2").isel(rate=0)
 
 
-def emergence(data: xr.Dataset, agreement: xr.Dataset) -> Drawing:
-    """The first steps: relevant and background components, and the agreement of gradients."""
-    one = data.sel(learner=ex.NETWORK)
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.4, 3.5))
-    share = one.relevant_share.transpose("seed", "step")
-    left.plot(data.step, share.T, color=COLOURS[0], alpha=0.6, marker="o", markersize=3)
-    left.set(ylabel="relevant part of ‖w‖² in the dictionary", xlabel="step", ylim=(0, 1.03))
-    for step, colour in ((1, COLOURS[1]), (2, COLOURS[2])):
-        at = one.sel(step=step).isel(seed=0)
-        middle.scatter(np.abs(at.relevant_component), at.background_component, s=5,
-                       color=colour, label=f"after step {step}")  # fmt: skip
-    middle.set(xscale="log", yscale="log", xlabel="|mean ⟨w, M_j⟩|, j relevant",
-               ylabel="rms ⟨w, M_j⟩, j background")  # fmt: skip
-    middle.legend()
-    aligned = chunk_alignment(agreement.weight_gradient.sel(learner=ex.NETWORK).isel(seed=0))
-    names = ["v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂, v₃"]
-    pairs = [aligned.pairs.sel(chunk=a, other_chunk=b) for a, b in ((1, 2), (1, 3), (2, 3))]
-    values = [*(aligned.to_mean.sel(chunk=c) for c in (1, 2, 3)), *pairs]
-    right.boxplot([v.values[np.isfinite(v.values)] for v in values], tick_labels=names,
-                  showfliers=False)  # fmt: skip
-    right.tick_params(axis="x", labelrotation=35)
-    right.set(ylabel="cosine, over neurons", title="gradients of steps 0-9, 10-19, 20-29")
-    figure.suptitle("Features emerge in two steps; parity, d = 500")
-    return figure
+_SHARE = every("relevant_share", data=["parity", "ratio 0.9", "n = 10000"]).of("maps")
+_VALUES = {
+    "error along relevant patterns": "relevant_error", "largest background term": "background",
+    "query without structure": "free_query", "tolerance of Theorem 4": "tolerance",
+}  # fmt: skip
 
 
-def gaussian(data: xr.Dataset) -> Drawing:
-    """Figure 16 in numbers: the cosine of every centre to its nearest neuron."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.7))
-    for index, name in enumerate(data.experiment.values):
-        model = experiment_of(data, str(name)).data
-        assert isinstance(model, GaussianParity)
-        label = f"{name}: d = {model.dim:g}, k = {model.factors}, σ_r = {model.noise:g}"
-        one = data.sel(experiment=name)
-        interval(left, data.step, one.test_accuracy, index, label)
-        covered = np.sort(one.centre_cosine.isel(step=-1, seed=0).dropna("centre").values)
-        right.plot(np.linspace(0, 1, covered.size), covered, color=COLOURS[index], marker="o",
-                   linestyle=STYLES[index], markersize=3, label=label)  # fmt: skip
-    left.set(xlabel="step", ylabel=ACCURACY)
-    left.legend()
-    right.set(xlabel="centres, sorted (share)", ylabel="cosine of the nearest neuron",
-              ylim=(None, 1.005))  # fmt: skip
-    figure.suptitle("Figure 16: Gaussian clusters at the corners of a cube")
-    return figure
+@panel
+def _exact() -> Any:
+    def draw(axes: Axes, data: Any) -> None:
+        for i, (label, name) in enumerate(_VALUES.items()):
+            values = data["population"][name]
+            axes.plot(values.patterns, values.mean("seed"), color=COLOURS[i], marker="o",
+                      markersize=3, label=label)  # fmt: skip
+        axes.set(xscale="log", yscale="log", xlabel="patterns D", ylabel="in units of γ/σ̃, or 1")
+
+    return draw
 
 
-def artefacts(scale: xr.Dataset, rounding: xr.Dataset) -> Drawing:
-    """One step fails because of its scale; its cosine falls with d because of rounding."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8))
-    one = scale.sel(learner=ex.RESCALED).isel(step=-1)
-    interval(left, scale.rescale, one.test_accuracy, 0, "last layer trained on them")
-    left.set(xscale="log", xlabel="one step's weights multiplied by", ylabel=ACCURACY,
-             title="same directions, other scale (float32)")  # fmt: skip
-    left.legend()
-    last = rounding.cosine_max.isel(step=-1)
-    words = {
-        ex.EXACT: "(1 − 2ηλ) w − η g",
-        ex.NAIVE: "w − η (g + 2λ w)",
-        ex.FASTER: f"the same, η {ex.UPDATES[ex.FASTER][1]:g} times larger",
-    }
-    for index, update in enumerate(rounding["update"].values):
-        interval(right, rounding.dim, last.sel(update=update), index, words[str(update)])
-    right.plot(*zip(*reported.ONE_STEP_COSINE.items(), strict=True), "x", color=COLOURS[3],
-               label="paper")  # fmt: skip
-    right.set(xscale="log", xlabel="dimension d", ylabel="largest cosine after one step",
-              title="same formula, other rounding (float32)")  # fmt: skip
-    right.legend()
-    figure.suptitle("Two artefacts of arithmetic in One Step")
-    return figure
-
-
-def _accuracy_figure(
-    title: str, words: str, table: str, panels: Callable[[xr.Dataset], list[tuple]]
-) -> Figure:
-    draw = lambda data: _accuracies(panels(data), title)  # noqa: E731
-    return styled(f"{title}: accuracy, {words}", (table,), draw)
-
-
-def _map_figure(title: str, words: str, *rows: str) -> Figure:
-    shown = {row: row if len(rows) > 1 else "" for row in rows}
-    return styled(f"{title}: weights, {words}", ("maps",), maps(title, shown))
-
-
-FIGURES = {
-    "figure5": _accuracy_figure("Figures 1 and 5", "parity", "table1",
-                                lambda data: [(data, "", "parity, d = 500")]),
-    "figure6": _map_figure("Figures 2 and 6", "parity", "parity"),
-    "figure7": _accuracy_figure("Figure 7", "interval", "table2",
-                                lambda data: [(data, "", "interval")]),
-    "figure8": _map_figure("Figure 8", "interval", "interval"),
-    "figure9": _accuracy_figure("Figure 9", "other dimensions", "table3", lambda data: [
-        (data.sel(dim=d), "", f"d = {d}") for d in ex.DIMS]),
-    "figure10": _map_figure("Figure 10", "other dimensions", *(f"d = {d}" for d in ex.DIMS)),
-    "figure11": _accuracy_figure("Figure 11", "imbalanced", "table4", lambda data: [
-        (data, f" | {r:g}", f"negative class ratio {r:g}") for r in ex.RATIOS]),
-    "figure12": _map_figure("Figure 12", "imbalanced", *(f"ratio {r:g}" for r in ex.RATIOS)),
-    "figure13": _accuracy_figure("Figure 13", "fewer examples", "table5", lambda data: [
-        (data, f" | {n:g}", f"n = {n}") for n in ex.SIZES]),
-    "figure14": _map_figure("Figure 14", "fewer examples", *(f"n = {n}" for n in ex.SIZES)),
-    "figure15": _map_figure("Figure 15", "hidden codes", "codes"),
-    "figure16": styled("Figure 16: Gaussian clusters", ("gaussian",), gaussian),
-    "tables": styled("Tables 1 to 5: the paper's numbers and ours", tuple(reported.TABLES), tables),
-    "emergence": styled("Lemma 6: what the first two steps find", ("steps", "agreement"),
-                        emergence),
-    "theorem1": styled("Theorem 1: error against width and steps", ("theorem1",), theorem1),
-    "theorem2": styled("Theorem 2: random features", ("theorem2",), theorem2),
-    "artefacts": styled("Two artefacts of arithmetic", ("scale", "rounding"), artefacts),
+FIGURES: dict[str, Figure] = {
+    "figure5": _accuracy("Figures 1 and 5: parity", "table1", {"parity": "parity, d = 500"}),
+    "figure6": _maps("Figures 2 and 6, parity", "parity"),
+    "figure7": _accuracy("Figure 7: interval", "table2", {"interval": "interval"}),
+    "figure8": _maps("Figure 8, interval", "interval"),
+    "figure9": _accuracy("Figure 9: other dimensions", "table1",
+                         {"parity": "every d: the law is the same"}),
+    "figure10": _maps("Figure 10, other dimensions", *(f"d = {d}" for d in ex.DIMS)),
+    "figure11": _accuracy("Figure 11: unequal classes", "varied",
+                          {f"ratio {r:g}": f"share {r:g} of labels -1" for r in ex.RATIOS},
+                          (ex.NETWORK,), "balanced_accuracy"),
+    "figure12": _maps("Figure 12, unequal classes", *(f"ratio {r:g}" for r in ex.RATIOS)),
+    "figure13": _accuracy("Figure 13: fewer examples", "varied",
+                          {f"n = {n}": f"n = {n}" for n in ex.COUNTS}, (ex.NETWORK,)),
+    "figure14": _maps("Figure 14, fewer examples", *(f"n = {n}" for n in ex.COUNTS)),
+    "figure15": _maps("Figure 15, hidden codes", "codes"),
+    "figure16": figure(
+        "Figure 16: Gaussian clusters", "gaussian",
+        [[steps("test_accuracy", "experiment", label="experiment {}", ylabel=ACCURACY),
+          steps(every("centre_cosine").map(lambda v: v.min("centre"), "{}"), "experiment",
+                label="experiment {}", ylabel="cosine of the least covered centre"),
+          steps(every("neuron_cosine").map(lambda v: (v > 0.95).mean("neuron"), "{}"),
+                "experiment", label="experiment {}", ylabel="share of neurons at a centre",
+                levels={"random directions in the span": 0.107})]],
+        f"Gaussian clusters at the corners of a cube; {_SEEDS}", (11, 3.8)),
+    "tables": figure(
+        "Tables 1 to 5: the paper's numbers and ours", ("table1", "table2", "varied"),
+        [[_bars("Table 1 (and 3: every d)", "table1", "parity", "Table 1"),
+          _bars("Table 2", "table2", "interval", "Table 2"),
+          _bars("Table 4, ratio 0.8", "varied", "ratio 0.8")],
+         [_bars("Table 4, ratio 0.9", "varied", "ratio 0.9"),
+          _bars("Table 5, n = 25000", "varied", "n = 25000"),
+          _bars("Table 5, n = 10000", "varied", "n = 10000")]],
+        "Tables 1 to 5: mean and 95 % interval, dashed: the paper", (12, 7)),
+    "emergence": figure(
+        "Lemma 6: what the first two steps find", ("maps", "population"),
+        [[steps(_SHARE, "data", ylabel="relevant part of ‖w‖²", ylim=(0, 1.03)), _components(),
+          _exact(title="exactly, infinitely many examples")]],
+        "Features emerge in two steps", (11, 3.8)),
+    "theorem1": figure(
+        "Theorem 1: loss against width", "theorem1",
+        [over(last("test_loss"), "width", xscale="log", xlabel="neuron pairs m",
+              ylabel="test hinge loss")], "Theorem 1: tuned rates, 120 steps"),
+    "theorem26": figure(
+        "Theorem 26 at its printed rates", "wide",
+        [over(last("loss"), "width", "relevant", label="k = {}", xscale="log",
+              xlabel="neuron pairs m; T = m^(4/3)", ylabel="least hinge loss",
+              levels={"p_o": 0.5, "ε": 0.1})],
+        "Theorem 26: infinitely many examples, printed rates"),
+    "theorem2": figure(
+        "Theorem 2 and Corollary 3: fixed features", ("theorem2", "corollary3"),
+        [[over(_loss("test_loss"), "width", "relevant", label="k = {}", ylim=(0, None),
+               xlabel="random features N", ylabel="test hinge loss", levels={"p_o": 0.5}),
+          over(_loss("readout_norm"), "width", "relevant", label="k = {}", ylim=(0, None),
+               xlabel="random features N", ylabel="norm B"),
+          over(computed("loss", lambda data: data.loss, "corollary3"), "relevant", "kernel",
+               label="kernel {}", xlabel="relevant patterns k", ylabel="least test hinge loss",
+               levels={"p_o": 0.5})]],
+        "Theorem 2 and Corollary 3: parity of k of 16 k patterns", (11, 3.8)),
+    "artefacts": figure(
+        "What One Step's failure depends on", ("scale", "small_background", "rounding"),
+        [[over(last("test_accuracy").of("scale"), "rescale", xscale="log", ylabel=ACCURACY,
+               xlabel="one step's weights multiplied by", title="float64"),
+          bars(last("test_accuracy").of("small_background"), "background", "learner",
+               xlabel="probability of background patterns p_o", ylabel=ACCURACY),
+          over(last("cosine_max").of("rounding"), "dim", "update", xscale="log",
+               xlabel="dimension d", ylabel="largest cosine after one step",
+               title="same formula, other rounding (float32)")]],
+        "One Step fails by its scale; its cosine falls with d by rounding", (11, 3.8)),
     **REAL_FIGURES,
-    **MIXTURE_FIGURES,
 }  # fmt: skip

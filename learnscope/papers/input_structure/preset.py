@@ -24,7 +24,7 @@ def _patterns() -> Preset:
         "input_structure",
         "Features that emerge from the structure of inputs",
         setting.experiment(network, PLAIN, 1),
-        rules=(*rules.values(), GradientDescent(rate=setting.rate)),
+        rules=(*rules.values(), GradientDescent(rate=setting.rates.network)),
         probes=(PatternComponents(), *PLAIN, Alignment()),
         panels={
             "components of the weights": ("relevant_component", "background_component"),

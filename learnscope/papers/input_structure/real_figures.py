@@ -1,6 +1,7 @@
-"""Figures of section E.4: maps of weights and filters, and the agreement of early gradients."""
+"""Figures on images: maps of weights and filters, early gradients, students, loss against width."""
 
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,10 +9,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from learnscope.figures import COLOURS, legend_below, styled
-from learnscope.papers.input_structure.clusters import best_number, clusters, plane
-from learnscope.papers.input_structure.real_checks import CORE, cosines, table7
-from learnscope.papers.input_structure.real_sizes import NAMES
+from learnscope.evidence import Figure, last
+from learnscope.figures import COLOURS, band, bars, figure, over, styled
+from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
+from learnscope.papers.input_structure.real import GAUSSIAN, NAMES, SLOW
+from learnscope.papers.input_structure.real_claims import CORE, table7
 
 # Table 7, ResNet(128) and ResNet(256): cosines of v1, v2, v3 to their mean, and of the pairs.
 REPORTED = {
@@ -19,101 +21,136 @@ REPORTED = {
     "ResNet(256)": (0.8646, 0.9665, 0.9121, 0.7087, 0.6919, 0.9135),
 }
 SIX = ("v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂, v₃")
+_PARTS = {"images, in the mixture": "real_accuracy", "other inputs": "other_accuracy",
+          "the mixture": "mixture_accuracy"}  # fmt: skip
 
 
-def _map(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
+def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
     """Directions on a plane, coloured by their final cluster (grey: outside every core)."""
-    points = plane(matrix)
     colours = ["0.75" if k < 0 else COLOURS[k % len(COLOURS)] for k in label]
-    axes.scatter(*points.T, c=colours, s=14, edgecolors="0.3", linewidths=0.3)
+    axes.scatter(*plane(matrix).T, c=colours, s=14, edgecolors="0.3", linewidths=0.3)
     axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
 
 
-def weight_maps(title: str) -> Callable[[xr.Dataset], Drawing]:
+def _weight_maps(title: str, sweep: str) -> Figure:
     """Four maps of the weights along training, one row per size of initial weights."""
 
-    def draw(data: xr.Dataset) -> Drawing:
-        last = data.sizes["step"] - 1
-        columns = (0, 1, last // 4, last)
-        size = (9.2, 2.55 * len(NAMES) + 0.7)
-        figure, grid = plt.subplots(len(NAMES), len(columns), figsize=size, squeeze=False)
-        for row, name in enumerate(NAMES):
-            one = data.isel(images=0, seed=0).sel(start=name)
-            label = best_number(cosines(one.isel(step=-1))).label
-            for column, step in enumerate(columns):
-                matrix = cosines(one.isel(step=step))
-                axes, score = grid[row, column], best_number(matrix).silhouette
-                _map(axes, matrix, label)
-                axes.set_title(f"step {int(data.step[step])}, silhouette {score:.2f}")
-            grid[row, 0].set_ylabel(f"initial weights × {name}")
-        figure.suptitle(
-            f"{title}: directions of 50 neurons' weights, classical scaling, seed 0;\n"
-            "colours: clusters at the last step"
-        )
-        return figure
+    def one(name: str, part: float) -> Callable[[Axes, Any], None]:
+        def draw(axes: Axes, data: Any) -> None:
+            run = data[sweep].isel(seed=0).sel(start=name)
+            step = int(part * (run.sizes["step"] - 1))
+            matrix = cosines(run.isel(step=step))
+            _scatter(axes, matrix, best_number(cosines(run.isel(step=-1))).label)
+            score = best_number(matrix).silhouette
+            axes.set_title(f"step {int(run.step[step])}, silhouette {score:.2f}")
+            axes.set_ylabel(f"initial weights × {name}" if part == 0 else "")
 
-    return draw
+        return draw
+
+    rows = [[one(name, part) for part in (0.0, 0.05, 0.25, 1.0)] for name in NAMES]
+    heading = f"{title}: directions of 50 neurons' weights, classical scaling, seed 0;\ncolours: " \
+              "clusters at the last step"  # fmt: skip
+    return figure(f"{title}: weights", sweep, rows, heading, (9.2, 8.4))
 
 
-def filter_maps(data: xr.Dataset) -> Drawing:
+def _filter_maps(data: xr.Dataset) -> Drawing:
     """Maps at epochs 0, 3 and the last of each net; one row per residual block."""
     middle = min(3, data.sizes["step"] - 2)
     columns = [(str(net), step) for net in data.net.values for step in (0, middle, -1)]
-    blocks = data.sizes["layer"]
-    size = (2.05 * len(columns) + 0.4, 2.3 * blocks + 0.9)
-    figure, grid = plt.subplots(blocks, len(columns), figsize=size, squeeze=False)
-    for (column, (net, step)), block in (
-        (each, block) for each in enumerate(columns) for block in range(blocks)
-    ):
+    size = (2.05 * len(columns) + 0.4, 2.3 * data.sizes["layer"] + 0.9)
+    drawing, grid = plt.subplots(data.sizes["layer"], len(columns), figsize=size, squeeze=False)
+    for (block, column), axes in np.ndenumerate(grid):
+        net, step = columns[column]
         one = data.sel(net=net).isel(seed=0)
-        ends = clusters(cosines(one.isel(step=-1), block), 2, CORE)
-        matrix, axes = cosines(one.isel(step=step), block), grid[block, column]
-        _map(axes, matrix, ends.label)
+        matrix = cosines(one.isel(step=step), block)
+        _scatter(axes, matrix, clusters(cosines(one.isel(step=-1), block), 2, CORE).label)
         two = clusters(matrix, 2, CORE)
         text = f"cores {two.inside:.2f}, centres {two.between:.2f}"
         epoch = range(data.sizes["step"])[step]
         axes.set_title(f"{net}\nepoch {epoch}\n{text}" if block == 0 else text, fontsize=7.5)
-        if column == 0:
-            axes.set_ylabel(f"residual block {block + 1}")
-    figure.suptitle(
-        "Figures 20 and 21: directions of filters on two classes, seed 0; colours: cores of "
-        "two clusters at the last epoch"
-    )
-    return figure
+        axes.set_ylabel("" if column else f"residual block {block + 1}")
+    drawing.suptitle("Figures 20 and 21: directions of filters on two classes, seed 0; colours: "
+                     "cores of two clusters at the last epoch")  # fmt: skip
+    return drawing
 
 
-def early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
+def _early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
     """Table 7: the chosen filter in each seed, the median filter, and the paper's."""
-    tables = table7(early, trained)
-    size = (3.4 * len(tables) + 0.6, 3.8)
-    figure, grid = plt.subplots(1, len(tables), figsize=size, sharey=True, squeeze=False)
+    found = xr.concat([table7(early, trained, slow) for slow in (False, True)], "net")
+    size = (3.4 * found.sizes["net"] + 0.6, 3.8)
+    drawing, grid = plt.subplots(1, found.sizes["net"], figsize=size, sharey=True, squeeze=False)
     x = np.arange(len(SIX))
-    for axes, (name, both) in zip(grid[0], tables.items(), strict=True):
-        for row, values in enumerate(both["chosen"]):
-            words = "chosen filter, each seed" if row == 0 else None
-            axes.plot(x, values, "o", color=COLOURS[0], markersize=4, label=words)
-        axes.plot(x, both["median"].mean(0), "_", color=COLOURS[2], markersize=14,
-                  label="median over filters")  # fmt: skip
-        for index, (paper, values) in enumerate(REPORTED.items()):
-            axes.plot(x, values, "x+"[index], color=COLOURS[3], label=f"paper, {paper}")
+    for axes, name in zip(grid[0], found.net.values, strict=True):
+        one = found.sel(net=name).transpose("pair", "seed", "filter")
+        axes.plot(x, one.sel(filter="chosen"), "o", color=COLOURS[0], markersize=4)
+        axes.plot(x, one.sel(filter="median").mean("seed"), "_", color=COLOURS[2], markersize=14)
+        for marker, values in zip("x+", REPORTED.values(), strict=True):
+            axes.plot(x, values, marker, color=COLOURS[3])
         axes.axhline(0, color="black", linewidth=0.8)
         axes.set_xticks(x, SIX, rotation=35)
-        axes.set_title(name)
+        axes.set_title(str(name).replace(SLOW, ", slow rate").replace(",, ", ", "))
     grid[0, 0].set_ylabel("cosine of mean gradients")
-    legend_below(figure, [grid[0, 0]], 4)
-    figure.suptitle("Table 7: gradients of steps 1-10, 11-20 and 21-30, last residual block")
-    return figure
+    drawing.suptitle("Table 7: gradients of steps 1-10, 11-20 and 21-30, last residual block; ○ "
+                     "the chosen filter, — the median one, × and + the paper's")  # fmt: skip
+    return drawing
 
 
-REAL_FIGURES = {
-    **{
-        name: styled(f"{title}: weights, {words}", (sweep,), weight_maps(f"{title}, {words}"))
-        for name, title, words, sweep in (
-            ("figure17", "Figures 3 and 17", "MNIST 0/1", "weights_mnist"),
-            ("figure18", "Figure 18", "CIFAR-10 airplane/automobile", "weights_cifar10"),
-            ("figure19", "Figure 19", "SVHN 0/1", "weights_svhn"),
-        )
-    },
-    "figure20": styled("Figures 20 and 21: filters of a ResNet", ("resnet",), filter_maps),
-    "table7": styled("Table 7: early gradients", ("resnet_early", "resnet"), early_gradients),
-}
+def _part(sweep: str, title: str, alone: dict[str, Any] | None = None, **where: Any) -> Any:
+    """The parts of a mixture by step, and images alone; with the sweep's name."""
+
+    def draw(axes: Axes, data: Any) -> None:
+        one = data[sweep].sel(where)
+        shown = {label: one[name] for label, name in _PARTS.items()}
+        if alone is not None:
+            shown["images, trained on alone"] = data[sweep].sel(alone).real_accuracy
+        for i, (label, values) in enumerate(shown.items()):
+            band(axes, one.step, values, i, label, alpha=0.18)
+        axes.axhline(float(one.commonest_label.mean()), color="black", linewidth=0.8,
+                     linestyle=":", label="other inputs' commonest label")  # fmt: skip
+        axes.set(xlabel="step", ylim=(0, 1.02), title=title, ylabel="accuracy, teacher's labels")
+
+    return sweep, draw
+
+
+def _mixture(title: str, *panels: Any) -> Figure:
+    needs = tuple(dict.fromkeys(sweep for sweep, _ in panels))
+    return figure(title, needs, [draw for _, draw in panels], title, legend=3, sharey=True)
+
+
+def _colour(name: str, other: str) -> list[Any]:
+    return [_part(f"mixture_{name}", f"{name}, {kind}", {"other": "none"}, other=kind)
+            for kind in (GAUSSIAN, other)]  # fmt: skip
+
+
+_MNIST = {"other": GAUSSIAN, "share": 0.0}
+REAL_FIGURES: dict[str, Figure] = {
+    "figure17": _weight_maps("Figures 3 and 17, MNIST 0/1", "weights_mnist"),
+    "figure18": _weight_maps("Figure 18, CIFAR-10 airplane/automobile", "weights_cifar10"),
+    "figure19": _weight_maps("Figure 19, SVHN 0/1", "weights_svhn"),
+    "figure20": styled("Figures 20 and 21: filters of a ResNet", ("resnet",), _filter_maps),
+    "table7": styled("Table 7: early gradients", ("resnet_early", "resnet"), _early_gradients),
+    "figure22": _mixture(
+        "Figures 4, 22a and 24: FC(9) on MNIST and Gaussian inputs",
+        *(_part("mixture", f"share of Gaussian inputs α = {a:g}", _MNIST, other=GAUSSIAN, share=a)
+          for a in (0.25, 0.5, 0.75))),
+    "figure23": _mixture(
+        "Figure 23, on MNIST: images of other sets as other inputs, α = 0.5",
+        *(_part("mixture_images", kind, other=kind) for kind in (GAUSSIAN, "omniglot", "cifar10"))),
+    "figure22_colour": _mixture("Figures 22b, 22c and 23: α = 0.5", *_colour("cifar10", "svhn"),
+                                *_colour("svhn", "cifar10")),
+    "figure25": _mixture("Figure 25: FC(m) on MNIST and Gaussian inputs, α = 0.5",
+                         _part("mixture", "m = 9", other=GAUSSIAN, share=0.5),
+                         _part("mixture_wide", "m = 50", other=GAUSSIAN)),
+    "figure26": figure(
+        "Figure 26: loss against width", ("double_descent", "capacity"),
+        [[over(last("test_loss").of("double_descent"), "width", xscale="log", ylabel="test loss",
+               xlabel="hidden neurons m", title="teachers on a few MNIST images"),
+          over(last("test_loss").of("capacity"), "width", "labels", xscale="log",
+               xlabel="hidden neurons m", ylabel="test loss", title="many inputs")]],
+        "Figure 26: loss against width, of teachers and of students on their labels", (9, 3.9)),
+    "balance": figure(
+        "Eqs. (291) to (293): balanced labels", "balance",
+        [bars(last("commonest_label"), "other", "weight", levels={"all equally common": 0.1},
+              xlabel="other inputs", ylabel="share of the commonest label")],
+        "Eqs. (291) to (293): labels that a teacher of MNIST\ngives other inputs, by weight of R"),
+}  # fmt: skip
