@@ -10,7 +10,8 @@ from learnscope.evidence import SCALES, Claim, Sweep, Verb
 from learnscope.lab import Experiment
 from learnscope.papers import get, studies
 
-CONVERTED = ("kou", "pegr")  # papers whose claims are verbs over quantities, with scope and nulls
+# Papers whose claims are verbs over quantities, with scope and nulls.
+CONVERTED = ("kou", "meta_split", "pegr")
 
 
 @pytest.mark.parametrize("name", studies())
