@@ -141,7 +141,8 @@ _THEOREMS = [
     _theorem("width", "Train-train's loss is at a constant and train-validation's is not, at every "
              "width.", "Condition 4.2", "m = polylog(d)", _separates()
              .because("narrow networks have examples that activate no filter of their sign"),
-             f"{_LARGE}, m = 1, 2, 20, T = 1000".replace("m = 10, ", ""), "width"),
+             f"{_LARGE}, m = 1, 2, 20, T = 1000".replace("m = 10, ", ""), "width",
+             flags=("added after looking: a constant and a small loss, for an order",)),
 ]  # fmt: skip
 
 
@@ -176,7 +177,8 @@ _REMARKS = [
             nulls=(UNTRAINED, NOISE_ONLY)),
     _planar("remark_outperforms", "Train-validation significantly outperforms vanilla training: "
             "for ‖ξ‖²/(Kn) = 0.75 and 1.5 at d = 10¹².", "below",
-            _beats_vanilla(slice(0.75, 1.5)), _HOLDS),
+            _beats_vanilla(slice(0.75, 1.5)), _HOLDS,
+            flags=("added after looking: 3 and 6, where both fail, apart",)),
     _theorem("remark_vanilla_tasks", "Vanilla training has a constant test loss whatever K.",
              "Section 4, remark on J = 0", "Θ(1)",
              at_least(last("test_loss", rule="vanilla"), CONSTANT).given(
@@ -230,7 +232,8 @@ def _factors(steps: int, scope: str) -> list[Claim]:
                "feature by γ^J / 2 at least, and validation noise by 2 at most.", "Lemma 6.2",
                "Ω(1) γ^J, O(1)", at_least(before("feature", apart, "min"), 0.5)
                & at_most(before("validation_noise", apart, "max"), 2.0) & _up_to(apart), words[1],
-               "lemmas"),
+               "lemmas", flags=() if steps == 3 else (
+                   "added after looking: σ₀ = d^-1/2 and γ^J, for 1e-9 and the linearised factor",)),
     ]  # fmt: skip
 
 
@@ -256,7 +259,8 @@ _LEMMAS = [
            "asymptotic"),
     _lemma("lemma64", "The sum of -ℓ' falls as 1/(Tη).", "Lemma 6.4", "Õ(1/(Tη))",
            at_most(_late("outer_slope").slope("step", "xy").named("power of T in the sum of -ℓ'"),
-                   -0.9), f"{_LARGE}, T = 800 to 32 000", "long"),
+                   -0.9), f"{_LARGE}, T = 800 to 32 000", "long",
+           flags=("added after looking: an upper bound, for -1 within 0.25",)),
     _lemma("lemma65", "At one T the shared feature grows as a power of K: that fits better than "
            "log K.", "Lemma 6.5", "Ω(K^c), c > 0",
            _fits_better(last("shared_feature", rule=SPLIT), "tasks", forms.power,
