@@ -233,7 +233,7 @@ def _factors(steps: int, scope: str) -> list[Claim]:
                "Ω(1) γ^J, O(1)", at_least(before("feature", apart, "min"), 0.5)
                & at_most(before("validation_noise", apart, "max"), 2.0) & _up_to(apart), words[1],
                "lemmas", flags=() if steps == 3 else (
-                   "added after looking: σ₀ = d^-1/2 and γ^J, for 1e-9 and the linearised factor",)),
+                   "added after looking: σ₀ and factor, for 1e-9 and the linearised one",)),
     ]  # fmt: skip
 
 
