@@ -11,7 +11,6 @@ from learnscope.lab import Experiment
 from learnscope.papers import get, studies
 
 
-
 @pytest.mark.parametrize("name", studies())
 def test_claims_and_figures_name_sweeps_that_there_are(name, monkeypatch):
     """They are described without reading data."""

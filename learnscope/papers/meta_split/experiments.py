@@ -1,30 +1,28 @@
 """The sweeps: a regime where the theorems separate, the paper's own setting, lemmas, all rules.
 
-*Theorem regime* (`theorem`): d = 1000, M = 500, n = 4 split 2/2 with both labels in both halves,
-m = 10, ||xi||^2 = 24, ||z|| = 0.3, sigma_0 = d^-1/2, gamma = 2, J = 5, eta = 0.1, all tasks every
-step. It meets Conditions 4.1 to 4.3 (`learnscope.theory.conditions`).
+*Theorem regime* (`theorem`): n = 4 split 2/2 with both labels in both halves, m = 10, ||xi||^2 =
+24, ||z|| = 0.3, sigma_0 = d^-1/2, gamma = 2, J = 5, eta = 0.1, all tasks every step. At d = 1000 it
+meets Conditions 4.1 to 4.3 (`learnscope.theory.conditions`), at d = 10^12 with eta above 1/log(d)
+and T of the order of d^(1/4). Compressed coordinates make d = 10^12 as cheap as d = 1000.
 
 *Section 5.1* (`paper_setting`): d = 1000, K = 343, n = 10, sigma_xi = 10.42, sigma_s = 0.00066,
 m = 18, sigma_0 = 0.032. The paper does not say M, the split, the outer optimiser, the tasks per
 step or the number of steps, and gives two pairs of rates. Here the split is 5/5, SGD over 16 tasks,
-4000 steps, and the readings are: `stated` (M = d/2, the most that Condition 4.2 allows; gamma =
-0.001, eta = 0.0001), `decoded` (M = 686 = 2K, with which the losses are nearest to those printed)
-and `other rates` (gamma = 0.01, eta = 0.001). Test losses are before adapting.
+and the readings are: `stated` (M = d/2, the most that Condition 4.2 allows; gamma = 0.001, eta =
+0.0001), `fitted` (M = 686 = 2K, with which the losses are nearest to those printed) and `other
+rates` (gamma = 0.01, eta = 0.001). Test losses are before adapting.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from learnscope.data import TaskFamily
-from learnscope.evidence import BoundarySweep, Sweep
+from learnscope.evidence import Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import Linear, PatchCNN
-from learnscope.papers.meta_split.parts.centroid import CentroidError
-from learnscope.papers.meta_split.parts.linear_centroid import LinearCentroid
-from learnscope.papers.meta_split.parts.linear_tasks import LinearTasks
+from learnscope.papers.meta_split.parts import CentroidError, LinearCentroid, LinearTasks
 from learnscope.papers.meta_split.real import real_sweeps
 from learnscope.probes import (
     AbstractProbe,
@@ -38,80 +36,73 @@ from learnscope.probes import (
 )
 from learnscope.rules import AbstractRule, Fomaml, Imaml, Maml, MetaProx, Pooled, Reptile
 
-DIM, DICTIONARY, RATE, INNER_RATE, INNER_STEPS = 1000, 500, 0.1, 2.0, 5
-NOISE_SQUARED = 24.0
-TASKS = (4, 8, 16, 32, 64)
+DIM, LARGE = 1000, 10**12
+RATE, INNER_RATE, INNER_STEPS, WIDTH, NOISE_SQUARED, SAMPLES = 0.1, 2.0, 5, 10, 24.0, 4
+TASKS = 8  # with 4 examples each, ||xi||^2 / (K n) = 0.75
+DIMS, RATIOS = [10**3, 10**7, 10**10, 10**12], [0.125, 0.25, 0.5, 0.75, 1.5, 3.0, 6.0]
 SPLITS = ("train-train", "train-validation")
 METHODS = (*SPLITS, "vanilla")
-TINY = 1e-9  # initial weights at which the inner loop is linear
-THRESHOLD = 1 / math.log(DIM)  # Omega(1 / polylog(d)) of Lemma 6.2
-WIDTHS = (1, 2, 4, 10, 20)
+QUICK: tuple[AbstractProbe, ...] = (TestLoss(), TestAccuracy(), FeatureLearning())
 READINGS: dict[str, dict[str, float]] = {
     "stated": {"dictionary": 500, "inner_rate": 1e-3, "rate": 1e-4},
-    "decoded": {"dictionary": 686, "inner_rate": 1e-3, "rate": 1e-4},
+    "fitted": {"dictionary": 686, "inner_rate": 1e-3, "rate": 1e-4},
     "other rates": {"dictionary": 500, "inner_rate": 1e-2, "rate": 1e-3},
 }
 SETTINGS = ("5 steps", "5 steps, ReLU", "1 step", "outer > inner")
 BUDGET = 12_000  # gradient passes over a task's examples
 
 
-def noise_of(squared: float, dictionary: int = DICTIONARY) -> float:
-    """sigma_xi for E ||xi||^2."""
-    return math.sqrt(squared / (DIM - dictionary - 1))
+def sized(dims: list[int], squared: list[float]) -> dict[str, list[Any]]:
+    """Fields for dimensions d and lengths E ||xi||^2: M within sqrt(d) and d/2 (as few values as
+    possible, since each is a program), sigma_xi, sigma_0."""
+    many = [500 if dim < 10**7 else 10**6 for dim in dims]
+    noise = [math.sqrt(s / (d - m - 1)) for d, m, s in zip(dims, many, squared, strict=True)]
+    return {"data.dim": dims, "data.dictionary": many, "data.noise": noise,
+            "net.scale": [dim**-0.5 for dim in dims]}  # fmt: skip
 
 
-def method(name: str) -> AbstractRule:
+def method(name: str, **changes: Any) -> AbstractRule:
     """A method of the theorems."""
     if name == "vanilla":
         return Pooled(rate=RATE)
-    return Fomaml(rate=RATE, inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=name)
-
-
-def family(**changes: Any) -> TaskFamily:
-    """The data of the theorem regime."""
-    given: dict[str, Any] = {
-        "dim": DIM, "dictionary": DICTIONARY, "tasks": 16, "samples": 4, "validation": 2,
-        "signal": 1.0, "task_signal": 0.3, "noise": noise_of(NOISE_SQUARED), "test_tasks": 200,
-    }  # fmt: skip
-    return TaskFamily(**given | changes)
+    given = {"rate": RATE, "inner_rate": INNER_RATE, "inner_steps": INNER_STEPS, "split": name}
+    return Fomaml(**given | changes)
 
 
 def theorem(
-    rule: AbstractRule,
-    probes: tuple[AbstractProbe, ...],
-    steps: int,
-    every: int,
-    start: bool = True,
-    **data: Any,
-) -> Experiment:
+    rule: AbstractRule, probes: tuple[AbstractProbe, ...], steps: int, every: int,
+    dim: int = DIM, **data: Any,
+) -> Experiment:  # fmt: skip
     """The theorem regime."""
+    fields = {path: values[0] for path, values in sized([dim], [NOISE_SQUARED]).items()}
+    own = {path.removeprefix("data."): v for path, v in fields.items() if path != "net.scale"}
+    given: dict[str, Any] = {
+        "tasks": TASKS, "samples": SAMPLES, "validation": SAMPLES // 2, "signal": 1.0,
+        "task_signal": 0.3, "test_tasks": 100, **own,
+    }  # fmt: skip
     return Experiment(
-        data=family(**data),
-        net=PatchCNN(width=10, activation="huberised", scale=DIM**-0.5, second_layer="sum"),
-        rule=rule, steps=steps, probes=probes, record=Record(every=every, start=start),
+        data=TaskFamily(**given | data),
+        net=PatchCNN(width=WIDTH, activation="huberised", scale=fields["net.scale"],
+                     second_layer="sum"),
+        rule=rule, steps=steps, probes=probes, record=Record(every=every),
     )  # fmt: skip
 
 
-def watched(name: str) -> tuple[AbstractProbe, ...]:
-    """Losses before and after adapting, as the method adapts, and what is learnt."""
-    split = "train-train" if name == "vanilla" else name
-    steps = 0 if name == "vanilla" else INNER_STEPS
-    return (
-        TestLoss(), TestAccuracy(), MetaLoss(inner_rate=INNER_RATE, inner_steps=steps, split=split),
-        AdaptedTest(inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=split),
-        FeatureLearning(), TaskNoise(),
-    )  # fmt: skip
+def adapting(rule: AbstractRule) -> dict[str, Any]:
+    """How probes adapt as a rule does; vanilla training does not."""
+    steps = getattr(rule, "inner_steps", 0)
+    return {"inner_rate": INNER_RATE, "inner_steps": steps, "split": rule.split}  # type: ignore[attr-defined]
+
+
+def watched(rule: AbstractRule) -> dict[str, Any]:
+    """An arm: a rule, with its own training loss beside what is learnt."""
+    return {"rule": rule, "probes": (*QUICK, MetaLoss(**adapting(rule)))}
 
 
 def paper_setting(
-    reading: str,
-    setting: str,
-    split: str,
-    steps: int,
-    every: int,
-    optimiser: str = "sgd",
+    reading: str, setting: str, split: str, steps: int, every: int, optimiser: str = "sgd",
     **data: Any,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Section 5.1, in a reading."""
     chosen = READINGS[reading]
     given: dict[str, Any] = {
@@ -122,28 +113,53 @@ def paper_setting(
     rate, inner = chosen["rate"], chosen["inner_rate"]
     if setting == "outer > inner":
         rate, inner = inner, rate
+    activation = "relu" if "ReLU" in setting else "huberised"
     return Experiment(
         data=TaskFamily(**given | data),
-        net=PatchCNN(
-            width=18, activation="relu" if "ReLU" in setting else "huberised", scale=0.032,
-            second_layer="sum",
-        ),
-        rule=Fomaml(
-            rate=rate, inner_rate=inner, inner_steps=1 if setting == "1 step" else INNER_STEPS,
-            batch=min(16, (given | data)["tasks"]),
-            split=split,
-            optimiser=optimiser,
-        ),
-        steps=steps,
-        probes=(TestLoss(), TestAccuracy(), FeatureLearning(), TaskNoise(),
-                AdaptedTest(inner_rate=inner, inner_steps=INNER_STEPS)),
-        record=Record(every=every),
+        net=PatchCNN(width=18, activation=activation, scale=0.032, second_layer="sum"),
+        rule=Fomaml(rate=rate, inner_rate=inner, inner_steps=1 if setting == "1 step" else 5,
+                    batch=min(16, (given | data)["tasks"]), split=split, optimiser=optimiser),
+        steps=steps, probes=QUICK, record=Record(every=every),
     )  # fmt: skip
 
 
 def labels(reading: str, setting: str) -> list[str]:
-    """The arms of `tables` in a reading and a setting, one per split."""
+    """The arms of `tables` and `adam` in a reading and a setting, one per split."""
     return [f"{reading}: {setting}, {split}" for split in SPLITS]
+
+
+def _printed(optimiser: str, cases: dict[str, tuple[str, ...]], size: Any, **sizes: Any) -> Sweep:
+    """Section 5.1 in some readings, each with some settings; Adam has a name of its own."""
+    made = {}
+    for reading, settings in cases.items():
+        for setting in settings:
+            names = labels("Adam" if optimiser == "adam" else reading, setting)
+            for split, name in zip(SPLITS, names, strict=True):
+                made[name] = paper_setting(reading, setting, split, optimiser=optimiser, **sizes,
+                                           **size.section)  # fmt: skip
+    return Sweep.of(made, size.seeds, dim="setting")
+
+
+# The lemmas hold up to T^(1) and T^(2), which come after the start if sigma_0 is small for the
+# factor of the inner loop on noise. At d = 10^12 that is so for J = 3; train-train with J = 5 needs
+# sigma_0 = 10^-9, which is d^-1/2 for d = 10^18. Rates eta are small, 1/polylog(d), so that these
+# times are some fifty to two hundred steps. Label: split, J, sigma_0, eta.
+LEMMAS: dict[str, tuple[str, int, float, float]] = {
+    "train-train, J = 3": ("train-train", 3, 1e-6, 2e-5),
+    "train-train, J = 5": ("train-train", 5, 1e-9, 2e-7),
+    "train-validation, J = 3": ("train-validation", 3, 1e-6, 0.01),
+    "train-validation, J = 5": ("train-validation", 5, 1e-6, 0.01),
+}
+
+
+def _lemmas(size: Any) -> Sweep:
+    made = {}
+    for name, (split, inner_steps, scale, rate) in LEMMAS.items():
+        rule = method(split, inner_steps=inner_steps, rate=rate)
+        probes = (Amplification(**adapting(rule)), FeatureLearning(), TaskNoise())
+        made[name] = {"rule": rule, "probes": probes, "net.scale": scale}
+    base = theorem(method(SPLITS[0]), (), size.lemma_steps, 5, dim=LARGE, test_tasks=2)
+    return arms(base, size.seeds, rule=made)
 
 
 def budgeted() -> dict[str, tuple[AbstractRule, int]]:
@@ -168,87 +184,83 @@ def budgeted() -> dict[str, tuple[AbstractRule, int]]:
     return rules
 
 
-def _rules(seeds: int, budget: int, **data: Any) -> Sweep:
-    experiments = {}
+def _rules(size: Any, data: dict[str, Any]) -> Sweep:
+    """Every rule for one budget: they end at different steps."""
+    made = {}
     for name, (rule, passes) in budgeted().items():
-        steps = max(1, budget // passes)
-        split = name.split(", ")[1]
-        probes = (
-            TestLoss(), TestAccuracy(), FeatureLearning(),
-            AdaptedTest(inner_rate=INNER_RATE, inner_steps=INNER_STEPS, split=split),
-        )  # fmt: skip
-        experiments[name] = theorem(rule, probes, steps, steps, start=False, **data)
-    return Sweep.of(experiments, seeds)
+        steps = max(1, size.budget // passes)
+        adapted = AdaptedTest(INNER_RATE, INNER_STEPS, split=name.split(", ")[1])
+        made[name] = theorem(rule, (*QUICK, adapted), steps, steps, **data)
+    return Sweep.of(made, size.seeds)
 
 
-def _centroid(seeds: int, cells: int) -> dict[str, Sweep]:
+def _centroid(size: Any) -> dict[str, Sweep]:
     """Ridge inside, least squares outside: linear tasks, and this paper's data."""
-    weights = (zipped({"rule.weight": np.geomspace(1e-2, 1e4, cells).tolist()}),)
+    weights = {"rule.weight": np.geomspace(1e-6, 1e6, size.weights).tolist()}
     linear = LinearTasks(dim=60, tasks=120, samples=20, validation=10, spread=1.0, test_tasks=50)
+    family = theorem(method(SPLITS[0]), (), 1, 1, tasks=16).data
 
-    def both(data: Any, probes: tuple[AbstractProbe, ...]) -> Sweep:
-        base = Experiment(data, Linear(), LinearCentroid(weight=1.0), 1, probes,
-                          Record(every=1, start=False))  # fmt: skip
-        return Sweep.of({s: base.replace("rule.split", s) for s in SPLITS}, seeds, weights)
+    def both(data: Any, *probes: AbstractProbe) -> Sweep:
+        base = Experiment(data, Linear(), LinearCentroid(weight=1.0), 1, probes, Record(every=1))
+        splits = {split: {"rule.split": split} for split in SPLITS}
+        return arms(base, size.draws, weights, precision="float64", rule=splits)
 
-    return {
-        "centroid": both(linear, (CentroidError(), TestLoss())),
-        "centroid_family": both(family(), (TestLoss(), TestAccuracy())),
-    }
+    return {"centroid": both(linear, CentroidError(), TestLoss()),
+            "centroid_family": both(family, TestLoss(), TestAccuracy())}  # fmt: skip
 
 
-def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
+def cells() -> Axis:
+    """The plane of d and ||xi||^2 / (K n), as one axis: sigma_xi depends on both."""
+    pairs = [(dim, ratio * TASKS * SAMPLES) for dim in DIMS for ratio in RATIOS]
+    dims, squared = map(list, zip(*pairs, strict=True))
+    return zipped(sized(dims, squared), name="cell")
+
+
+SIZES = Scale(
+    seeds=(2, 10, 20), draws=(3, 30, 30), steps=(40, 1000, 2000), long=(1600, 32_000, 32_000),
+    tasks=([8, 16, 32], [4, 8, 16, 32, 64], [4, 8, 16, 32, 64]), plane_steps=(20, 2000, 2000),
+    lemma_steps=(20, 300, 300), few=([1, 2], [1, 2, 8], [1, 2, 3, 8]),
+    widths=([2, 4], [1, 2, 20], [1, 2, 4, 20]), budget=(60, BUDGET, BUDGET),
+    weights=(3, 13, 25), printed=(20, 600, 4000), adam=(20, 250, 1000),
+    section=({"tasks": 12, "test_tasks": 10}, {}, {}), small=({"test_tasks": 10}, {}, {}),
+)  # fmt: skip
+
+
+def sweeps(scale: str) -> dict[str, Sweep]:
     """All sweeps of the study."""
-    smoke = scale == "smoke"
-    seeds, few = {"smoke": (2, 2), "laptop": (10, 5), "paper": (20, 10)}[scale]
-    steps = 40 if smoke else 2000
-    tasks = [4, 8] if smoke else list(TASKS)
-    many = (zipped({"data.tasks": tasks}),)
-    small: dict[str, Any] = {"test_tasks": 20} if smoke else {}
-    tiny: dict[str, Any] = {"tasks": 12, "test_tasks": 10} if smoke else {}
-    paper_steps, every = (20, 10) if smoke else (4000, 100)
-    squared = [0.5, 24.0] if smoke else np.geomspace(0.5, 1000, 9).round(3).tolist()
-    phase_steps = 20 if smoke else 600
-    plane = (
-        zipped({"data.noise": [noise_of(s) for s in squared]}),
-        zipped({"data.tasks": [2, 4] if smoke else [2, 4, 8, 16, 32]}),
-    )
-    amplified: dict[str, Any] = {"inner_rate": INNER_RATE, "inner_steps": INNER_STEPS}
-    quick = (TestLoss(), TestAccuracy(), FeatureLearning())
-
-    def each(names: tuple[str, ...], made: Callable[[str], Experiment], seeds: int,
-             axes: tuple[Axis, ...]) -> Sweep:  # fmt: skip
-        return Sweep.of({name: made(name) for name in names}, seeds, axes)
-
+    size = SIZES[scale]
+    small, seeds, large = size.small, size.seeds, {"dim": LARGE, **size.small}
+    either = {name: watched(method(name)) for name in SPLITS}
+    three = {name: watched(method(name)) for name in METHODS}
+    first, split = map(method, SPLITS)
+    plane = theorem(first, (), size.plane_steps, size.plane_steps // 4, **small)
+    grows = theorem(method(SPLITS[1], rate=0.01), (FeatureLearning(), TaskNoise()),
+                    size.lemma_steps, 5, test_tasks=2)  # fmt: skip
+    steps, long = size.steps, size.long
+    over_dims = zipped(sized(DIMS, [NOISE_SQUARED] * len(DIMS)))
     return {
-        "separation": each(METHODS, lambda name: theorem(
-            method(name), watched(name), steps, steps // 20, **small), seeds, many),
-        "lemmas": each(SPLITS, lambda name: theorem(
-            method(name), (Amplification(split=name, **amplified), FeatureLearning(), TaskNoise(),
-                           MetaLoss(split=name, **amplified)),
-            steps, max(1, steps // 200), **small),
-            seeds, (zipped({"net.scale": [TINY, DIM**-0.5]}),)),
-        "width": each(SPLITS, lambda name: theorem(
-            method(name), quick, steps, steps, start=False, **small),
-            few, (zipped({"net.width": [2, 4] if smoke else list(WIDTHS)}),)),
-        "rules": _rules(few, 60 if smoke else BUDGET, **small),
-        "phase": each(METHODS, lambda name: theorem(
-            method(name), quick, phase_steps, phase_steps, start=False, **small),
-            2 if smoke else 3, plane),
-        "tables": Sweep.of(
-            {label: paper_setting(reading, setting, split, paper_steps, every, **tiny)
-             for reading in READINGS
-             for setting in (SETTINGS if reading != "other rates" else SETTINGS[:1])
-             for split, label in zip(SPLITS, labels(reading, setting), strict=True)},
-            3 if scale == "laptop" else few, dim="setting",
-        ),
-        "adam": Sweep.of(
-            {label: paper_setting(
-                "stated", setting, split, max(20, paper_steps // 4), every, "adam", **tiny)
-             for setting in ("5 steps", "1 step")
-             for split, label in zip(SPLITS, labels("Adam", setting), strict=True)},
-            2 if smoke else 3, dim="setting",
-        ),
-        **_centroid(2 if smoke else 20, 3 if smoke else 13),
+        "separation": arms(theorem(first, (), steps, steps // 10, **small), seeds,
+                           {"data.tasks": size.tasks}, rule=three),
+        "plane": arms(plane, seeds, cells(), rule=three),
+        "long": arms(
+            theorem(split, watched(split)["probes"], long, long // 40, **large), seeds),
+        "lemmas": _lemmas(size),
+        "growth": arms(grows, seeds, over_dims),
+        "start": arms(
+            theorem(first, (), 1, 1, test_tasks=2), seeds, over_dims,
+            rule={name: {"rule": method(name), "probes": (Amplification(**adapting(method(name))),)}
+                  for name in SPLITS}),
+        "inner_steps": arms(
+            theorem(first, QUICK, steps, steps, **large), seeds, {"rule.inner_steps": size.few},
+            rule={name: method(name) for name in SPLITS}),
+        "width": arms(theorem(first, (), steps, steps, **large), seeds,
+                      {"net.width": size.widths}, rule=either),
+        "rules": _rules(size, large),
+        "tables": _printed(
+            "sgd", {"stated": SETTINGS, "fitted": SETTINGS[:1], "other rates": SETTINGS[:1]}, size,
+            steps=size.printed, every=size.printed // 10),
+        "adam": _printed("adam", {"stated": ("5 steps", "1 step")}, size, steps=size.adam,
+                         every=size.adam // 10),
+        **_centroid(size),
         **real_sweeps(scale),
     }  # fmt: skip

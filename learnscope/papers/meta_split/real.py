@@ -14,10 +14,9 @@ validation, one seed and 300 steps on Omniglot, and judged by fresh tasks. Rainb
 stated rates throughout.
 """
 
-import dataclasses
 from typing import Any
 
-from learnscope.evidence import Sweep
+from learnscope.evidence import Scale, Sweep
 from learnscope.images import ImageTasks
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractNet, Conv4, Conv6, FullyConnected, ResNet
@@ -37,58 +36,50 @@ SETS = {
 EPSILON = 0.5  # of Reptile
 
 
-@dataclasses.dataclass(frozen=True)
-class Protocol:
-    """The protocol that all settings of a data set share."""
-
-    data: dict[str, Any]
-    inner_rate: float
-    rate: float
-    width: int
-    filters: int
-    steps: int
-    settings: tuple[str, ...]
-    batch: int = 4
-    deep: bool = True
-
-
 def label(setting: str, split: str) -> str:
     """The name of an arm."""
     return f"{setting}, {split}"
 
 
-def protocol(name: str, scale: str) -> Protocol:
-    """The protocol of a data set at a scale."""
-    rainbow = name == "rainbow"
-    data: dict[str, Any] = {"name": name, "ways": 10 if rainbow else 5, "tasks": 40}
-    rates = (0.1, 0.01) if rainbow else (0.3, 0.01)
-    settings = COMMON if rainbow else FEW_SHOT
-    if scale == "smoke":
-        few = {
-            "tasks": 4, "test_tasks": 3, "queries": 2, "name": "rainbow" if rainbow else "digits",
-        }  # fmt: skip
-        data |= {**few, "source": "digits"}
-        return Protocol(data, *rates, 8, 2, 20, (BASE,), batch=2, deep=False)
-    if scale == "paper":
-        sizes = {"test_tasks": 160, "shots": 5, "validation": 5, "queries": 15}
-        if not rainbow:
-            sizes = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
-        # Long runs can use the stated rates.
-        rates = rates if rainbow else (0.01, 0.001)
-        kept = tuple(s for s in settings if s != STATED)
-        return Protocol(data | sizes, *rates, 32, 64, 10_000 if rainbow else 60_000, kept)
-    if rainbow:
-        sizes = {"test_tasks": 16, "shots": 2, "validation": 2, "queries": 10, "images": 30}
-        return Protocol(data | sizes | {"shrink": 2}, *rates, 16, 4, 150, settings, batch=2)
-    sizes = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8, "shrink": 2}
-    if name == "mini-imagenet":
-        sizes |= {"shrink": 4}
-    # A ResNet18 takes minutes to compile, and many more to train.
-    kept = (BASE, FIVE) if name == "cifar-fs" else tuple(s for s in settings if s != RESNET)
-    return Protocol(data | sizes, *rates, 16, 4, 150, kept)
+def _scale(
+    name: str, ways: int, small: dict[str, Any], full: dict[str, Any], inner: Any, rate: Any,
+    settings: tuple[list[str], ...], batch: tuple[int, ...], steps: int,
+) -> Scale:  # fmt: skip
+    """The protocol that all settings of a data set share, at every scale."""
+    shared = {"name": name, "ways": ways, "tasks": 40}
+    tiny = {"tasks": 4, "test_tasks": 3, "queries": 2, "source": "digits"}
+    tiny |= {} if name == "rainbow" else {"name": "digits"}
+    return Scale(
+        data=(shared | tiny, shared | small, shared | full), inner=inner, rate=rate, batch=batch,
+        settings=settings, width=(8, 16, 32), filters=(2, 4, 64), steps=(20, 150, steps),
+        seeds=(2, 3, 5), deep=(False, True, True),
+    )  # fmt: skip
 
 
-def net_of(setting: str, given: Protocol) -> AbstractNet:
+def _few_shot(name: str, shrink: int, kept: list[str]) -> Scale:
+    """5 ways and 1 shot. Long runs can use the stated rates."""
+    small = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8}
+    full = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
+    whole = [setting for setting in FEW_SHOT if setting != STATED]
+    return _scale(name, 5, small | {"shrink": shrink}, full, (0.3, 0.3, 0.01), (0.01, 0.01, 0.001),
+                  ([BASE], kept, whole), (2, 4, 4), 60_000)  # fmt: skip
+
+
+# A ResNet18 takes minutes to compile, and many more to train: at paper scale only.
+_QUICK = [setting for setting in FEW_SHOT if setting != RESNET]
+PROTOCOLS = {
+    "rainbow": _scale(
+        "rainbow", 10, {"test_tasks": 16, "shots": 2, "validation": 2, "queries": 10, "images": 30,
+                        "shrink": 2},
+        {"test_tasks": 160, "shots": 5, "validation": 5, "queries": 15}, 0.1, 0.01,
+        ([BASE], list(COMMON), list(COMMON)), (2, 2, 4), 10_000),
+    "omniglot": _few_shot("omniglot", 2, _QUICK),
+    "cifar-fs": _few_shot("cifar-fs", 2, [BASE, FIVE]),
+    "mini-imagenet": _few_shot("mini-imagenet", 4, _QUICK),
+}  # fmt: skip
+
+
+def net_of(setting: str, given: Any) -> AbstractNet:
     """The network of a setting."""
     classes, activation = given.data["ways"], "relu" if setting == RELU else "huberised"
     if not given.deep:
@@ -100,9 +91,9 @@ def net_of(setting: str, given: Protocol) -> AbstractNet:
     return Conv4(classes=classes, width=given.width, activation=activation)
 
 
-def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
+def experiment(setting: str, split: str | None, given: Any) -> Experiment:
     """FOMAML with a split, or Reptile (no split), in a setting."""
-    inner, rate = given.inner_rate, given.rate
+    inner, rate = given.inner, given.rate
     if setting == STATED:
         inner, rate = 0.01, 0.001
     if setting == OUTER:
@@ -125,13 +116,12 @@ def experiment(setting: str, split: str | None, given: Protocol) -> Experiment:
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:
     """One sweep per data set; its arms are settings with either split, and Reptile."""
-    seeds = {"smoke": 2, "laptop": 3, "paper": 5}[scale]
     sweeps = {}
     for sweep, name in SETS.items():
-        given = protocol(name, scale)
+        given = PROTOCOLS[name][scale]
         arms = {label(BASE, split): experiment(BASE, split, given) for split in SPLITS}
         arms[REPTILE] = experiment(BASE, None, given)
         others = [setting for setting in given.settings if setting != BASE]
         arms |= {label(s, split): experiment(s, split, given) for s in others for split in SPLITS}
-        sweeps[sweep] = Sweep.of(arms, seeds, dim="setting")
+        sweeps[sweep] = Sweep.of(arms, given.seeds, dim="setting")
     return sweeps
