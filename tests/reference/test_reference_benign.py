@@ -105,6 +105,8 @@ def expected(filters, start, train, test, matrices, kind):
         "residual": benign.residuals(filters, *train),
         "gradient_balance": benign.kappa(filters, *train),
         "activation": benign.activations(filters, *train[1:]),
+        "activation_least": benign.activations(filters, *train[1:], np.min),
+        "activation_most": benign.activations(filters, *train[1:], np.max),
         "test_activation": benign.activations(filters, *test[1:]),
         **benign.contributions(filters, *test),
     }
