@@ -108,7 +108,8 @@ class Quantity:
             given = values[dim].astype(float), sign * (values - level)
             return xr.apply_ufunc(_crossing, *given, input_core_dims=[[dim]] * 2, vectorize=True)
 
-        return self.map(root, f"{dim} at which {{}} is {'above' if sign > 0 else 'below'} {level:g}")
+        side = "above" if sign > 0 else "below"
+        return self.map(root, f"{dim} at which {{}} is {side} {level:g}")
 
     def drawn_over(self, *dims: str) -> "Quantity":
         """These dims count as independent draws, together with the seeds."""

@@ -10,7 +10,7 @@ from learnscope.evidence import SCALES, Claim, Sweep, Verb
 from learnscope.lab import Experiment
 from learnscope.papers import get, studies
 
-CONVERTED = ("kou", "pegr", "pred_head")  # claims are verbs, with scope and nulls
+CONVERTED = ("benign", "kou", "pegr", "pred_head")  # claims are verbs, with scope and nulls
 
 
 @pytest.mark.parametrize("name", studies())
