@@ -155,8 +155,8 @@ _REGIME = "regime: Condition 1 with constants 1, but for the Ω of (b)"
 _SMALL = "reading: σ0 so small that (124) holds; else Condition 1, but for the Ω of (b)"
 _WIDER = "reading: σ0 so small that (124) holds; width and third item of (a) not met"
 _SETTLED = at_most(last("loss"), 0.35)
-_WHY = ("weights that (c) allows still outweigh the learnt noise by d^(3/4): (124) drops them; "
-        "with smaller ones the statement holds")  # fmt: skip
+_WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the larger d, and (124) "
+        "drops them; with smaller ones the statement holds")  # fmt: skip
 _OWN_OTHER = (of.OWN_TEST / of.OTHER_TEST).named("own over other activation by test noise")
 _BENEFIT = {share: _TAIL.sel(share=share).isel(correlation=1) - _TAIL.sel(share=share).isel(
     correlation=0) for share in ("0.5", "0.1")}  # fmt: skip
@@ -217,7 +217,8 @@ _THEORY = (
            "in each step", "Lemma 1", "Θ ≥ 0.1", f"{_STRONG}, t ≤ 2 m n / (η |S| ‖u‖²)", "strong",
            at_least(of.STAGE_1, 0.1), _REGIME),
     _claim("lemma2", "The mean loss is at most ‖W(T0) - W*‖² / (η t) + ε/2", "Lemma 2",
-           "at every t (ε = 0.1, T0 = 0)", _STRONG, "strong", at_most(of.STAGE_2, 1.0), _REGIME),
+           "at every t (ε = 0.1, T0 = 0)", _STRONG, "strong", at_most(of.STAGE_2, 1.0), _REGIME,
+           nulls=(UNTRAINED,)),
     _lemma(3, "W A has rank ≥ 0.9 m, λ₁ ≤ √m log T, and λ_(m-n) ≥ 0.1 √m σ0", "all three",
            most_seeds(_LITERAL.named("all three")), nulls=(of.ONE_NEURON,)),
     _lemma(4, "Test noise activates at least 0.1 m neurons of its class", "≥ 0.1 m",

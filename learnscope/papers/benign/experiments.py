@@ -60,9 +60,9 @@ RATIOS = [1.0, 4.0, 16.0, 64.0]
 WIDE, BLOCK = 300_000, 128  # dimension and spikes per class where noise is not shared
 TAILS = (0.5, 0.1)
 SIZES = Scale(
-    cells=(3, 5, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100), test=(100, 1000, 1000),
+    cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100), test=(100, 1000, 1000),
     per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200), steps=(200, 15_000, 40_000),
-    often=(20, 500, 500), points=(200, 3000, 3000), long=(1200, 60_000, 240_000),
+    often=(20, 1000, 1000), points=(200, 3000, 3000), long=(1200, 60_000, 240_000),
 )  # fmt: skip
 
 
@@ -154,8 +154,8 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     readings = {name: {"rule.rate": rate} for name, rate in READINGS.items()}
     plane = {"data.signal": np.linspace(0.001, 3.8, size.cells).tolist(),
              "data.correlation": np.geomspace(1, 1400, size.cells).tolist()}  # fmt: skip
-    edge = {"data.signal": np.linspace(0.001, 1.2, size.cells + 1).tolist(),
-            "data.correlation": np.geomspace(1, 16, size.cells + 1).tolist()}  # fmt: skip
+    edge = {"data.signal": np.linspace(0.001, 1.2, size.edge).tolist(),
+            "data.correlation": np.geomspace(1, 16, size.edge).tolist()}  # fmt: skip
     counts = np.unique(np.linspace(10, size.many, min(size.cells, 3)).round().astype(int)).tolist()
     sized = zipped({"data.train_per_class": counts}, name="size")
     by_size = (_pair(np.linspace(0.01, 4, size.cells), 1.2, "signal"), sized)
