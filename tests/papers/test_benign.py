@@ -146,8 +146,8 @@ def test_one_condition_fails_where_it_can_be_run(dim, strength):
 
 
 def test_the_two_demands_on_initial_weights_contradict_each_other():
-    """For isotropic noise that all classes share, phi^2 <= |u|^2 |A^T A|_F, so that the margins of (b)'s
-    Omega and, squared, of (c)'s sigma_0 multiply to at most m / (n sqrt(R) log(n / delta)
+    """For isotropic noise that all classes share, phi^2 <= |u|^2 |A^T A|_F, so that the margins of
+    (b)'s Omega and, squared, of (c)'s sigma_0 multiply to at most m / (n sqrt(R) log(n / delta)
     log(T)^2 log(K m / delta)^3); the rank asks for R >= 0.9 m + n. Together: m >= 1.16e14."""
     rng = np.random.default_rng(0)
     for _ in range(50):

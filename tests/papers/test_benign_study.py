@@ -50,7 +50,8 @@ def strengths(error, seeds=12):
     table = 1 - np.asarray(error)[None, None, :, None, None] * np.ones((2, 2, 1, seeds, 1))
     coords = {"start": ["condition", "small"], "dim": DIMS}
     coords |= {"signal": (np.array(SNRS) / SMALL_SIZE) ** 0.25, "step": [9]}
-    return xr.Dataset({"test_accuracy": (("start", "dim", "signal", "seed", "step"), table)}, coords)
+    dims = ("start", "dim", "signal", "seed", "step")
+    return xr.Dataset({"test_accuracy": (dims, table)}, coords)
 
 
 def test_exponents_are_those_of_known_laws():

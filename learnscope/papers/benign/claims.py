@@ -155,8 +155,8 @@ _REGIME = "regime: Condition 1 with constants 1, but for the Ω of (b)"
 _SMALL = "reading: σ0 so small that (124) holds; else Condition 1, but for the Ω of (b)"
 _WIDER = "reading: σ0 so small that (124) holds; width and third item of (a) not met"
 _SETTLED = at_most(last("loss"), 0.35)
-_WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the larger d, and (124) "
-        "drops them; with smaller ones the statement holds")  # fmt: skip
+_WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the larger d, and "
+        "(124) drops them; with smaller ones the statement holds")  # fmt: skip
 _OWN_OTHER = (of.OWN_TEST / of.OTHER_TEST).named("own over other activation by test noise")
 _BENEFIT = {share: _TAIL.sel(share=share).isel(correlation=1) - _TAIL.sel(share=share).isel(
     correlation=0) for share in ("0.5", "0.1")}  # fmt: skip
@@ -176,10 +176,10 @@ _THEORY = (
            "Theorem 1 (2a)", "error → 0", f"{_FAR}, SNR = 16", "theorem",
            at_most(_error("condition", 16.0), 1 - NEAR_ONE).because(_WHY), _REGIME),
     _claim("statement2a_small", "With a large SNR term, all data is classified, whatever d",
-           "Theorem 1 (2a), small σ0", "error → 0", f"{_FAR}, SNR = 16", "theorem",
+           "Theorem 1 (2a)", "error → 0", f"{_FAR}, SNR = 16", "theorem",
            at_most(_error("small", 16.0), 1 - NEAR_ONE), _SMALL),
     _claim("snr_exponent", "The error is at most exp(-c SNR): its normal deviate grows as "
-           "SNR^(1/2) or faster", "Theorem 1 (2a), exponent", "≥ 1/2 (exp(-c √SNR): 1/4)",
+           "SNR^(1/2) or faster", "Theorem 1 (2a)", "≥ 1/2 (exp(-c √SNR): 1/4)",
            f"{_FAR}, SNR = 1 to 8", "theorem", at_least(of.DEVIATE_EXPONENT, 0.5), _SMALL,
            nulls=(*STANDARD, of.SLOWER)),
     _claim("statement2b", "With a large noise correlation ratio, long-tailed data is classified",
@@ -188,7 +188,7 @@ _THEORY = (
            & above((_TAIL - _CONTROL).sel(share="0.1").isel(correlation=-1), 0.05), _WIDER,
            nulls=(of.UNTRAINED_TAIL, STANDARD[2])),
     _claim("ratio_form", "The error on long-tailed data falls as exp(-c Γ), and not as a power of "
-           "Γ", "Theorem 1 (2b), exponent", "exponential in L²Γ", f"{_BLOCKS}, top 50 %", "blocks",
+           "Γ", "Theorem 1 (2b)", "exponential in L²Γ", f"{_BLOCKS}, top 50 %", "blocks",
            below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).because(
                "it falls as a power of Γ: an example that few neurons of its class see is lost, "
                "however strong its noise"), _WIDER, nulls=(*STANDARD, of.POWER)),

@@ -60,9 +60,10 @@ RATIOS = [1.0, 4.0, 16.0, 64.0]
 WIDE, BLOCK = 300_000, 128  # dimension and spikes per class where noise is not shared
 TAILS = (0.5, 0.1)
 SIZES = Scale(
-    cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100), test=(100, 1000, 1000),
-    per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200), steps=(200, 15_000, 40_000),
-    often=(20, 1000, 1000), points=(200, 3000, 3000), long=(1200, 60_000, 240_000),
+    cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100),
+    test=(100, 1000, 1000), per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200),
+    steps=(200, 15_000, 40_000), often=(20, 1000, 1000), points=(200, 3000, 3000),
+    long=(1200, 60_000, 240_000),
 )  # fmt: skip
 
 
