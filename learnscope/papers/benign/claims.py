@@ -33,7 +33,7 @@ from learnscope.evidence import (
     within,
 )
 from learnscope.papers.benign import quantities as of
-from learnscope.papers.benign.experiments import CLASSES, READINGS, SNRS, WIDTH
+from learnscope.papers.benign.experiments import CLASSES, READINGS, SNRS
 from learnscope.papers.benign.real_claims import REAL_CLAIMS
 
 NEAR_ONE, FITTED, SLACK = 0.95, 0.99, 0.02
@@ -160,7 +160,6 @@ _WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the 
 _OWN_OTHER = (of.OWN_TEST / of.OTHER_TEST).named("own over other activation by test noise")
 _BENEFIT = {share: _TAIL.sel(share=share).isel(correlation=1) - _TAIL.sel(share=share).isel(
     correlation=0) for share in ("0.5", "0.1")}  # fmt: skip
-_LITERAL = (of.RANK >= 0.9 * WIDTH) & (of.LARGEST <= 1.0) & (of.SMALLEST >= 1.0)
 
 
 def _lemma(number: int, statement: str, reported: str, check: Any, start: str = "", **more: Any):
@@ -220,7 +219,7 @@ _THEORY = (
            "at every t (ε = 0.1, T0 = 0)", _STRONG, "strong", at_most(of.STAGE_2, 1.0), _REGIME,
            nulls=(UNTRAINED,)),
     _lemma(3, "W A has rank ≥ 0.9 m, λ₁ ≤ √m log T, and λ_(m-n) ≥ 0.1 √m σ0", "all three",
-           most_seeds(_LITERAL.named("all three")), nulls=(of.ONE_NEURON,)),
+           most_seeds(of.LEMMA_3), nulls=(of.ONE_NEURON,)),
     _lemma(4, "Test noise activates at least 0.1 m neurons of its class", "≥ 0.1 m",
            most_seeds(last("active_share_least", start="condition") >= 0.1),
            nulls=(scaled(0.1, "active_share_least"),)),
