@@ -130,24 +130,6 @@ def _far(dims: list[int], snrs: tuple[float, ...]) -> tuple[Axis, dict[str, dict
     }
 
 
-def _signals(snrs: tuple[float, ...]) -> Axis:
-    return zipped({"data.signal": [(snr / SMALL_SIZE) ** 0.25 for snr in snrs]})
-
-
-def _pair(signals: Any, ratios: Any, name: str) -> Axis:
-    """An axis of strengths and ratios: figures that vary only one share a program."""
-    size = max(np.size(signals), np.size(ratios))
-    fields = {"data.signal": np.broadcast_to(signals, size).tolist(),
-              "data.correlation": np.broadcast_to(ratios, size).tolist()}  # fmt: skip
-    first = f"data.{name}"
-    return zipped({first: fields.pop(first), **fields}, name=name)
-
-
-def majority_sizes(others: int) -> list[int]:
-    """Class sizes: `MINORITY` for class 0, `others` for every other class."""
-    return [MINORITY] + [others] * (CLASSES - 1)
-
-
 def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """All sweeps of the study."""
     size = SIZES[scale]
@@ -159,13 +141,14 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
             "data.correlation": np.geomspace(1, 16, size.edge).tolist()}  # fmt: skip
     counts = np.unique(np.linspace(10, size.many, min(size.cells, 3)).round().astype(int)).tolist()
     sized = zipped({"data.train_per_class": counts}, name="size")
-    by_size = (_pair(np.linspace(0.01, 4, size.cells), 1.2, "signal"), sized)
-    by_ratio = (_pair(WEAK, np.geomspace(1, 800, size.cells), "correlation"), sized)
-    others = zipped({"data.train_per_class": [majority_sizes(n) for n in (10, size.many)]},
-                    name="others")  # fmt: skip
+    by_size = (zipped({"data.signal": np.linspace(0.01, 4, size.cells)}), sized)
+    by_ratio = (zipped({"data.correlation": np.geomspace(1, 800, size.cells)}), sized)
+    unlike = [[MINORITY] + [others] * (CLASSES - 1) for others in (10, size.many)]
+    others = zipped({"data.train_per_class": unlike}, name="others")
     tail = (*_BASIC, ClassAccuracy(), LongTailAccuracy())
     long = {"steps": size.steps, "test": size.points}
     far, starts = _far(DIMS, SNRS)
+    signals = zipped({"data.signal": [(snr / SMALL_SIZE) ** 0.25 for snr in SNRS]})
     watched = (
         Loss(), *_BASIC, Residual(), GradientBalance(), NoiseSpectrum(), ActiveNeurons(),
         Activations(),
@@ -184,7 +167,8 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
         "figure3b": arms(experiment(noise="uniform", initial="torch", **small), size.seeds, plane,
                          reading=readings),
         "figure4a": arms(experiment(test=size.test), size.seeds, by_size, reading=readings),
-        "figure4b": arms(experiment(test=size.test), size.seeds, by_ratio, reading=readings),
+        "figure4b": arms(experiment(test=size.test, signal=WEAK), size.seeds, by_ratio,
+                         reading=readings),
         "edge": arms(experiment(**small), size.seeds, edge),
         "noises": Sweep.of(
             {noise: experiment(noise=noise, **small)
@@ -200,7 +184,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
             {label: experiment(probes=tail, loss=loss, signal=WEAK, correlation=50.0,
                                test=size.test) for label, loss in LOSSES.items()},
             size.seeds, (others,), dim="loss"),
-        "theorem": arms(theorem(**long), size.seeds, (far, _signals(SNRS)), start=starts),
+        "theorem": arms(theorem(**long), size.seeds, (far, signals), start=starts),
         "lemmas": arms(theorem(steps=size.steps, test=300, probes=watched, every=size.often),
                        size.most_seeds, near, start=starts_near),
         "strong": arms(strong, size.seeds),
