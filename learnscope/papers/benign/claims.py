@@ -237,7 +237,8 @@ _THEORY = (
            "Lemma 6", "1/2", _BLOCKS, "blocks", exponent(_OWN_OTHER, "correlation", 0.5, by=0.1),
            _WIDER),
     _lemma(7, "Loss gradients of all examples stay balanced", "ratio ≤ κ = 3",
-           bounded_by(of.BALANCE, 3.0).given(_SETTLED, above(change("train_accuracy"), 0.1)),
+           bounded_by(of.BALANCE, 3.0).given(
+               at_most(last("loss"), 0.5), above(change("train_accuracy"), 0.1)),
            nulls=(UNTRAINED, scaled(3.0, "gradient_balance"))),
 )  # fmt: skip
 
