@@ -179,7 +179,7 @@ _THEORY = (
            at_most(_error("small", 16.0), 1 - NEAR_ONE), _SMALL),
     _claim("snr_exponent", "The error is at most exp(-c SNR): its normal deviate grows as "
            "SNR^(1/2) or faster", "Theorem 1 (2a)", "≥ 1/2 (exp(-c √SNR): 1/4)",
-           f"{_FAR}, SNR = 1 to 8", "theorem", at_least(of.DEVIATE_EXPONENT, 0.5), _SMALL,
+           f"{_FAR}, SNR = 1 to 4", "theorem", at_least(of.DEVIATE_EXPONENT, 0.5), _SMALL,
            nulls=(*STANDARD, of.SLOWER)),
     _claim("statement2b", "With a large noise correlation ratio, long-tailed data is classified",
            "Theorem 1 (2b)", "error → 0", f"{_BLOCKS}, top 10 %", "blocks",

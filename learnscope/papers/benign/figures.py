@@ -59,8 +59,12 @@ def _minority(name: str, title: str):
 
 
 def _snr(start: str):
-    return over(1 - last("test_accuracy", start=start), "signal", "dim", x=SNRS, label="d = {}",
-                xscale="log", yscale="symlog", title=f"{start} initial weights", ylim=(0, 0.75),
+    error = (1 - last("test_accuracy", start=start)).map(
+        lambda values: values.assign_coords(dim=values.dim.astype(float)), "test error"
+    )
+    return over(error, "signal", "dim", x=SNRS, label="d = {}", xscale="log", ylim=(0, 0.75),
+                title={"condition": "initial weights as Condition 1 (c) allows",
+                       "small": "initial weights as (124) needs"}[start],
                 xlabel="SNR term |S| ‖u‖⁴ / ‖AᵀA‖²", ylabel="test error",
                 levels={"chance": 1 - 1 / SMALL_CLASSES})  # fmt: skip
 

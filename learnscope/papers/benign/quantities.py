@@ -16,7 +16,7 @@ EXAMPLES, EPSILON = SMALL_CLASSES * SMALL_SIZE, 0.1
 # Theorem 1 and its remarks
 
 _SMALL = last("test_accuracy", start="small")
-_DEVIATE = _SMALL.isel(signal=[1, 2, 3, 4]).map(lambda v: v.copy(data=ndtri(v)), "Φ⁻¹(accuracy)")
+_DEVIATE = _SMALL.isel(signal=[1, 2, 3]).map(lambda v: v.copy(data=ndtri(v)), "Φ⁻¹(accuracy)")
 DEVIATE_EXPONENT = (_DEVIATE.slope("signal", log="xy") / 4.0).named(  # SNR = |S| ‖u‖⁴
     "exponent of Φ⁻¹(1 - error) in SNR"
 )
