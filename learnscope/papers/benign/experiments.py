@@ -62,8 +62,7 @@ TAILS = (0.5, 0.1)
 SIZES = Scale(
     cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100),
     test=(100, 1000, 1000), per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200),
-    steps=(200, 15_000, 40_000), brief=(200, 10_000, 40_000), often=(20, 1000, 1000),
-    points=(200, 3000, 3000),
+    steps=(200, 10_000, 40_000), often=(20, 1000, 1000), points=(200, 3000, 3000),
     long=(1200, 60_000, 240_000),
 )  # fmt: skip
 
@@ -92,7 +91,7 @@ def experiment(
 
 
 def theorem(
-    dim: float = DIMS[0], snr: float = 1.0, start: str = "small", steps: int = 15_000,
+    dim: float = DIMS[0], snr: float = 1.0, start: str = "small", steps: int = 10_000,
     probes: tuple[AbstractProbe, ...] = (Loss(), *_BASIC), every: int | None = None, **data: Any,
 ) -> Experiment:  # fmt: skip
     """The theorem's setting, at a value of the SNR term |S| |u|^4 of statement 2a."""
@@ -158,8 +157,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     strong = theorem(DIMS[0], 3 * (15 * (DIMS[0] - 3) ** 0.5) ** 2 * 100, steps=size.long,
                      probes=(Loss(), Residual()), every=size.long // 600)  # fmt: skip
     blocks = {
-        f"{share:g}": theorem(WIDE, 1e-4, block=BLOCK, correlation=RATIOS[-1], steps=size.brief,
-                              test=size.points,
+        f"{share:g}": theorem(WIDE, 1e-4, block=BLOCK, correlation=RATIOS[-1], **long,
                               probes=(Loss(), *_BASIC, LongTailAccuracy(share), Activations()))
         for share in TAILS
     }  # fmt: skip
@@ -187,7 +185,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
                                test=size.test) for label, loss in LOSSES.items()},
             size.seeds, (others,), dim="loss"),
         "theorem": arms(theorem(**long), size.seeds, (far, signals), start=starts),
-        "lemmas": arms(theorem(steps=size.brief, test=300, probes=watched, every=size.often),
+        "lemmas": arms(theorem(steps=size.steps, test=300, probes=watched, every=size.often),
                        size.most_seeds, near, start=starts_near),
         "strong": arms(strong, size.seeds),
         "blocks": Sweep.of(blocks, size.seeds, ratios, dim="share"),
