@@ -204,7 +204,8 @@ _THEORY = (
     _claim("tail_length", "Longer-tailed data benefits more: Γ = 4 in place of 1 raises accuracy "
            "more on the top 10 % than on 50 %", "Remark 3", "larger L, more",
            _BLOCKS, "blocks",
-           ordered(*(_BENEFIT[share] for share in ("0.1", "0.5"))).because(_DORMANT), _WIDER, nulls=(of.UNTRAINED_TAIL, GUESS, STANDARD[2])),
+           ordered(*(_BENEFIT[share] for share in ("0.1", "0.5"))).because(_DORMANT), _WIDER,
+           nulls=_TAIL_NULLS),
     _claim("sharp", "The transition is sharp: from error ≥ 0.3 at SNR = 0.1 to ≤ 0.05 at 16, at "
            "every d; and in Γ, from chance on", "Remark 4",
            "a phase transition",
