@@ -101,13 +101,13 @@ class ClassNoise(AbstractClassNoise):
     The features $u_1, \dots, u_K$ are orthogonal, $\zeta$ has independent symmetric entries of
     variance 1, and each class's noise is a spike in a flat bulk (section 5.1):
 
-    $$A_k = b (P - v_k v_k^T) + s v_k v_k^T, \quad P = I - \sum_j u_j u_j^T / \|u_j\|^2,$$
+    $$A_k = b (P - V_k V_k^T) + s V_k V_k^T, \quad P = I - \sum_j u_j u_j^T / \|u_j\|^2,$$
 
-    with orthonormal spikes $v_k$, orthogonal to the features. The spike's strength is set by the
-    noise correlation ratio of classes of equal size,
-    $\Gamma = \|A_k^T A_k\|_F^2 / \|A_k^T A_j\|_F^2$: with $R = d - K$,
+    where the columns of $V_1, V_2, \dots$ are orthonormal spikes, p for each class (one in the
+    paper), orthogonal to the features. Their strength is set by the noise correlation ratio of
+    classes of equal size, $\Gamma = \|A_k^T A_k\|_F^2 / \|A_k^T A_j\|_F^2$: with $R = d - K$,
 
-    $$s^2 = b^2 \left(\Gamma + \sqrt{(\Gamma - 1)(\Gamma + R - 1)}\right).$$
+    $$s^2 = b^2 \left(\Gamma + \sqrt{(\Gamma - 1)(\Gamma + R / p - 1)}\right).$$
 
     $\Gamma = 1$ is noise that all classes share, and the least that spikes can give.
 
@@ -119,7 +119,7 @@ class ClassNoise(AbstractClassNoise):
     | $\|u_k\|$ | `signal`: one number, or one per class |
     | $\Gamma$ | `correlation` |
     | $\mathcal{D}_\zeta$ | `noise`: gaussian, uniform, rademacher or triangular |
-    | $b$ | `bulk` |
+    | $b, p$ | `bulk`, `block` |
     | $\mathcal{K}$ | `prior`: the test labels' distribution, one number per class (none: equal) |
 
     Training examples are ordered by class. Two classes have the labels -1 and +1, more have 0, 1,
@@ -144,21 +144,22 @@ class ClassNoise(AbstractClassNoise):
     bulk: Number = number(0.5, above=0)
     prior: tuple[Number, ...] | None = number(None, low=0, each=True, optional=True)
     batch: int | None = count(None, optional=True)
+    block: int = count(1)
 
     def __check_init__(self):
         super().__check_init__()
-        if isinstance(self.dim, int) and self.dim <= 2 * self.classes:
-            refuse(self, "dim", f"it must be above {2 * self.classes}, for features and spikes")
+        if isinstance(self.dim, int) and self.dim <= self.axes:
+            refuse(self, "dim", f"it must be above {self.axes}, for features and spikes")
 
     @property
     def axes(self) -> int:
-        return 2 * self.classes
+        return (1 + self.block) * self.classes
 
     @property
     def spike(self) -> Number:
-        """s: the standard deviation of the noise along the class's own spike."""
+        """s: the standard deviation of the noise along the class's own spikes."""
         ratio, rest = self.correlation, self.dim - self.classes
-        more = ((ratio - 1) * (ratio + rest - 1)) ** 0.5
+        more = ((ratio - 1) * (ratio + rest / self.block - 1)) ** 0.5
         return self.bulk * (ratio + more) ** 0.5
 
     @property
@@ -169,15 +170,17 @@ class ClassNoise(AbstractClassNoise):
     def matrices(self, seed: int = 0) -> Float[np.ndarray, "class dim dim"]:
         """The matrices A_k in R^d and float64, for checks."""
         k, d = self.classes, int(self.dim)
-        frame = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, 2 * k)))[0].T
+        frame = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, self.axes)))[0].T
         flat = np.eye(d) - frame[:k].T @ frame[:k]
-        outer = np.einsum("ki,kj->kij", frame[k:], frame[k:])
+        own = frame[k:].reshape(k, -1, d)
+        outer = np.einsum("kpi,kpj->kij", own, own)
         return float(self.bulk) * (flat - outer) + float(self.spike) * outer
 
     def squares(self) -> Float[np.ndarray, "class class"]:
         r"""$\|A_k^T A_j\|_F^2$ for all pairs of classes, in closed form."""
         rest, b2, s2 = float(self.dim) - self.classes, float(self.bulk) ** 2, float(self.spike) ** 2
-        own, other = (rest - 1) * b2**2 + s2**2, (rest - 2) * b2**2 + 2 * b2 * s2
+        p = self.block
+        own, other = (rest - p) * b2**2 + p * s2**2, (rest - 2 * p) * b2**2 + 2 * p * b2 * s2
         return np.where(np.eye(self.classes, dtype=bool), own, other)
 
     def directions(self, axes: Array) -> Directions:

@@ -33,21 +33,25 @@ class AbstractFactors(eqx.Module):
 
 
 class SpikeFactors(AbstractFactors):
-    r"""$A_k = b (P - v_k v_k^T) + s v_k v_k^T$, where $P$ projects off the features."""
+    r"""$A_k = b (P - V_k V_k^T) + s V_k V_k^T$, where $P$ projects off the features.
+
+    The rows of `spikes` are the columns of $V_1, V_2, \dots$: as many for every class.
+    """
 
     features: Float[Array, "class rank"]
-    spikes: Float[Array, "class rank"]
+    spikes: Float[Array, "spike rank"]
     bulk: Number
     spike: Number
 
     def colour(self, zeta: Float[Array, "n dim"], labels: Int[Array, " n"]) -> Array:
-        own = self.spikes[labels]
-        along = jnp.sum(zeta * own, axis=1, keepdims=True)
-        return self.bulk * self._flat(zeta) + (self.spike - self.bulk) * along * own
+        along = (zeta @ self.spikes.T).reshape(len(zeta), len(self.features), -1)
+        own = labels[:, None, None] == jnp.arange(len(self.features))[None, :, None]
+        added = jnp.where(own, along, 0).reshape(len(zeta), -1) @ self.spikes
+        return self.bulk * self._flat(zeta) + (self.spike - self.bulk) * added
 
     def seen(self, weights: Float[Array, "class m rank"]) -> Float[Array, "class m rank"]:
-        along = jnp.einsum("kmr,kr->km", weights, self.spikes)
-        added = along[:, :, None] * self.spikes[:, None, :]
+        own = self.spikes.reshape(len(weights), -1, self.spikes.shape[1])
+        added = jnp.einsum("kmr,kpr,kps->kms", weights, own, own)
         return self.bulk * self._flat(weights) + (self.spike - self.bulk) * added
 
     def strength(self, weights: Float[Array, "n rank"], labels: Int[Array, " n"]) -> Array:

@@ -163,9 +163,12 @@ def _lowered(part: Any, low: int) -> Any:
         value = getattr(part, field.name)
         if isinstance(value, AbstractPart):
             part = _with(part, field.name, _lowered(value, low))
-        elif allowed_kind(part, field.name) == "count" and isinstance(value, int):
-            for lower in range(low, min(value, _FEW + 1)):
-                if (changed := _with(part, field.name, lower)) is not part:
+        elif allowed_kind(part, field.name) == "count" and isinstance(value, int | tuple):
+            each = value if isinstance(value, tuple) else (value,)  # one count per class, say
+            for lower in range(low, min(max(each), _FEW + 1)):
+                fewer = tuple(min(one, lower) for one in each)
+                new = fewer if isinstance(value, tuple) else lower
+                if (changed := _with(part, field.name, new)) is not part:
                     part = changed
                     break
     return part

@@ -100,6 +100,17 @@ class Quantity:
 
         return self.map(fit, f"slope of {{}} over {dim}" + (" (logarithms)" if log else ""))
 
+    def passage(self, dim: str, level: float, sign: float = 1.0) -> "Quantity":
+        """Where along an axis the values first rise above a level (fall below it: sign -1),
+        interpolated between the values around it; infinite where they never do."""
+
+        def root(values: xr.DataArray) -> xr.DataArray:
+            given = values[dim].astype(float), sign * (values - level)
+            return xr.apply_ufunc(_crossing, *given, input_core_dims=[[dim]] * 2, vectorize=True)
+
+        side = "above" if sign > 0 else "below"
+        return self.map(root, f"{dim} at which {{}} is {side} {level:g}")
+
     def drawn_over(self, *dims: str) -> "Quantity":
         """These dims count as independent draws, together with the seeds."""
 
@@ -205,13 +216,9 @@ def first_passage(
     if level is None or (below is not None and above is not None):
         raise BadInput(f"first_passage of {variable} needs one of below and above.")
 
-    def passage(values: xr.DataArray) -> xr.DataArray:
-        given = values.step.astype(float), sign * (values - level)
-        return xr.apply_ufunc(_crossing, *given, input_core_dims=[["step"]] * 2, vectorize=True)
-
     side = "below" if sign < 0 else "above"
     named = f"step at which {variable.replace('_', ' ')} is {side} {level:g}{_words(where)}"
-    return _variable(variable, where).map(passage, named)
+    return _variable(variable, where).passage("step", level, sign).named(named)
 
 
 def computed(text: str, function: Callable[..., xr.DataArray], *sweeps: str) -> Quantity:

@@ -145,25 +145,39 @@ class Activations(AbstractProbe):
     r"""How strongly the noise of training and test examples activates a class's neurons.
 
     `activation[j, l]` is the mean over class l's training examples of
-    $\frac1m \sum_r \sigma(\langle w_{j,r}, \xi \rangle)$ (Lemma 5 compares $l = j$ with the
-    others); `test_activation[j, l]` the same over test examples (Lemma 6).
+    $\frac1m \sum_r \sigma(\langle w_{j,r}, \xi \rangle)$, `activation_least` and `activation_most`
+    are the extremes (Lemma 5 compares $l = j$ with the others); `test_activation[j, l]` is the mean
+    over test examples (Lemma 6).
     """
 
     outputs: ClassVar = {
-        name: Output(f"activation by {whose} noise", dims=("neurons_of", "noise_of"), low=0)
-        for name, whose in (("activation", "training"), ("test_activation", "test"))
+        name: Output(f"{words} noise", dims=("neurons_of", "noise_of"), low=0)
+        for name, words in (
+            ("activation", "activation by training"),
+            ("activation_least", "least activation by training"),
+            ("activation_most", "largest activation by training"),
+            ("test_activation", "activation by test"),
+        )
     }
 
     def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         classes = factors_of(self, problem)[1]
 
-        def means(samples: Samples) -> Array:
+        def active(samples: Samples) -> tuple[Array, Array]:
             seen = noise_seen(state.params, samples).reshape(classes, -1, samples.size)
-            active = jnp.maximum(seen, 0).mean(1)
-            mine = jax.nn.one_hot(samples.y, classes, dtype=active.dtype)
-            return active @ mine / mine.sum(0)[None]
+            return jnp.maximum(seen, 0).mean(1), jax.nn.one_hot(samples.y, classes)
 
-        return {"activation": means(problem.train), "test_activation": means(problem.test)}
+        def means(values: Array, mine: Array) -> Array:
+            return values @ mine.astype(values.dtype) / mine.sum(0)[None]
+
+        train, mine = active(problem.train)
+        each = jnp.where(mine[None] > 0, train[:, :, None], jnp.nan)
+        return {
+            "activation": means(train, mine),
+            "activation_least": jnp.nanmin(each, axis=1),
+            "activation_most": jnp.nanmax(each, axis=1),
+            "test_activation": means(*active(problem.test)),
+        }
 
 
 def _log_residual(state: AbstractState, problem: Problem) -> Float[Array, " n"]:

@@ -26,8 +26,10 @@ def model(**given):
 @pytest.mark.parametrize("bulk", [0.5, 1e-3, 7.0])
 @pytest.mark.parametrize(("dim", "classes"), [(5, 2), (21, 3), (60, 5), (150, 2)])
 def test_the_matrices_have_the_ratio_asked_for(dim, classes, bulk):
-    for correlation in (1.0, 1.0 + 1e-6, 5.0, 1400.0):
-        data = model(dim=dim, classes=classes, correlation=correlation, bulk=bulk)
+    for correlation, block in ((1.0, 1), (1.0 + 1e-6, 1), (5.0, 1), (1400.0, 1), (5.0, 4)):
+        if (1 + block) * classes >= dim:
+            continue
+        data = model(dim=dim, classes=classes, correlation=correlation, bulk=bulk, block=block)
         squares = overlaps(data.matrices(seed=1))
         np.testing.assert_allclose(data.squares(), squares, rtol=1e-12)
         ratio = ls.data.noise_correlation_ratio(squares)
@@ -55,17 +57,19 @@ def test_the_matrices_are_as_the_docstring_says(seed):
     np.testing.assert_allclose(np.linalg.matrix_rank(data.matrices(seed).sum(0)), 17)
 
 
-def test_factors_are_the_matrices_they_stand_for(float64):
+@pytest.mark.parametrize("block", [1, 4])
+def test_factors_are_the_matrices_they_stand_for(block, float64):
     """In R^d and in coordinates of a span: what they colour, see and weigh."""
-    data, draw = model(correlation=7.0, bulk=0.4), np.random.default_rng(3)
-    frame = np.linalg.qr(draw.normal(size=(20, 6)))[0].T
-    flat, outer = np.eye(20) - frame[:3].T @ frame[:3], np.einsum("ki,kj->kij", *[frame[3:]] * 2)
+    data, draw = model(correlation=7.0, bulk=0.4, block=block), np.random.default_rng(3)
+    frame = np.linalg.qr(draw.normal(size=(20, 3 + 3 * block)))[0].T
+    own = frame[3:].reshape(3, block, 20)
+    flat, outer = np.eye(20) - frame[:3].T @ frame[:3], np.einsum("kpi,kpj->kij", own, own)
     matrices = data.bulk * (flat - outer) + float(data.spike) * outer
     zeta, labels = draw.normal(size=(5, 20)), np.array([0, 1, 2, 1, 0])
     noise = np.einsum("nij,nj->ni", matrices[labels], zeta)
     rows = [draw.normal(size=(4, 20)), noise, frame]
     onto = Basis(np.linalg.qr(np.concatenate(rows).T)[0].T)
-    weights = np.stack([rows[0][:2]] * 3) + frame[3:, None]
+    weights = np.stack([rows[0][:2]] * 3) + own[:, :1]
     total = rows[0][[0, 1, 2, 3, 0]]
     strength = [np.linalg.norm(matrices[y].T @ w) for w, y in zip(total, labels, strict=True)]
     spikes = SpikeFactors(frame[:3], frame[3:], data.bulk, data.spike)

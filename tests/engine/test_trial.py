@@ -277,3 +277,11 @@ def test_probes_of_several_classes_have_a_small_copy():
     net = ls.nets.PatchCNN(width=100, activation="relu", scale=0.01, classes=5)
     experiment = setting(data=data, net=net, probes=[ls.probes.ClassAccuracy()])
     assert trial.objection(experiment, "compressed") is None
+
+
+def test_counts_of_every_class_are_lowered_in_the_small_copy():
+    data = ls.data.ClassNoise(dim=900, classes=3, train_per_class=(50, 200, 9), test=90, signal=1.0)
+    net = ls.nets.PatchCNN(width=40, activation="relu", classes=3)
+    rule = ls.rules.GradientDescent(rate=0.1)
+    small = next(trial.copies(ls.Experiment(data=data, net=net, rule=rule, steps=3)))
+    assert small.data.sizes == (2, 2, 2)

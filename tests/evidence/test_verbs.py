@@ -148,6 +148,9 @@ def test_events_lie_between_records_and_never_is_no_number():
     np.testing.assert_allclose(first_passage("loss", below=0.46, rule="a").read(data), 5.5)
     assert np.isinf(first_passage("accuracy", above=2.0, rule="a").read(data)).all()
     assert verdict(at_most(first_passage("accuracy", above=2.0, rule="a"), 1e9)) == "inconclusive"
+    along = every("accuracy", rule="a")
+    np.testing.assert_allclose(along.passage("step", 0.5).read(data), 5.0)
+    assert np.isinf(along.passage("step", -1.0, -1.0).read(data)).all()
     np.testing.assert_allclose(change("accuracy", rule="a").read(data), 0.8)
     np.testing.assert_allclose(at("accuracy", 5.9, rule="a").read(data), 0.5)
 

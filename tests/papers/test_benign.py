@@ -9,6 +9,7 @@ import pytest
 import learnscope as ls
 from learnscope.data.class_noise import NOISES
 from learnscope.papers.benign import theory as benign
+from learnscope.papers.benign.theory import condition_1
 from learnscope.papers.benign.theory.spectra import Spectra, spectra
 from tests.small import refused, run, signals
 
@@ -34,6 +35,7 @@ def margins(setting, **constants):
     return {each.name: each.margin for each in ls.theory.conditions(setting, **constants)}
 
 
+BLOCKS = {"dim": 60, "classes": 3, "sizes": 4, "block": 5}
 UNEVEN = {"dim": 40, "classes": 3, "sizes": (4, 9, 2), "signal": (1.0, 0.5, 2.0)}
 
 
@@ -58,9 +60,10 @@ def test_closed_forms_against_the_matrices(correlation):
     np.testing.assert_allclose(np.sqrt(found.squares[0, 1]), cross, rtol=1e-12)
 
 
+@pytest.mark.parametrize("given", [UNEVEN, BLOCKS], ids=["uneven", "blocks"])
 @pytest.mark.parametrize("correlation", [1.0, 5.0])
-def test_matrix_noise_gives_the_same(correlation):
-    setting = experiment(**UNEVEN, correlation=correlation)
+def test_matrix_noise_gives_the_same(correlation, given):
+    setting = experiment(**given, correlation=correlation)
     other = by_matrices(setting)
     for mine, theirs in zip(*map(ls.theory.conditions, (setting, other)), strict=True):
         assert mine.name == theirs.name and mine.holds == theirs.holds
@@ -143,8 +146,8 @@ def test_one_condition_fails_where_it_can_be_run(dim, strength):
 
 
 def test_the_two_demands_on_initial_weights_contradict_each_other():
-    """For noise that all classes share, phi^2 <= |u|^2 |A^T A|_F, so that the margins of (b)'s
-    Omega and, squared, of (c)'s sigma_0 multiply to at most m / (n sqrt(R) log(n / delta)
+    """For isotropic noise that all classes share, phi^2 <= |u|^2 |A^T A|_F, so that the margins of
+    (b)'s Omega and, squared, of (c)'s sigma_0 multiply to at most m / (n sqrt(R) log(n / delta)
     log(T)^2 log(K m / delta)^3); the rank asks for R >= 0.9 m + n. Together: m >= 1.16e14."""
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -165,6 +168,34 @@ def test_the_two_demands_on_initial_weights_contradict_each_other():
         if n >= math.log(10 * m):
             least = min(least, m)
     assert least == pytest.approx(1.157e14, rel=1e-3)
+
+
+def test_noise_of_few_strong_directions_meets_all_of_condition_1(monkeypatch):
+    """Shared noise with p directions of variance 1 and the others of p / (1000 m): m = 10^9 is
+    enough. The contradiction is that of isotropic noise."""
+    n, m = 30, 10**9
+    p = 1.02 * (n * math.log(10 * n**2)) ** 2
+    weak, one, pairs = 1e-3 * p / m, np.ones(3), np.ones((3, 3))
+    trace, squares = (p + (m - p) * weak**power for power in (1, 2))
+    noise = Spectra(trace * one, m * one, one, weak**0.5 * one, squares * pairs, pairs)
+    monkeypatch.setattr(condition_1, "spectra", lambda data: noise)
+    sizes = {"dim": m + 3, "classes": 3, "sizes": 10, "width": m, "rate": 1e-9, "steps": 3}
+    setting = experiment(**sizes, scale=1.0, signal=p**0.25)
+    allowed = margins(setting)["initial weights"]
+    assert ls.theory.conditions(setting.replace("net.scale", 0.999 * allowed)).holds
+
+
+def test_the_bound_on_initial_weights_depends_on_the_unit_of_patches(float64):
+    """Patches x 4, weights / 4 and the rate / 16 are the same run, but (c) allows more there."""
+    one = experiment(dim=60, classes=3, sizes=3, width=10, scale=0.01, signal=1.0, bulk=0.5)
+    fields = {"data.signal": 4.0, "data.bulk": 2.0, "net.scale": 0.01 / 4, "rule.rate": 0.05 / 16}
+    other = one
+    for path, value in fields.items():
+        other = other.replace(path, value)
+    runs = [run(each, seeds=2, precision="float64").loss for each in (one, other)]
+    np.testing.assert_allclose(*runs, rtol=1e-10)
+    for name, factor in (("initial weights", 4), ("initial weights, either", 16)):
+        assert margins(other)[name] == pytest.approx(factor * margins(one)[name])
 
 
 def test_alike_noise_bounds_the_correlation_ratio():
@@ -275,9 +306,10 @@ def test_the_corners_of_figure_2(bulk):
 
 
 @pytest.mark.parametrize("field", ["signal", "train_per_class", "dim", "bulk"])
-@pytest.mark.parametrize("correlation", [1.0, 7.0])
-def test_the_boundary_is_where_the_worst_exponent_is_one(field, correlation):
-    setting = experiment(dim=10**6, sizes=5000, signal=0.7, correlation=correlation)
+@pytest.mark.parametrize(("correlation", "block"), [(1.0, 1), (7.0, 1), (7.0, 9)])
+def test_the_boundary_is_where_the_worst_exponent_is_one(field, correlation, block):
+    given = {"correlation": correlation, "block": block}
+    setting = experiment(dim=10**6, sizes=5000, signal=0.7, **given)
     value = ls.theory.boundary(setting, f"data.{field}")
     whole = field in ("train_per_class", "dim")
     moved = setting.replace(f"data.{field}", round(value) if whole else value)

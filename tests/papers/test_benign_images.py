@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from learnscope.papers.benign import real, real_checks, real_images
+from learnscope.evidence import SCALES
+from learnscope.papers.benign import real, real_images
+from learnscope.papers.benign.real_claims import REAL_CLAIMS
 from learnscope.papers.benign.real_figures import REAL_FIGURES, remaining
-from tests.papers.test_studies import attributes, check_figures, judge
+from tests.papers.test_studies import attributes, check_figures, check_nulls, judge, repeated
+
+CLAIMS = {claim.id: claim for claim in REAL_CLAIMS}
+DRAWS = 12
 
 
 def pruned(high, low, shares=(0.25, 0.5)):
     """A dataset of figure 7, from accuracies without high and without low scores."""
     sweep = real.real_sweeps("laptop")["pruned_mnist"]
     labels = [arm.label for arm in sweep.arms]
-    table = np.full((len(labels), 1 + len(shares), 3, 1), np.nan)
-    spread = 0.001 * np.arange(3)[:, None]
+    table = np.full((len(labels), 1 + len(shares), DRAWS, 1), np.nan)
+    spread = 0.001 * np.arange(DRAWS)[:, None]
     table[0, 0] = 0.95 + spread
     for row, values in ((1, high), (2, low), (3, low)):
         table[row, 1:] = np.array(values)[:, None, None] + spread
@@ -28,12 +33,14 @@ def pruned(high, low, shares=(0.25, 0.5)):
 GOOD, BAD = pruned((0.9, 0.8), (0.94, 0.93)), pruned((0.9, 0.8), (0.94, 0.7))
 
 
-def test_removal_can_hurt_less():
-    for together in (False, True):
-        judge(lambda d, t=together: real_checks.high_hurts_more(d, t), GOOD, BAD)
-    curve = remaining(GOOD, "high")
+def test_removal_can_hurt_less_and_untrained_nets_tell_nothing():
+    for id in ("figure7_mnist", "figure7_mnist_together"):
+        judge(CLAIMS[id], GOOD, BAD)
+    low = {"pruned_mnist": GOOD - 0.6}
+    assert CLAIMS["figure7_mnist"].judge(low).verdict == "inconclusive"
+    curve = remaining(GOOD).sel(by="high")
     assert curve.removed.values.tolist() == [0, 0.25, 0.5]
-    np.testing.assert_allclose(curve.mean("seed").squeeze(), [0.951, 0.901, 0.801])
+    np.testing.assert_allclose(curve.isel(seed=0), [0.95, 0.9, 0.8])
 
 
 def noisy(shapes, seed=0):
@@ -50,40 +57,19 @@ def test_likeness_tells_shapes_apart():
     assert other < 0.3 < 0.9 < halves
 
 
-def likenesses(two, halves):
-    table = np.array([[[two, halves]] * 2] * 3) + 0.001 * np.arange(3)[:, None, None]
-    coords = {"space": ["pixels", "map"], "pair": ["two classes", "halves of one"]}
-    return xr.Dataset({"likeness": (("seed", "space", "pair"), table)}, coords)
-
-
-def scores(high):
-    table = np.array([[high, 0.1]] * 3) + 0.01 * np.arange(3)[:, None] * [1, 2]
-    values = dict.fromkeys(("disagreement", "distance"), (("seed", "end"), table))
-    values |= {"disagreement_of_all": ("seed", table[:, 1])}
-    return xr.Dataset(values, {"end": ["high", "low"]}, {"images": 9})
-
-
-def test_shapes_scores_and_ratios_can_be_ordinary():
-    judge(real_checks.shapes_differ, likenesses(0.3, 0.8), likenesses(0.8, 0.8))
-    judge(real_checks.high_is_atypical, scores(0.4), scores(0.1))
-    data = xr.Dataset({"ratio": (("seed", "class", "other"), np.full((3, 4, 4), 3.0))})
-    small = [data.copy(deep=True) for _ in range(2)]
-    for one, value in zip(small, (0.9, 0.5), strict=True):
-        one.ratio[:, 1, 2] = value
-    judge(real_checks.ratios_are_large, data, *small, data / 2)
-
-
-def test_figures_are_drawn_from_digits():
+def test_figures_are_drawn_from_digits_and_nulls_fail():
     sweeps = real.real_sweeps("smoke")
     names = ("map", "scores_mnist", "scores_cifar", "classes")
     datasets = {name: sweeps[name].run() for name in names}
     datasets |= {"pruned_mnist": GOOD, "pruned_cifar": BAD}
     check_figures(types.SimpleNamespace(figures=REAL_FIGURES), datasets)
-    assert real_checks.high_is_atypical(datasets["scores_mnist"]).verdict == "reproduced"
+    check_nulls(types.SimpleNamespace(claims=REAL_CLAIMS), datasets)
+    many = {name: repeated(data) for name, data in datasets.items()}
+    assert CLAIMS["figure5_mnist"].find(many).verdict == "reproduced"
 
 
 def test_arms_differ_only_in_what_they_remove():
-    for scale in real.SIZES:
+    for scale in SCALES:
         for name in ("pruned_mnist", "pruned_cifar"):
             first, *others = (arm.experiment for arm in real.real_sweeps(scale)[name].arms)
             for other in others:

@@ -1,13 +1,17 @@
-"""The study of class-dependent noise at its smallest scale, and what its claims can say."""
+"""The study of class-dependent noise: its quantities on made-up data, and its smallest scale."""
+
+import math
 
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.special import ndtr
 
 from learnscope.papers import get
-from learnscope.papers.benign import checks
-from learnscope.papers.benign.experiments import CORNERS, STRENGTHS, experiment
-from tests.papers.test_studies import check_all, judge, smoke
+from learnscope.papers.benign import quantities as of
+from learnscope.papers.benign import theory
+from learnscope.papers.benign.experiments import DIMS, READINGS, SMALL_SIZE, SNRS, sweeps, theorem
+from tests.papers.test_studies import attributes, check_all, check_nulls, repeated, smoke
 
 BENIGN = get("benign")
 
@@ -17,84 +21,89 @@ def test_figures_are_drawn_and_claims_found():
     check_all(BENIGN, smoke(BENIGN))
 
 
+def test_a_small_figure_3_is_told_from_its_nulls():
+    data = smoke(BENIGN, ["figure3a"])
+    check_nulls(BENIGN, data)
+    found = {e.claim.id: e.finding for e in BENIGN.ledger({"figure3a": repeated(data["figure3a"])})}
+    assert found["figure3a_signal_no 1/m"].verdict == "reproduced"
+    assert found["figure3a_fitted_literal"].verdict == "differs"
+
+
 def test_readings_differ_in_the_rate_alone():
-    literal, unscaled = experiment("literal"), experiment("no 1/m")
+    literal, unscaled = (arm.experiment for arm in sweeps("laptop")["figure3a"].arms)
     assert literal.replace("rule.rate", 5.0) == unscaled
-    assert float(literal.rule.rate) == 0.05
+    assert [float(arm.rule.rate) for arm in (literal, unscaled)] == list(READINGS.values())
 
 
-def grid(accuracy, train=1.0, names=("signal", "correlation")):
-    """A dataset of both readings, 2 seeds and one recorded step, from a table of accuracies."""
-    table = np.broadcast_to(accuracy[None, :, :, None, None], (2, *accuracy.shape, 2, 1))
-    sides = [["literal", "no 1/m"], *(np.linspace(10, 800, size) for size in accuracy.shape)]
-    coords = dict(zip(("reading", *names), sides, strict=True))
-    found = {"test_accuracy": table, "train_accuracy": np.full_like(table, train)}
-    return xr.Dataset({name: ((*coords, "seed", "step"), v) for name, v in found.items()}, coords)
+@pytest.mark.parametrize("start", ["condition", "small"])
+@pytest.mark.parametrize("dim", DIMS)
+def test_the_theorem_is_run_where_all_of_condition_1_but_one_item_holds(dim, start):
+    for snr in SNRS:
+        setting = theorem(dim, snr, start)
+        assert theory.predict(setting)["snr"] == pytest.approx(snr)
+        failing = [each.name for each in theory.conditions(setting) if not each.holds]
+        assert failing == ["width, initial weights"]
 
 
-RISING = np.linspace(0.2, 1.0, 6)[:, None] * np.ones(6)
+def strengths(error, seeds=12):
+    """A dataset of the theorem's sweep, from errors by SNR term."""
+    table = 1 - np.asarray(error)[None, None, :, None, None] * np.ones((2, 2, 1, seeds, 1))
+    coords = {"start": ["condition", "small"], "dim": DIMS}
+    coords |= {"signal": (np.array(SNRS) / SMALL_SIZE) ** 0.25, "step": [9]}
+    dims = ("start", "dim", "signal", "seed", "step")
+    return xr.Dataset({"test_accuracy": (dims, table)}, coords)
 
 
-def test_figures_3_and_4b_can_fail():
-    rises, flat = grid(RISING), grid(np.full((6, 6), 0.2), train=0.4)
-    jagged = RISING.copy()
-    jagged[2] -= 0.4
-    judge(lambda d: checks.increases(d, "no 1/m", "signal"), rises, grid(jagged))
-    judge(lambda d: checks.increases(d, "no 1/m", "correlation"), grid(RISING.T), rises)
-    found = checks.increases(flat, "literal", "signal")
-    assert found.verdict == "differs" and "nothing is overfitted" in found.why
-    judge(lambda d: checks.fitted(d, "literal"), rises, flat)
-    judge(lambda d: checks.without_feature(d, "no 1/m"), grid(RISING.T), rises)
-    steady, moving = np.full((6, 6), 0.9), np.linspace(0.3, 0.9, 6) * np.ones((6, 1))
-    tables = (grid(table, names=("correlation", "size")) for table in (steady, moving, steady / 3))
-    judge(lambda d: checks.constant_in_size(d, "no 1/m"), *tables)
+def test_exponents_are_those_of_known_laws():
+    root = np.sqrt(SNRS)
+    gauss = strengths(ndtr(-0.7 * root))
+    np.testing.assert_allclose(of.DEVIATE_EXPONENT.read({"x": gauss}), 0.5, rtol=1e-12)
+    assert of.DEVIATE_EXPONENT.read({"x": of.SLOWER.apply(gauss)}).max() < 0.4
+    edge = of.EDGE_OVER_NOISE
+    np.testing.assert_allclose(edge.slope("dim", log="xy").read({"x": gauss}), 0.25, atol=1e-6)
+    assert abs(edge.slope("dim", log="xy").read({"x": of.SHIFTED.apply(gauss)}) - 0.25).min() > 0.02
 
 
-def corner(loss, accuracy, tail, untrained):
-    seeds = np.linspace(-0.01, 0.01, 4)
+@pytest.mark.parametrize(("law", "best"), [("exponential", 0), ("power", 1)])
+def test_the_misfit_knows_its_form(law, best):
+    ratio = np.array([1.0, 4.0, 16.0, 64.0])
+    error = 0.4 * (np.exp(-ratio / 20) if law == "exponential" else ratio**-0.5)
+    table = (1 - error)[None, :, None, None, None] * np.ones((1, 1, 1, 12, 1))
+    dims = ("share", "correlation", "class", "seed", "step")
+    data = {"x": xr.Dataset({"long_tail_accuracy": (dims, table)},
+                            {"share": ["0.5"], "correlation": ratio, "step": [1]})}  # fmt: skip
+    fits = [float(of.misfit(form).read(data).max()) for form in (lambda x: x, np.log)]
+    assert fits[best] < 1e-10 < 0.1 < fits[1 - best]
 
-    def spread(values, *more):
-        table = np.asarray(values, float)[:, None, None] + seeds[None, :, None]
-        return (("corner", "seed", "step", *more), table[(...,) + (None,) * len(more)])
 
-    return xr.Dataset(
-        {"loss": spread(loss), "test_accuracy": spread(accuracy),
-         "long_tail_accuracy": spread(tail, "class"),
-         "long_tail_untrained": spread(untrained, "class")},
-        {"corner": list(CORNERS), "step": [1000]},
+def test_stages_by_hand():
+    """Losses that fall by known factors, and a mean loss by its sum."""
+    sweep = sweeps("laptop")["strong"]
+    setting = sweep.arms[0].experiment
+    rate, signal = float(setting.rule.rate), float(setting.data.signal)
+    unit = rate * SMALL_SIZE * signal**2 / 900
+    step = np.arange(0, 60_001, 100)
+    loss = np.exp(-0.3 * unit * step)
+    residual = -np.expm1(-loss)[:, None, None] * np.ones((1, 9, 12))
+    data = xr.Dataset(
+        {"residual": (("step", "sample", "seed"), residual),
+         "loss": (("step", "seed"), np.full((601, 12), 0.4))}, {"step": step}, attributes(sweep),
     )  # fmt: skip
+    np.testing.assert_allclose(of.STAGE_1.read({"x": data}), 0.3, rtol=1e-9)
+    start = 300 * float(setting.net.scale) ** 2 * 1e6
+    goal = 300 * (2.5 * math.log(80) / signal) ** 2
+    bound = (start + goal) / (rate * 60_000) + 0.05
+    np.testing.assert_allclose(of.STAGE_2.read({"x": data}), 0.4 / bound, rtol=1e-9)
+    assert bound < math.log(3)  # an untrained network does not satisfy it
 
 
-def test_theorem_1_can_fail():
-    good = corner([0.05] * 4, [0.2, 0.97, 0.9, 1], [0.5, 1, 0.98, 1], [0.6] * 4)
-    bad = corner([0.05, 0.5, 0.05, 0.05], [0.95, 0.6, 0.3, 1], [0.5, 1, 0.97, 1], [0.97] * 4)
-    for check in (checks.training_loss, checks.by_features, checks.by_covariance, checks.harmful):
-        judge(check, good, bad)
-
-
-def strengths(accuracy):
-    table = np.asarray(accuracy)[None, :, None, None] * np.ones((1, 1, 3, 1))
-    return xr.Dataset({"test_accuracy": (("net", "signal", "seed", "step"), table)})
-
-
-def test_the_snr_term_can_fail():
-    good = [0.35, 0.37, 0.45, 0.6, 0.9, 1.0]
-    assert len(STRENGTHS) == len(good)
-    bad = (good[::-1], [0.9] * 6, [0.35, 0.6, 0.4, 0.6, 0.9, 1.0], [0.35] * 6)
-    judge(checks.theorem_2a, strengths(good), *map(strengths, bad))
-
-
-def minority(plain, balanced, adjusted):
-    drops = np.array([plain, balanced, adjusted])[:, :, None, None, None]
-    table = drops + np.linspace(-0.02, 0.02, 5)[None, None, :, None, None]
-    dims = ("loss", "others", "seed", "step", "class")
-    names = ["plain", "class-balanced", "logit-adjusted"]
-    values = dict.fromkeys(("long_tail_accuracy", "class_accuracy"), (dims, table))
-    return xr.Dataset(values, {"loss": names, "others": ["[50, 10]", "[50, 200]"]})
-
-
-def test_the_majority_can_be_harmless():
-    good = minority((1.0, 0.7), (1.0, 1.0), (1.0, 0.8))
-    bad = minority((0.7, 0.9), (0.9, 0.9), (0.9, 0.9))
-    judge(lambda d: checks.majority_hurts(d, "plain"), good, bad)
-    judge(checks.majority_cause, good, bad)
+def test_sums_of_residuals_and_activations_by_class():
+    values = np.random.default_rng(0).random((5, 6))
+    data = xr.Dataset({"residual": (("step", "sample"), values)}, {"step": np.arange(5)})
+    total = (values[1:] + values[:-1]).sum(0) / 2
+    right = np.linalg.norm(total.reshape(3, 2), axis=1)
+    np.testing.assert_allclose(of.residual_sums(data), right, rtol=1e-12)
+    table = np.array([[4.0, 1, 2], [1, 9, 3], [0, 5, 6]])
+    least = xr.DataArray(table[:, :, None, None], dims=("neurons_of", "noise_of", "seed", "step"))
+    data = xr.Dataset({"activation_least": least, "activation_most": least + 1})
+    np.testing.assert_allclose(of.OWN_TO_OTHER.read({"x": data}), 1.0)  # 4/3, 9/4, 6/6

@@ -170,7 +170,7 @@ def contributions(filters, features, noise, labels):
     return found
 
 
-def activations(filters, noise, labels):
-    """[j, l]: the mean over class l of (1/m) sum_r relu(<w_jr, xi>) (Lemmas 5, 6)."""
+def activations(filters, noise, labels, over=np.mean):
+    """[j, l]: the mean (or extreme) over class l of (1/m) sum_r relu(<w_jr, xi>) (Lemmas 5, 6)."""
     each = np.array([np.mean(relu(filters @ xi), axis=1) for xi in noise])
-    return np.stack([each[labels == k].mean(axis=0) for k in range(len(filters))], axis=1)
+    return np.stack([over(each[labels == k], axis=0) for k in range(len(filters))], axis=1)

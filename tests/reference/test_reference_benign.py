@@ -6,11 +6,9 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
-import xarray as xr
 
 import learnscope as ls
 from learnscope.lab import one_run
-from learnscope.papers.benign import checks
 from learnscope.rules import SpanState, WeightState
 from learnscope.space import Columns
 from tests import small
@@ -105,6 +103,8 @@ def expected(filters, start, train, test, matrices, kind):
         "residual": benign.residuals(filters, *train),
         "gradient_balance": benign.kappa(filters, *train),
         "activation": benign.activations(filters, *train[1:]),
+        "activation_least": benign.activations(filters, *train[1:], np.min),
+        "activation_most": benign.activations(filters, *train[1:], np.max),
         "test_activation": benign.activations(filters, *test[1:]),
         **benign.contributions(filters, *test),
     }
@@ -163,11 +163,3 @@ def test_residuals_recorded_at_every_step_give_b_of_equation_8():
     total = residual.isel(step=slice(0, -1)).sum("step").values
     found = [np.linalg.norm(total[train[2] == k]) for k in range(CLASSES)]
     np.testing.assert_allclose(found, right, rtol=1e-10)
-
-
-def test_the_study_sums_residuals_alike():
-    # The study's own function takes classes of equal size, as its sweeps have them.
-    values = np.random.default_rng(0).random((4, 2 * checks.CLASSES))
-    found = checks.residual_sums(xr.Dataset({"residual": (("step", "sample"), values)}))
-    right = np.linalg.norm(values[:-1].sum(0).reshape(checks.CLASSES, 2), axis=1)
-    np.testing.assert_allclose(found.isel(step=-1), right, rtol=1e-12)

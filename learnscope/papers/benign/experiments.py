@@ -1,4 +1,4 @@
-"""The sweeps: figures 2 to 4 in both readings of "20 epochs", the long tail, imbalance, the lemmas.
+"""The sweeps: section 5.1 in both readings of "20 epochs", and the theorem where it can be run.
 
 Section 5.1: K = 5 classes, d = 1000, m = 100 neurons per class, rate 0.05, 20 epochs of gradient
 descent. Read literally, that is 20 full-batch steps with the gradient of eq. (1), which has a 1/m;
@@ -8,10 +8,14 @@ nothing is fitted by then. In the other reading the gradient lacks that 1/m, as 
 Weights start Gaussian with the variance of PyTorch's default initialisation, 1/(3d), but for figure
 3b, whose noise is uniform and which takes that initialisation itself (neither can be drawn in
 compressed coordinates). The whole transition in Gamma lies below about 150: it is spaced evenly in
-its logarithm. The paper does not say how many test points and seeds it has: 1000 and 3 here.
+its logarithm.
 
-Condition 1 fails in that setting, and no other that can be run meets all of it (docs/errata.md).
-`theorem` meets all but one item with constants 1: 9 examples, 100 neurons per class, d = 10^8.
+The theorem (`theorem`, `lemmas`, `strong`, `blocks`): K = 3, n = 9, m = 100, d = 10^6 to
+10^12. The bulk is R^(-1/4), so that |A^T A|_F = 1 for shared noise at every d and the SNR term is
+|S| |u|^4; patches times c, weights times 1/c and the rate times 1/c^2 give the same run. Condition
+1 then holds with constants 1, but for the Omega of (b), which contradicts (c) (docs/errata.md).
+Weights start at what (c) allows ("condition"), or at a hundredth of |A^T A|_F / |A|_F^3 ("small"):
+there (124), which drops them beside the noise that is learnt, is true.
 """
 
 import math
@@ -20,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from learnscope.data import ClassNoise
-from learnscope.evidence import BoundarySweep, FunctionSweep, Sweep
+from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign import theory
@@ -30,7 +34,6 @@ from learnscope.probes import (
     Activations,
     ActiveNeurons,
     ClassAccuracy,
-    Contributions,
     GradientBalance,
     LongTailAccuracy,
     Loss,
@@ -44,12 +47,25 @@ from learnscope.rules import GradientDescent
 CLASSES, DIM, WIDTH, PER_CLASS, RATE, STEPS = 5, 1000, 100, 100, 0.05, 20
 READINGS = {"literal": RATE, "no 1/m": RATE * WIDTH}
 WEAK = 1e-6  # feature strength of figure 4b: practically none
-LEVEL = 0.6  # halfway between chance and 1
 MINORITY = 50
-EPSILON = 0.1  # a training loss that 1000 steps can reach
 LOSSES = {"plain": "logistic", "class-balanced": "balanced", "logit-adjusted": "adjusted"}
-STRENGTHS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # feature strengths, in units of statement 2a's boundary
+# Feature strength and noise correlation ratio: both sides, and near the boundary.
+PLACES = {"strong feature": (3.8, 1.0), "own noise": (WEAK, 100.0), "between": (0.8, 1.0)}
 _BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
+
+SMALL_CLASSES, SMALL_SIZE = 3, 3  # of the theorem
+SNRS = (0.1, 1.0, 2.0, 4.0, 16.0)
+DIMS = [10**6, 10**12]
+RATIOS = [1.0, 4.0, 16.0, 64.0]
+WIDE, BLOCK = 300_000, 128  # dimension and spikes per class where noise is not shared
+TAILS = (0.5, 0.1)
+TAIL_RATIOS = [1.0, 2.0, 4.0, 16.0, 128.0, 1400.0]  # of section 5.1; fine where accuracy dips
+SIZES = Scale(
+    cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100),
+    test=(100, 1000, 1000), per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200),
+    steps=(200, 10_000, 40_000), often=(20, 1000, 1000), points=(200, 3000, 3000),
+    long=(1200, 60_000, 240_000),
+)  # fmt: skip
 
 
 def experiment(
@@ -57,9 +73,6 @@ def experiment(
     probes: tuple[AbstractProbe, ...] = _BASIC,
     loss: str = "logistic",
     initial: str = "gaussian",
-    steps: int = STEPS,
-    every: int = STEPS,
-    start: bool = False,
     **data: Any,
 ) -> Experiment:
     """Section 5.1's setting."""
@@ -67,140 +80,115 @@ def experiment(
         "dim": DIM, "classes": CLASSES, "train_per_class": PER_CLASS, "test": 1000, "signal": 1.0,
         "correlation": 1.2,
     }  # fmt: skip
+    net: dict[str, Any] = {"width": WIDTH, "activation": "relu", "classes": CLASSES}
     return Experiment(
         data=ClassNoise(**given | data),
-        net=PatchCNN(
-            width=WIDTH, activation="relu", scale=1 / math.sqrt(3 * DIM), classes=CLASSES,
-            initial=initial,
-        ),
+        net=PatchCNN(**net, scale=1 / math.sqrt(3 * DIM), initial=initial),
         rule=GradientDescent(rate=READINGS[reading], loss=loss),
-        steps=steps,
+        steps=STEPS,
         probes=probes,
-        record=Record(every=every, start=start),
-    )  # fmt: skip
+        record=Record(every=STEPS),
+    )
 
 
-def theorem(strength: float, steps: int) -> Experiment:
-    """The theorem's setting; `strength` is in units of the boundary of statement 2a."""
+def theorem(
+    dim: float = DIMS[0], snr: float = 1.0, start: str = "small", steps: int = 10_000,
+    probes: tuple[AbstractProbe, ...] = (Loss(), *_BASIC), every: int | None = None, **data: Any,
+) -> Experiment:  # fmt: skip
+    """The theorem's setting, at a value of the SNR term |S| |u|^4 of statement 2a."""
+    rest = dim - SMALL_CLASSES
+    given: dict[str, Any] = {
+        "dim": int(dim), "classes": SMALL_CLASSES, "train_per_class": SMALL_SIZE, "test": 1000,
+        "signal": (snr / SMALL_SIZE) ** 0.25, "bulk": rest**-0.25,
+    }  # fmt: skip
     setting = Experiment(
-        data=ClassNoise(dim=10**8, classes=3, train_per_class=3, test=1000, signal=1.0),
-        net=PatchCNN(width=WIDTH, activation="relu", scale=1.0, classes=3),
-        rule=GradientDescent(rate=1.0), steps=steps,
-        probes=(Loss(), TrainAccuracy(), TestAccuracy()), record=Record(every=steps, start=False),
+        data=ClassNoise(**given | data),
+        net=PatchCNN(width=WIDTH, activation="relu", classes=SMALL_CLASSES, scale=1.0),
+        rule=GradientDescent(rate=1.0), steps=steps, probes=probes,
+        record=Record(every=every or steps),
     )  # fmt: skip
-    edge = theory.boundary(setting, "data.signal")
-    assert edge is not None
-    setting = setting.replace("data.signal", strength * edge)
     bounds = {condition.name: condition for condition in theory.conditions(setting)}
-    scale = min(bounds[name].right for name in ("initial weights", "initial weights, either"))
-    setting = setting.replace("net.scale", 0.9 * scale)
+    allowed = min(bounds[name].right for name in ("initial weights", "initial weights, either"))
+    scale = {"condition": 0.9 * allowed, "small": 0.01 * rest**-0.75}[start]
+    setting = setting.replace("net.scale", scale)
     return setting.replace("rule.rate", 0.9 / bounds["learning rate"].left)
 
 
-def _theorem(seeds: int, steps: int) -> Sweep:
-    settings = [theorem(strength, steps) for strength in STRENGTHS]
-    paths = (("data", "signal"), ("net", "scale"), ("rule", "rate"))
-    fields = {f"{part}.{name}": [setting.to_dict()[part][name] for setting in settings]
-              for part, name in paths}  # fmt: skip
-    return Sweep.of({"ReLU CNN": settings[0]}, seeds, (zipped(fields),), dim="net")
+def _far(dims: list[int], snrs: tuple[float, ...]) -> tuple[Axis, dict[str, dict[str, list[Any]]]]:
+    """An axis of dimensions, with the bulk and the rate there, and the initial weights of the two
+    arms; all are allowed at every value of the SNR term."""
+
+    def least(dim: int, path: str, start: str = "small") -> float:
+        part, name = path.split(".")
+        return min(theorem(dim, snr, start).to_dict()[part][name] for snr in snrs)
+
+    rates = [least(dim, "rule.rate") for dim in dims]
+    axis = zipped({"data.dim": dims, "data.bulk": [least(dim, "data.bulk") for dim in dims],
+                   "rule.rate": rates}, name="dim")  # fmt: skip
+    return axis, {
+        start: {"net.scale": [least(dim, "net.scale", start) for dim in dims]}
+        for start in ("condition", "small")
+    }
 
 
-def _readings(seeds: int, axes: tuple[Axis, ...], **settings: Any) -> Sweep:
-    experiments = {name: experiment(name, **settings) for name in READINGS}
-    return Sweep.of(experiments, seeds, axes, dim="reading")
-
-
-def _pair(signals: Any, ratios: Any, name: str) -> Axis:
-    """An axis of strengths and ratios: figures that vary only one share a program."""
-    size = max(np.size(signals), np.size(ratios))
-    fields = {"data.signal": np.broadcast_to(signals, size).tolist(),
-              "data.correlation": np.broadcast_to(ratios, size).tolist()}  # fmt: skip
-    first = f"data.{name}"
-    return zipped({first: fields.pop(first), **fields}, name=name)
-
-
-def majority_sizes(others: int) -> list[int]:
-    """Class sizes: `MINORITY` for class 0, `others` for every other class."""
-    return [MINORITY] + [others] * (CLASSES - 1)
-
-
-def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep | FunctionSweep]:
+def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """All sweeps of the study."""
-    smoke = scale == "smoke"
-    cells, seeds, more = {"smoke": (3, 2, 2), "laptop": (20, 3, 10), "paper": (20, 3, 20)}[scale]
-    small: dict[str, Any] = {"test": 100, "train_per_class": 10} if smoke else {}
-    signals = np.linspace(0.001, 3.8, cells).tolist()
-    ratios = np.geomspace(1, 1400, cells).tolist()
-    plane = (zipped({"data.signal": signals}), zipped({"data.correlation": ratios}))
-    most = 50 if smoke else 200
-    sizes = np.linspace(10, most, cells).round().astype(int).tolist()
-    sized = zipped({"data.train_per_class": sizes}, name="size")
-    tail_ratios = np.geomspace(1, 1400, cells if smoke else 12).tolist()
-    tail_axis = (zipped({"data.correlation": tail_ratios}),)
-    others = [10, 100] if smoke else [10, 25, 50, 100, 150, 200]
-    split = zipped({"data.train_per_class": [majority_sizes(n) for n in others]}, name="others")
-    settled: dict[str, Any] = {"steps": (2 if smoke else 50) * STEPS, "every": STEPS, "start": True}
-    lemma_probes = (
-        Loss(), TrainAccuracy(), TestAccuracy(), ActiveNeurons(), NoiseSpectrum(), Activations(),
-        Contributions(),
+    size = SIZES[scale]
+    small = {"test": size.test, "train_per_class": size.per_class}
+    readings = {name: {"rule.rate": rate} for name, rate in READINGS.items()}
+    plane = {"data.signal": np.linspace(0.001, 3.8, size.cells).tolist(),
+             "data.correlation": np.geomspace(1, 1400, size.cells).tolist()}  # fmt: skip
+    edge = {"data.signal": np.linspace(0.001, 1.2, size.edge).tolist(),
+            "data.correlation": np.geomspace(1, 16, size.edge).tolist()}  # fmt: skip
+    counts = np.unique(np.linspace(10, size.many, min(size.cells, 3)).round().astype(int)).tolist()
+    sized = zipped({"data.train_per_class": counts}, name="size")
+    by_size = (zipped({"data.signal": np.linspace(0.01, 4, size.cells)}), sized)
+    by_ratio = (zipped({"data.correlation": np.geomspace(1, 800, size.cells)}), sized)
+    unlike = [[MINORITY] + [others] * (CLASSES - 1) for others in (10, size.many)]
+    others = zipped({"data.train_per_class": unlike}, name="others")
+    tail = (*_BASIC, ClassAccuracy(), LongTailAccuracy())
+    long = {"steps": size.steps, "test": size.points}
+    far, starts = _far(DIMS, SNRS)
+    signals = zipped({"data.signal": [(snr / SMALL_SIZE) ** 0.25 for snr in SNRS]})
+    watched = (
+        Loss(), *_BASIC, Residual(), GradientBalance(), NoiseSpectrum(), ActiveNeurons(),
+        Activations(),
     )  # fmt: skip
-    lemma: dict[str, Any] = {"steps": 2 * STEPS, "start": True, "correlation": 100.0} | small
-    lines: dict[str, Any] = {"at": LEVEL, "of": "test_accuracy", "seeds": max(2, more // 2)}
-    points = {"smoke": 3, "laptop": 7, "paper": 13}[scale]
-    fitted = experiment(**small)
+    near, starts_near = _far(DIMS, (1.0,))
+    strong = theorem(DIMS[0], 3 * (15 * (DIMS[0] - 3) ** 0.5) ** 2 * 100, steps=size.long,
+                     probes=(Loss(), Residual()), every=size.long // 600)  # fmt: skip
+    blocks = {
+        f"{share:g}": theorem(WIDE, 1e-4, block=BLOCK, correlation=RATIOS[-1], **long,
+                              probes=(Loss(), *_BASIC, LongTailAccuracy(share), Activations()))
+        for share in TAILS
+    }  # fmt: skip
+    ratios = (zipped({"data.correlation": RATIOS}),)
     return {
-        "figure3a": _readings(seeds, plane, **small),
-        "figure3b": _readings(seeds, plane, noise="uniform", initial="torch", **small),
-        "figure4a": _readings(
-            seeds, (_pair(np.linspace(0.01, 4, cells), 1.2, "signal"), sized), **_test(small)
-        ),
-        "figure4b": _readings(
-            seeds, (_pair(WEAK, np.geomspace(1, 800, cells), "correlation"), sized), **_test(small)
-        ),
+        "figure3a": arms(experiment(**small), size.seeds, plane, reading=readings),
+        "figure3b": arms(experiment(noise="uniform", initial="torch", **small), size.seeds, plane,
+                         reading=readings),
+        "figure4a": arms(experiment(test=size.test), size.seeds, by_size, reading=readings),
+        "figure4b": arms(experiment(test=size.test, signal=WEAK), size.seeds, by_ratio,
+                         reading=readings),
+        "edge": arms(experiment(**small), size.seeds, edge),
+        "noises": Sweep.of(
+            {noise: experiment(noise=noise, **small)
+             for noise in ("gaussian", "uniform", "rademacher", "triangular")},
+            size.seeds, (zipped({"data.signal": [u for u, _ in PLACES.values()],
+                                 "data.correlation": [g for _, g in PLACES.values()]}),),
+            dim="noise"),
         "tail": Sweep.of(
-            {f"{share:g}": experiment(
-                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy(share=share)), signal=WEAK,
-                **small) for share in (0.2, 0.05)},
-            more, tail_axis, dim="share",
-        ),
+            {f"{share:g}": experiment(probes=(*tail[:-1], LongTailAccuracy(share)), signal=WEAK,
+                                      **small) for share in (0.2, 0.05)},
+            size.seeds, (zipped({"data.correlation": TAIL_RATIOS}),), dim="share"),
         "majority": Sweep.of(
-            {label: experiment(
-                probes=(*_BASIC, ClassAccuracy(), LongTailAccuracy()), loss=loss, signal=WEAK,
-                correlation=50.0, **_test(small)) for label, loss in LOSSES.items()},
-            more, (split,), dim="loss",
-        ),
-        "lemmas": _readings(max(2, more // 2), (), probes=lemma_probes, every=2, **lemma),
-        "residuals": _readings(
-            max(2, more // 2), (), probes=(Residual(), GradientBalance()), every=1, **lemma
-        ),
-        "corners": Sweep.of(
-            {label: experiment(
-                probes=(Loss(), *_BASIC, LongTailAccuracy()), signal=signal, correlation=ratio,
-                **settled, **small) for label, (signal, ratio) in CORNERS.items()},
-            more, dim="corner",
-        ),
-        "theorem": _theorem(max(2, more // 2), 200 if smoke else 20_000),
-        "by_signal": BoundarySweep(
-            fitted, {"data.signal": (0.001, 10.0)},
-            {"data.correlation": np.geomspace(1, 40, points).tolist()}, **lines,
-        ),
-        "by_correlation": BoundarySweep(
-            fitted, {"data.correlation": (1.0, 1400.0)},
-            {"data.signal": np.linspace(0.001, 0.8, points).tolist()}, **lines,
-        ),
+            {label: experiment(probes=tail, loss=loss, signal=WEAK, correlation=50.0,
+                               test=size.test) for label, loss in LOSSES.items()},
+            size.seeds, (others,), dim="loss"),
+        "theorem": arms(theorem(**long), size.seeds, (far, signals), start=starts),
+        "lemmas": arms(theorem(steps=size.steps, test=300, probes=watched, every=size.often),
+                       size.most_seeds, near, start=starts_near),
+        "strong": arms(strong, size.seeds),
+        "blocks": Sweep.of(blocks, size.seeds, ratios, dim="share"),
         **real_sweeps(scale),
     }  # fmt: skip
-
-
-# Feature strength and noise correlation ratio in each regime of Figure 2.
-CORNERS = {
-    "weak feature, shared noise": (WEAK, 1.0),
-    "strong feature, shared noise": (3.8, 1.0),
-    "weak feature, own noise": (WEAK, 1400.0),
-    "strong feature, own noise": (3.8, 1400.0),
-}
-
-
-def _test(small: dict[str, Any]) -> dict[str, Any]:
-    """The smoke settings that a sweep over sizes can use."""
-    return {name: value for name, value in small.items() if name == "test"}

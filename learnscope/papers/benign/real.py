@@ -8,10 +8,9 @@ all arms train for as many steps, whatever they have left, with Adam from He et 
 """
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
-from learnscope.evidence import Arm, FunctionSweep, Sweep
+from learnscope.evidence import Arm, FunctionSweep, Scale, Sweep
 from learnscope.images import Images, Pruned
 from learnscope.lab import Experiment, Record, zipped
 from learnscope.nets import AbstractNet, LeNet5, ResNet
@@ -38,28 +37,22 @@ class Size:
     batch: int = 64
 
 
-SIZES = {
-    "smoke": {
-        "mnist": Size("digits", 200, 50, LeNet5(), 3, (0.5,), seeds=2, batch=16),
-        "cifar": Size("digits", 200, 50, LeNet5(), 3, (0.5,), seeds=2, batch=16),
-    },
-    "laptop": {
-        "mnist": Size("mnist", 2000, 2000, LeNet5(), 200, (0.4, 0.8)),
-        "cifar": Size("cifar10", 2000, 1000, ResNet(filters=4), 80, (0.5,), rate=0.003),
-    },
-    "paper": {
-        "mnist": Size("mnist", None, None, LeNet5(), 20_000, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
-        "cifar": Size(
-            "cifar10", None, None, ResNet(filters=64), 80_000, (0.1, 0.2, 0.3, 0.4, 0.5), batch=128
-        ),
-    },
-}
+_SMOKE = Size("digits", 200, 50, LeNet5(), 3, (0.5,), seeds=2, batch=16)
+SIZES = Scale(
+    mnist=(_SMOKE, Size("mnist", 2000, 2000, LeNet5(), 200, (0.4, 0.8)),
+           Size("mnist", None, None, LeNet5(), 20_000, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))),
+    cifar=(_SMOKE, Size("cifar10", 2000, 1000, ResNet(filters=4), 80, (0.5,), rate=0.003),
+           Size("cifar10", None, None, ResNet(filters=64), 80_000, (0.1, 0.2, 0.3, 0.4, 0.5),
+                batch=128)),
+    grey=("digits", "mnist", "mnist"), colour=("digits", "cifar10", "cifar10"), seeds=(2, 10, 10),
+    mapped=(150, 600, 2000), steps=(60, 400, 1000), scored=(300, 2000, 10_000),
+    classes=(600, 10_000, None),
+)  # fmt: skip
 
 
 def experiment(size: Size, by: str, apart: bool = True) -> Experiment:
     """Training on the images that remain."""
-    images = {"train": size.train, "test": size.test, "batch": size.batch}
-    data = Images(name=size.name, **images)
+    data = Images(name=size.name, train=size.train, test=size.test, batch=size.batch)
     return Experiment(
         data=Pruned(data=data, by=by, apart=apart), net=size.net,
         rule=GradientDescent(rate=size.rate, optimiser="adam"), steps=size.steps,
@@ -83,21 +76,16 @@ def _pruned(size: Size) -> Sweep:
 
 def real_sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """The sweeps for the figures on images; smoke uses the bundled digits for both sets."""
-    smoke = scale == "smoke"
-    grey, colour = ("digits", "digits") if smoke else ("mnist", "cifar10")
-    seeds = 2 if smoke else 3
-    mapped, steps = {"smoke": (150, 60), "laptop": (600, 400), "paper": (2000, 1000)}[scale]
-    scored = {"smoke": 300, "laptop": 2000, "paper": 10_000}[scale]
-    classes = {"smoke": 600, "laptop": 10_000, "paper": None}[scale]
+    size = SIZES[scale]
 
-    def of(function: Callable[..., Any], name: str, train: int | None, **more: int):
-        return FunctionSweep(function, {"name": name, "train": train, "seeds": seeds} | more)
+    def of(function: Any, name: str, train: int | None, **more: int) -> FunctionSweep:
+        return FunctionSweep(function, {"name": name, "train": train, "seeds": size.seeds} | more)
 
     return {
-        "map": of(images.tsne_map, grey, mapped, steps=steps),
-        "scores_mnist": of(images.scored, grey, scored),
-        "scores_cifar": of(images.scored, colour, scored),
-        "classes": of(images.class_noise, grey, classes),
-        "pruned_mnist": _pruned(SIZES[scale]["mnist"]),
-        "pruned_cifar": _pruned(SIZES[scale]["cifar"]),
+        "map": of(images.tsne_map, size.grey, size.mapped, steps=size.steps),
+        "scores_mnist": of(images.scored, size.grey, size.scored),
+        "scores_cifar": of(images.scored, size.colour, size.scored),
+        "classes": of(images.class_noise, size.grey, size.classes),
+        "pruned_mnist": _pruned(size.mnist),
+        "pruned_cifar": _pruned(size.cifar),
     }

@@ -21,7 +21,8 @@ error is at least a constant (statement 3); between the constants nothing is sai
 | $C, \delta$ | `constant`, `delta` |
 | $C_1 = C_2, C_3$ | `high`, `low` |
 
-For `ClassNoise`, $\|A_k^T A_j\|_F = b^2 (\sqrt{\Gamma + R - 1} + \sqrt{\Gamma - 1})$, $R = d - K$.
+For `ClassNoise`, $\|A_k^T A_j\|_F = b^2 (\sqrt{p (\Gamma - 1) + R} + \sqrt{p (\Gamma - 1)})$, with
+$R = d - K$ and p spikes in a `block`.
 """
 
 from learnscope.papers.benign.theory.condition_1 import SCOPE, applies, conditions

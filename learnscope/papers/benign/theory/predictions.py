@@ -72,7 +72,8 @@ def boundary(experiment: Any, field: str) -> float | None:
         return float(data.bulk) * snr**0.25
     if field != "data.dim" or not isinstance(data, ClassNoise):
         return None
-    extra, rest = float(data.correlation) - 1, float(data.dim) - data.classes
+    extra = data.block * (float(data.correlation) - 1)
+    rest = float(data.dim) - data.classes
     root = math.sqrt(snr) * (math.sqrt(extra + rest) + math.sqrt(extra)) - math.sqrt(extra)
     dim = root * abs(root) - extra + data.classes
-    return dim if dim > 2 * data.classes else None
+    return dim if dim > data.axes else None

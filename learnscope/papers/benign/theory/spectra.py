@@ -25,7 +25,7 @@ def spectra(data: Any) -> Spectra:
     if isinstance(data, ClassNoise):
         rest, b, s = float(data.dim) - k, float(data.bulk), float(data.spike)
         return Spectra(
-            trace=np.full(k, b**2 * (rest - 1) + s**2), rank=np.full(k, rest),
+            trace=np.full(k, b**2 * (rest - data.block) + data.block * s**2), rank=np.full(k, rest),
             largest=np.full(k, s), smallest=np.full(k, b), squares=data.squares(),
             operator=np.where(np.eye(k, dtype=bool), s**2, s * b),
         )  # fmt: skip
