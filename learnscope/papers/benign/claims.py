@@ -3,7 +3,8 @@
 A network has fitted its data from a training accuracy of 0.99 on; "near-optimal" is 0.95. What the
 paper calls a constant has a value here: ε = 0.1, c3 = 0.3, κ = 3, C' = 2, 0.1 in Lemma 1. The
 level of a settled loss, the level of Lemma 6 and the sweep of Remark 4 were chosen after a first
-run, and their claims say so. Statements that hold with probability 1 - δ must hold in nine tenths of the draws.
+run, and their claims say so. Statements that hold with probability 1 - δ must hold in nine tenths
+of the draws.
 """
 
 from typing import Any
@@ -202,7 +203,8 @@ _THEORY = (
            nulls=(of.UNTRAINED_TAIL, STANDARD[2])),
     _claim("ratio_form", "The error on long-tailed data falls as exp(-c Γ), and not as a power of "
            "Γ", "Theorem 1 (2b)", "exponential in L²Γ", f"{_BLOCKS}, top 50 %", "blocks",
-           below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).given(_ENOUGH), _WIDER, nulls=(*STANDARD, of.POWER)),
+           below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).given(_ENOUGH), _WIDER,
+           nulls=(*STANDARD, of.POWER)),
     _claim("statement3", "With neither, the test error is at least a constant, although the "
            "feature patch shows the label without noise", "Theorem 1 (3)", "≥ c3 = 0.3",
            f"{_FAR}, SNR = 0.1", "theorem",

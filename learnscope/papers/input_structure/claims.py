@@ -338,6 +338,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("theorem34", "So with an incoherent dictionary, noise and unequal classes",
            "Theorem 34", "loss ≤ ε", "D = 100, d = 200, μ = 0.2 √d/D, σ_ζ = 0.05, 70 % of labels "
            "-1, σ_w = σ̃/√(Dm), m = 100, n = 20000, T = 400; ε = 0.1", "theorem34",
-           most_seeds(last("test_loss") <= EPSILON)),
+           most_seeds(last("test_loss") <= EPSILON),
+           flags=("added after looking: μ, σ_ζ and T",)),
     *REAL_CLAIMS,
 )  # fmt: skip

@@ -12,7 +12,10 @@ from learnscope.papers.input_structure.experiments import FREE, NETWORK, NTK, ON
 
 POINTS, COSINE = 0.02, 0.02
 READING = "reading: rates by training loss"
-TUNED = ("tuned: the rates, on the training loss, every method",)
+TUNED = (
+    "tuned: the rates, on the training loss, every method",
+    "added after looking: of rates without any training loss, the middle one",
+)
 _ORDER = (NETWORK, NTK, RANDOM, ONE, TWO, NETWORK + FREE)
 _PARITY = "parity, d = 500, D = 100, k = 5, m = 300, T = 600"
 _VARIED = "parity, m = 300, T = 600"
