@@ -81,7 +81,7 @@ def _rate(data: xr.Dataset) -> xr.DataArray:
 
 def _local(values: xr.DataArray) -> xr.DataArray:
     """The exponent between neighbours on an axis that doubles."""
-    return np.log(values).diff("signal") / np.log(2.0)
+    return values.pipe(np.log).diff("signal") / np.log(2.0)
 
 
 def _power_law(data: xr.Dataset) -> xr.Dataset:
