@@ -148,7 +148,8 @@ _EXPERIMENTS = (
 
 def min_per_class(data) -> float:
     """The examples per class of a sweep's first arm."""
-    return float(np.min(experiment_of(data, "0.1").data.train_per_class))
+    model: Any = experiment_of(data, "0.1").data
+    return float(np.min(model.train_per_class))
 
 
 def _error(start: str, *snrs: float):
