@@ -143,7 +143,7 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
     if cluster is None:
         with ThisProcess(1) as pool:
             yield pool
-    elif isinstance(cluster, LocalWorkers | LocalProcesses):
+    elif isinstance(cluster, LocalWorkers | ThreadPoolExecutor):  # open already
         yield cluster
     elif _is_number(cluster):
         with LocalWorkers(cluster) as pool:
