@@ -11,7 +11,8 @@ _WIDTH = 20  # a fifth of the paper's, with the rate to match: one second of wor
 
 
 def presets() -> tuple[Preset, ...]:
-    chosen = experiment(train_per_class=20, test=500, steps=100).replace("net.width", _WIDTH)
+    chosen = experiment(train_per_class=20, test=500).replace("net.width", _WIDTH)
+    chosen = chosen.replace("steps", 100).replace("record.every", 1)
     penalty: dict[str, Any] = {"rate": RATE * _WIDTH, "weight": 0.001}
     return (Preset(
         "benign",
