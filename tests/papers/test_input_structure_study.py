@@ -18,7 +18,7 @@ def test_figures_are_drawn_and_nulls_rejected():
     """Of sweeps of few programs: compiling them all takes minutes."""
     data = smoke(STUDY, ("theorem1", "theorem2", "population", "wide", "corollary3"))
     check_figures(STUDY, data)
-    check_nulls(STUDY, data)
+    check_nulls(STUDY, data, undecided=("theorem26_bound",))  # above 1 at small widths
 
 
 @pytest.mark.slow
