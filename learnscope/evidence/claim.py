@@ -91,11 +91,12 @@ class Claim:
         if nulls is None:
             nulls = STANDARD if isinstance(self.check, Verb) else ()
         found, truth = {}, self.judge(datasets) if nulls else None
-        for null in nulls:
-            changed = {name: null.apply(data) for name, data in datasets.items()}
-            kept = {name: data for name, data in changed.items() if data is not None}
-            if kept and self._reads(datasets, kept, truth):
-                found[null.name] = self.judge({**datasets, **kept}).verdict
+        with np.errstate(all="ignore"):  # nulls may overflow, and absurd values do
+            for null in nulls:
+                changed = {name: null.apply(data) for name, data in datasets.items()}
+                kept = {name: data for name, data in changed.items() if data is not None}
+                if kept and self._reads(datasets, kept, truth):
+                    found[null.name] = self.judge({**datasets, **kept}).verdict
         return found
 
     def _reads(self, datasets: Datasets, changed: Datasets, truth: Finding | None) -> bool:
@@ -105,8 +106,7 @@ class Claim:
             other = {name: absurd(datasets[name], data, size) for name, data in changed.items()}
             return self.judge({**datasets, **other}) != truth
 
-        with np.errstate(all="ignore"):
-            return differs(1e30) or differs(np.nan)
+        return differs(1e30) or differs(np.nan)
 
 
 def _known(claim: str, what: str, given: str, allowed: object) -> None:
