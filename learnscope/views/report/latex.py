@@ -17,8 +17,10 @@ _GREEK = {
     chr(code): rf"\{name}"
     for name, code in {
         "alpha": 0x3B1, "beta": 0x3B2, "gamma": 0x3B3, "delta": 0x3B4, "varepsilon": 0x3B5,
-        "zeta": 0x3B6, "eta": 0x3B7, "theta": 0x3B8, "kappa": 0x3BA, "lambda": 0x3BB, "mu": 0x3BC, "nu": 0x3BD,
-        "xi": 0x3BE, "pi": 0x3C0, "rho": 0x3C1, "varrho": 0x3F1, "sigma": 0x3C3, "tau": 0x3C4, "phi": 0x3C6,
+        "zeta": 0x3B6, "eta": 0x3B7, "theta": 0x3B8, "kappa": 0x3BA, "lambda": 0x3BB,
+        "mu": 0x3BC, "nu": 0x3BD,
+        "xi": 0x3BE, "pi": 0x3C0, "rho": 0x3C1, "varrho": 0x3F1,
+        "sigma": 0x3C3, "tau": 0x3C4, "phi": 0x3C6,
         "psi": 0x3C8, "omega": 0x3C9, "Gamma": 0x393, "Delta": 0x394, "Theta": 0x398,
         "Lambda": 0x39B, "Sigma": 0x3A3, "Phi": 0x3A6, "Psi": 0x3A8, "Omega": 0x3A9,
     }.items()
@@ -26,7 +28,8 @@ _GREEK = {
 _MATHS = _GREEK | {
     "≥": r"\geq", "≤": r"\leq", "±": r"\pm", "×": r"\times", "→": r"\to", "√": r"\surd",
     "≈": r"\approx", "∼": r"\sim", "∝": r"\propto", "≫": r"\gg", "≪": r"\ll", "≠": r"\neq",
-    "−": "-", "·": r"\cdot", "∞": r"\infty", "∇": r"\nabla", "‖": r"\|", "ℓ": r"\ell", "|": "|", "<": "<", ">": ">",
+    "−": "-", "·": r"\cdot", "∞": r"\infty", "∇": r"\nabla",
+    "‖": r"\|", "ℓ": r"\ell", "|": "|", "<": "<", ">": ">",
     "⟨": r"\langle", "⟩": r"\rangle", "ᵀ": r"^\top", "⁽": "^(", "⁾": "^)", "⁻": "^-",
     **{raised: f"^{digit}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **{lowered: f"_{digit}" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
