@@ -144,7 +144,8 @@ def workers(cluster: Any = None) -> Iterator[Workers]:
         with ThisProcess(1) as pool:
             yield pool
     elif isinstance(cluster, LocalWorkers | ThreadPoolExecutor):  # open already
-        yield cluster
+        pool: Any = cluster
+        yield pool
     elif _is_number(cluster):
         with LocalWorkers(cluster) as pool:
             yield pool
