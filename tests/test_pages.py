@@ -79,14 +79,13 @@ def slurm(**settings):
 
 
 # Their programs take longest to compile.
-_LONG = ("tutorials/pred_head.md", "tutorials/input_structure.md", "tutorials/meta_split.md",
-         "tutorials/benign.md", "docs/grid.md")  # fmt: skip
+_LONG = ("docs/tutorials/pred_head.md", "docs/tutorials/input_structure.md", "docs/grid.md")
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=pytest.mark.slow) if str(page).endswith(_LONG) else page
+        pytest.param(*page.values, id=page.id, marks=[pytest.mark.slow] * (page.id in _LONG))
         for page in WITH_CODE
     ],
 )

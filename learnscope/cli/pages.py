@@ -1,4 +1,4 @@
-"""Commands that make pages: report, explore."""
+"""Commands that show something: demo, report, explore."""
 
 from typing import Annotated
 
@@ -8,6 +8,24 @@ from typer import Argument, Option
 from learnscope.cli.options import RESULTS, Out, Parts, Quiet, Store, echo, saying, use_parts
 
 app = typer.Typer()
+
+
+@app.command()
+def demo(
+    out: Out = "learnscope-out",
+    no_open: Annotated[bool, Option("--no-open", help="Only write the figure.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show in a minute what this is: one experiment, its figure, and what it says."""
+    from learnscope.evidence.output import Output
+    from learnscope.views.demo import demo as run_demo
+
+    say, output = saying(quiet), Output(out)
+    figure, words = run_demo(progress=not quiet)
+    path = output.figure("demo", figure)[0]
+    say(f"{words}\n\nThe figure is {path}. More: learnscope list, learnscope explore.")
+    if not (no_open or quiet):
+        typer.launch(str(path))
 
 
 @app.command()

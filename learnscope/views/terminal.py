@@ -96,8 +96,8 @@ def _line(name: str, sweeps: list[Stored]) -> str:
 
 def axes_text(stored: Stored) -> str:
     """The axes of a stored sweep, with how many values each has."""
-    axes = [f"{dim} {len(values)}" for dim, values in stored.manifest["values"].items()]
-    return " x ".join([*axes, f"seed {stored.manifest['shape'][-1]}"])
+    dims = (*stored.manifest["values"], "seed")
+    return " x ".join(map("{} {}".format, dims, stored.manifest["shape"]))
 
 
 def run_details(stored: Stored) -> str:

@@ -56,7 +56,8 @@ def test_a_long_axis_is_checked_in_no_time():
 
 
 @pytest.mark.parametrize("points", [10**6, pytest.param(10**7, marks=pytest.mark.slow)])
-def test_a_very_long_axis_gives_its_first_block_soon(points, monkeypatch):
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_very_long_axis_gives_its_first_block_soon(points, stored, monkeypatch, tmp_path):
     """In processor time, compiling included, and in memory that the values themselves take."""
     start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seen = []
@@ -68,7 +69,8 @@ def test_a_very_long_axis_gives_its_first_block_soon(points, monkeypatch):
     monkeypatch.setattr(SweepProgress, "advance", stop)
     setting = dataclasses.replace(experiment(steps=2), record=ls.Record(every=2, start=False))
     with pytest.raises(InterruptedError):
-        ls.run(setting, {"data.noise": np.linspace(0.1, 1, points)}, progress=False)
+        over = {"data.noise": np.linspace(0.1, 1, points)}
+        ls.run(setting, over, progress=False, store=tmp_path / "store" if stored else None)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # kB
     assert seen and time.process_time() - start < 15 + 3e-6 * points
     assert used < 400e3 + 0.15 * points

@@ -6,11 +6,14 @@ half names the axis values and the seeds. A sweep with the same identity is the 
 of one family share runs. No stale result is ever returned.
 """
 
+import base64
 import functools
 import hashlib
 import json
 import math
 from typing import Any
+
+import numpy as np
 
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan
@@ -20,9 +23,11 @@ from learnscope.part.code import code_digest, versions
 
 # What draws and trains, and cuts runs into batches, whose width decides rounding.
 _LAB = ("learnscope.engine.draw", "learnscope.engine.train", "learnscope.engine.size")
+_MANY = 100_000
+Values = list[str] | str  # of an axis: a text each, or one text for many numbers
 
 
-def identity(plan: Plan, values: dict[str, list[str]] | None = None) -> str:
+def identity(plan: Plan, values: dict[str, Values] | None = None) -> str:
     """The name under which a sweep is stored; `values` are its `axis_values`, if they are known."""
     values = axis_values(plan) if values is None else values
     table = canonical(plan.experiment)
@@ -45,12 +50,24 @@ def _laboratory() -> str:
     return code_digest(_LAB)
 
 
-def axis_values(plan: Plan) -> dict[str, list[str]]:
+def axis_values(plan: Plan) -> dict[str, Values]:
     """The values of every axis as canonical text, which is how sweeps compare them."""
-    return {
-        axis.dim: [*map(_row, zip(*(_plain(plan, *f) for f in axis.fields.items()), strict=True))]
-        for axis in plan.axes
-    }
+    return {axis.dim: _packed([_plain(plan, *field) for field in axis.fields.items()])
+            for axis in plan.axes}  # fmt: skip
+
+
+def _packed(columns: list[list[Any]]) -> Values:
+    """Many numbers are packed into one text: as texts of their own they would take minutes."""
+    if len(columns) == 1 and len(columns[0]) > _MANY and set(map(type, columns[0])) == {float}:
+        return base64.b64encode(np.array(columns[0], "<f8").tobytes()).decode()
+    return [*map(_row, zip(*columns, strict=True))]
+
+
+def unpacked(values: Values) -> list[str]:
+    """Values of an axis, a text each."""
+    if isinstance(values, list):
+        return values
+    return [_row((value,)) for value in np.frombuffer(base64.b64decode(values), "<f8").tolist()]
 
 
 def _plain(plan: Plan, path: str, values: list[Any]) -> list[Any]:

@@ -44,7 +44,7 @@ class Reuse:
 
 
 def reusable(
-    folder: Folder, plan: Plan, name: str, values: dict[str, list[str]] | None = None
+    folder: Folder, plan: Plan, name: str, values: dict[str, identity.Values] | None = None
 ) -> list[Reuse]:
     """Stored sweeps that hold some of a plan's runs: same family, other values or seeds."""
     sweeps = []
@@ -54,11 +54,12 @@ def reusable(
     return sweeps
 
 
-def _reuse(stored: Stored, plan: Plan, values: dict[str, list[str]] | None) -> list[Reuse]:
+def _reuse(stored: Stored, plan: Plan, values: dict[str, identity.Values] | None) -> list[Reuse]:
     manifest, ours, lead = stored.manifest, values or identity.axis_values(plan), len(plan.shape)
     finished = stored.finished()
     stored.check_whole(finished)
-    positions = [_positions(manifest["values"][axis.dim], ours[axis.dim]) for axis in plan.axes]
+    theirs, texts = manifest["values"], identity.unpacked
+    positions = [_positions(texts(theirs[a.dim]), texts(ours[a.dim])) for a in plan.axes]
     positions.append(_positions(np.asarray(stored.array("seed")[...]).tolist(), list(plan.seeds)))
     if (
         manifest["id"] != stored.name

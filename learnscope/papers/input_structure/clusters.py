@@ -55,24 +55,20 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     if len(cosines) <= number:
         raise Unanswered(f"{len(cosines)} directions make no {number} clusters")
     points = embedded(cosines)
-    best, chosen = -np.inf, None
-    for first in range(0, len(points), max(1, len(points) // 10)):
-        centres = _starts(points, cosines, number, first)
-        for _ in range(_ROUNDS):
-            label = _label(points @ centres.T, core)
-            moved = _centres(points, label, centres)
-            if np.allclose(moved, centres):
-                break
-            centres = moved
-        near = points @ centres.T
-        label = _label(near, core)
-        fit = float(near.max(1)[label >= 0].mean())
-        if fit > best:
-            best, chosen = fit, (label, centres)
-    assert chosen is not None
-    label, centres = _in_order(*chosen)
-    apart = (centres @ centres.T)[np.triu_indices(number, 1)]
-    return Clusters(label, silhouette(cosines, label), best, float(apart.max()))
+    firsts = range(0, len(points), max(1, len(points) // 10))
+    centres = np.stack([_starts(points, cosines, number, first) for first in firsts])
+    for _ in range(_ROUNDS):  # of all starts at once
+        moved = _centres(points, _label(points @ centres.swapaxes(1, 2), core), centres)
+        if np.allclose(moved, centres):
+            break
+        centres = moved
+    near = points @ centres.swapaxes(1, 2)
+    label = _label(near, core)
+    fits = np.where(label >= 0, near.max(2), 0).sum(1) / (label >= 0).sum(1)
+    best = int(fits.argmax())
+    chosen, centre = _in_order(label[best], centres[best])
+    apart = (centre @ centre.T)[np.triu_indices(number, 1)]
+    return Clusters(chosen, silhouette(cosines, chosen), float(fits[best]), float(apart.max()))
 
 
 def best_number(cosines: np.ndarray, most: int = 6) -> Clusters:
@@ -89,13 +85,13 @@ def silhouette(cosines: np.ndarray, label: np.ndarray) -> float:
     """
     kept = label >= 0
     matrix, label = cosines[np.ix_(kept, kept)], label[kept]
-    names = np.unique(label)
-    gains = []
-    for i, own in enumerate(label):
-        same = (label == own) & (np.arange(len(label)) != i)
-        others = [matrix[i, label == name].mean() for name in names if name != own]
-        gains.append(matrix[i, same].mean() - max(others) if same.any() and others else 0.0)
-    return float(np.mean(gains))
+    member = label[:, None] == np.unique(label)
+    sums, sizes = matrix @ member, member.sum(0)
+    if len(sizes) < 2:
+        return 0.0
+    own = (sums[member] - np.diagonal(matrix)) / np.maximum(sizes[member.argmax(1)] - 1, 1)
+    other = np.where(member, -np.inf, sums / sizes).max(1)
+    return float(np.where(sizes[member.argmax(1)] > 1, own - other, 0.0).mean())
 
 
 def _starts(points: np.ndarray, cosines: np.ndarray, number: int, first: int) -> np.ndarray:
@@ -107,20 +103,21 @@ def _starts(points: np.ndarray, cosines: np.ndarray, number: int, first: int) ->
 
 
 def _label(near: np.ndarray, core: float) -> np.ndarray:
-    label = near.argmax(1)
-    for name in range(near.shape[1]):
-        members = np.flatnonzero(label == name)
-        kept = max(2, round(core * len(members)))
-        order = members[np.argsort(-near[members, name], kind="stable")]
-        label[order[kept:]] = -1
+    """The nearest centre of each direction (last but one axis), or -1 outside its core."""
+    label = near.argmax(-1)
+    if core < 1:
+        for name in range(near.shape[-1]):
+            member = label == name
+            kept = np.maximum(2, np.round(core * member.sum(-1, keepdims=True)))
+            order = np.argsort(-np.where(member, near[..., name], -np.inf), axis=-1, kind="stable")
+            label[member & (np.argsort(order, axis=-1) >= kept)] = -1
     return label
 
 
 def _centres(points: np.ndarray, label: np.ndarray, old: np.ndarray) -> np.ndarray:
-    new = np.stack(
-        [points[label == k].sum(0) if (label == k).any() else old[k] for k in range(len(old))]
-    )
-    return new / np.maximum(np.linalg.norm(new, axis=1, keepdims=True), 1e-30)
+    member = label[:, None, :] == np.arange(old.shape[1])[:, None]
+    new = np.where(member.any(2, keepdims=True), member @ points, old)
+    return new / np.maximum(np.linalg.norm(new, axis=2, keepdims=True), 1e-30)
 
 
 def _in_order(label: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

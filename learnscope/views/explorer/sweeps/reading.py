@@ -12,6 +12,7 @@ import xarray as xr
 from learnscope.errors import BadInput, unknown
 from learnscope.lab import Experiment
 from learnscope.lab.store.folder import Folder, Stored
+from learnscope.lab.store.identity import unpacked
 from learnscope.part import plain as serial
 from learnscope.views.explorer.plots import largest
 
@@ -143,7 +144,7 @@ class Opened:
                 if dim != "seed":
                     own = [c for c in self.data.coords.values() if c.dims == (dim,)]
                     coords = {str(c.attrs.get("field")): c for c in own}
-                    values = json.loads(self.stored.manifest["values"][dim][i])
+                    values = json.loads(unpacked(self.stored.manifest["values"][dim])[i])
                     paths = [path for path in listed if path in coords]
                     changes += [(path, _value(path, value, coords[path].dtype))
                                 for path, value in zip(paths, values, strict=True)]  # fmt: skip
