@@ -159,7 +159,7 @@ def _error(start: str, *snrs: float):
 
 _THEOREM = "K = 3, n = 9, m = 100, Γ = 1"
 _FAR = f"{_THEOREM}, d = 10⁶, 10¹²"
-_BLOCKS = "K = 3, n = 9, m = 100, d = 3·10⁵, 128 spikes per class, Γ = 1, 4, 16, 64, SNR = 10⁻⁴"
+_BLOCKS = "K = 3, n = 30, m = 100, d = 3·10⁵, 128 spikes per class, Γ = 1, 4, 16, 64, SNR = 10⁻⁴"
 _STRONG = f"{_THEOREM}, d = 10⁶, ‖u‖² = 150 tr(AᵀA)"
 _REGIME = "regime: Condition 1 with constants 1, but for the Ω of (b)"
 _SMALL = "reading: σ0 so small that (124) holds; else Condition 1, but for the Ω of (b)"
@@ -170,6 +170,7 @@ _WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the 
         "(124) drops them; with smaller ones the statement holds")  # fmt: skip
 # With 3 examples per class an eighth of the neurons may never learn, and Definition 1 would rank
 # highest what only those see: nothing follows before this is excluded.
+_TEN = ("added after looking: 10 examples per class",)
 _ENOUGH = at_least(exact("examples per class", min_per_class), 10.0)
 _OWN = of.OWN_OVER_THEORY.log().named("log of own activation over theory's")
 _OWN_OTHER = (of.OWN_TEST / of.OTHER_TEST).named("own over other activation by test noise")
@@ -201,11 +202,11 @@ _THEORY = (
            (at_least(_TAIL.sel(share="0.1").isel(correlation=-1), NEAR_ONE)
             & above((_TAIL - _CONTROL).sel(share="0.1").isel(correlation=-1), 0.05)
             ).given(_ENOUGH), _WIDER,
-           nulls=(of.UNTRAINED_TAIL, STANDARD[2])),
+           flags=_TEN, nulls=(of.UNTRAINED_TAIL, STANDARD[2])),
     _claim("ratio_form", "The error on long-tailed data falls as exp(-c Γ), and not as a power of "
            "Γ", "Theorem 1 (2b)", "exponential in L²Γ", f"{_BLOCKS}, top 50 %", "blocks",
            below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).given(_ENOUGH), _WIDER,
-           nulls=(*STANDARD, of.POWER)),
+           flags=_TEN, nulls=(*STANDARD, of.POWER)),
     _claim("statement3", "With neither, the test error is at least a constant, although the "
            "feature patch shows the label without noise", "Theorem 1 (3)", "≥ c3 = 0.3",
            f"{_FAR}, SNR = 0.1", "theorem",
@@ -216,7 +217,7 @@ _THEORY = (
            "more on the top 10 % than on 50 %", "Remark 3", "larger L, more",
            _BLOCKS, "blocks",
            ordered(*(_BENEFIT[share] for share in ("0.1", "0.5"))).given(_ENOUGH), _WIDER,
-           nulls=_TAIL_NULLS),
+           flags=_TEN, nulls=_TAIL_NULLS),
     _claim("sharp", "The transition is sharp: from error ≥ 0.3 at SNR = 0.1 to ≤ 0.05 at 16, at "
            "every d; and in Γ, from chance on", "Remark 4",
            "a phase transition",
@@ -255,7 +256,7 @@ _THEORY = (
            flags=("added after looking: the level",), nulls=(UNTRAINED, swapped("dim"))),
     _claim("lemma6_ratio", "Own over other activation grows as ‖A_yᵀA_y‖ / ‖A_yᵀA_j‖ = Γ^(1/2)",
            "Lemma 6", "1/2", _BLOCKS, "blocks", exponent(_OWN_OTHER, "correlation", 0.5, by=0.1),
-           _WIDER),
+           _WIDER, flags=_TEN),
     _lemma(7, "Loss gradients of all examples stay balanced", "ratio ≤ κ = 3",
            bounded_by(of.BALANCE, 3.0).given(_SETTLED, above(change("train_accuracy"), 0.1)),
            flags=_LEVEL, nulls=(UNTRAINED, scaled(3.0, "gradient_balance"))),
