@@ -54,6 +54,14 @@ def test_the_version_and_the_help_are_there():
     assert "Usage" in alone.stdout + alone.stderr and "sweep" in alone.stdout + alone.stderr
 
 
+def test_the_demo_says_what_its_figure_shows(call, tmp_path):
+    """The words come from the run: the README says the same."""
+    said = call("demo", "--no-open", "--out", tmp_path)[1]
+    assert "memorises the noise: test accuracy 0.5" in said
+    assert said.split("\n")[0].endswith("the only thing to learn: test accuracy 1.00.")
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
+
+
 def python(*words):
     command = [sys.executable, *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -74,6 +74,7 @@ def test_gradients_from_weights_of_descent_with_momentum():
     assert dict(chunk_alignment(found).pairs.sizes) == {"chunk": 3, "filter": 2, "other_chunk": 3}
 
 
+@pytest.mark.slow
 def test_weights_on_digits_are_drawn_and_judged():
     sweep = real.real_sweeps("smoke")["weights_mnist"]
     check_all(STUDY, {"weights_mnist": sweep.run(progress=False)})

@@ -30,7 +30,8 @@ def test_the_no_mean_reading_gives_the_ledger_its_verdicts():
     assert verdicts() == NO_MEAN
 
 
-@pytest.mark.parametrize("factor", [-1.0, 0.5], ids=["sign flipped", "factor 2 dropped"])
+@pytest.mark.parametrize("factor", [pytest.param(-1.0, id="sign flipped", marks=pytest.mark.slow),
+                                    pytest.param(0.5, id="factor 2 dropped")])  # fmt: skip
 def test_a_wrong_update_changes_the_ledger(monkeypatch, factor):
     right = examples._slopes
 

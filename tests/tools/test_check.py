@@ -37,8 +37,10 @@ def failing(part) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "part", [ls.rules.GradientDescent(0.1), ls.nets.PatchCNN, ls.probes.Loss()]
-)
+    "part",
+    [ls.rules.GradientDescent(0.1), *(pytest.param(part, marks=pytest.mark.slow)
+                                      for part in (ls.nets.PatchCNN, ls.probes.Loss()))],
+)  # fmt: skip
 def test_shipped_parts_pass(part):
     checks = ls.check(part)
     assert checks.ok, repr(checks)
