@@ -21,7 +21,7 @@ from learnscope.nets import Params
 from learnscope.rules import AbstractState
 from learnscope.space import Columns, one_array
 
-_advance = eqx.filter_jit(train.advance)
+_draw, _start, _advance = map(eqx.filter_jit, (draw_one, train.start_one, train.advance))
 
 
 class OneRun(eqx.Module):
@@ -76,8 +76,8 @@ def _held(
 ) -> OneRun:
     fixed = placed(traced(experiment, precision, chosen), varying or {})
     seed = np.uint32(seed) if isinstance(seed, int) else seed
-    problem, params = draw_one(source_of(fixed), seed, chosen, room(experiment, chosen))
-    carry = train.start_one(fixed, seed, problem, params)
+    problem, params = _draw(source_of(fixed), seed, chosen, room(experiment, chosen))
+    carry = _start(fixed, seed, problem, params)
     return OneRun(fixed, seed, problem, carry, jnp.zeros((), int))
 
 
