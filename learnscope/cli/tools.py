@@ -48,7 +48,7 @@ def influence(
         correlation = tools.noise_correlation(data.images, data.labels)
         paths += output.figure(f"{data.name}-correlation", correlation_map(correlation))
     else:
-        say("noise correlations are not drawn: no class has two images, or there are too many.")
+        say("noise correlations are not drawn: too many classes, or none with two images.")
     for path in paths:
         say(f"wrote {path}")
 

@@ -43,9 +43,9 @@ def boundary(
     for every value of `y`; with a confidence band, and the exponent of x ~ y^exponent.
 
     `x` is a field and its range, {"data.signal": (1, 10)}; `y` a field and its values,
-    {"data.dim": [100, 1000]}, or fields that change together (`zipped`). The default range of x is
-    the experiment's own value / 100 to value * 100; the default values of y are its own value,
-    doubled up to seven times.
+    {"data.dim": [100, 1000]}, or fields that change together (`zipped`). For a field name alone,
+    the range of x is the experiment's own value / 100 to value * 100, and the values of y are its
+    own value, doubled up to seven times.
 
     A grid over the range is tried first. It shows where the response crosses; if it never does, or
     does so several times, `status` says so. Then every crossing is bisected, for all values of y at
