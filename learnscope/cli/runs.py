@@ -41,7 +41,7 @@ def show(id: SweepId, store: Store = RESULTS) -> None:
 
 @app.command()
 def repair(id: SweepId, store: Store = RESULTS) -> None:
-    """Check every byte of a sweep, and delete damaged blocks; the next run computes them again."""
+    """Check every byte of a sweep and mend it; the next run computes damaged blocks again."""
     from learnscope.lab.store.folder import Folder
     from learnscope.lab.store.repair import repair
 
