@@ -60,7 +60,7 @@ def main() -> None:
         traceback.print_exc()
         _fail("unexpected error; please report it with the lines above.", 70)
     if code == 130:  # Typer's, or ours: an interrupt
-        sys.stderr.write("learnscope: interrupted; what was stored is whole; run again to go on.\n")
+        sys.stderr.write("learnscope: interrupted; stored runs are intact; run again to resume.\n")
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)  # without waiting for what still computes

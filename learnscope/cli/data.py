@@ -12,7 +12,7 @@ app = typer.Typer(name="data", help="List image data sets; download one.", no_ar
 
 @app.command("list")
 def list_data(data: DataFolder = None) -> None:
-    """List data sets of images: what they are, where they are, how to get them."""
+    """List the image data sets: which ones there are, where, and how to get them."""
     from learnscope.images.listing import print_data_sets
 
     use_data(data)
@@ -21,11 +21,11 @@ def list_data(data: DataFolder = None) -> None:
 
 @app.command()
 def get(
-    name: Annotated[str, Argument(metavar="NAME", help="As `learnscope data list` says.")],
+    name: Annotated[str, Argument(metavar="NAME", help="A name that `data list` shows.")],
     data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
-    """Download a data set from where it was published, and check that it is the original."""
+    """Download a data set from its publisher, and check that it is the original."""
     from learnscope.images.download import download
     from learnscope.images.listing import download_progress
 

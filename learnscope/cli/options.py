@@ -13,16 +13,16 @@ from typer import Argument, Option
 RESULTS = "learnscope-results"
 FileName = Annotated[str, Argument(metavar="FILE.toml", help="An experiment, as TOML.")]
 _FIELDS = "[FIELD=VALUE[,VALUE...]]..."
-Changes = Annotated[list[str] | None, Argument(metavar=_FIELDS, help="Such as data.noise=0.1,0.5.")]
+Changes = Annotated[list[str] | None, Argument(metavar=_FIELDS, help="Like data.noise=0.1,0.5.")]
 Out = Annotated[str, Option(help="Folder for figures, data and ledger.")]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Say only what went wrong.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 Store = Annotated[str, Option(help="Results folder or URL; 'none' keeps nothing.")]
 DataFolder = Annotated[
     str | None, Option(metavar="DIR", help="Folder of image data sets (LEARNSCOPE_DATA).")
 ]
 Parts = Annotated[
     list[str] | None,
-    Option(metavar="FILE.py", help="Run a file with parts of your own; may be repeated."),
+    Option(metavar="FILE.py", help="A Python file with your own parts; may be repeated."),
 ]
 
 
@@ -34,7 +34,7 @@ class Computing:
     out: Out = "learnscope-out"
     store: Store = RESULTS
     workers: Annotated[int | None, Option(help="Number of worker processes.", min=1)] = None
-    cluster: Annotated[str | None, Option(metavar="ADDRESS", help="A Dask cluster to use.")] = None
+    cluster: Annotated[str | None, Option(metavar="ADDRESS", help="Use a Dask cluster.")] = None
     quiet: Quiet = False
     yes: Annotated[bool, Option("--yes", help="Compute even if it takes more than a day.")] = False
     parts: Parts = None

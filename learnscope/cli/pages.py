@@ -16,7 +16,7 @@ def demo(
     no_open: Annotated[bool, Option("--no-open", help="Only write the figure.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show in a minute what this is: one experiment, its figure, and what it says."""
+    """See in a minute what learnscope does: one experiment, its figure, an explanation."""
     from learnscope.evidence.output import Output
     from learnscope.views.demo import demo as run_demo
 
@@ -37,9 +37,9 @@ def report(
     paper: Annotated[str | None, Option(help="Folder for PDFs and LaTeX tables.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write a report: one HTML file with ledger, figures and experiments, which works offline.
+    """Write a report: one HTML file with ledger, figures and experiments, readable offline.
 
-    It is made from the ledger, figures and data in FOLDER, which `learnscope verify` writes.
+    It is made from the ledger, figures and data that `learnscope verify` wrote into FOLDER.
     """
     from pathlib import Path
 
@@ -59,16 +59,16 @@ def report(
 
 @app.command()
 def explore(
-    port: Annotated[int, Option(help="0 takes any that is free.", min=0, max=65535)] = 8050,
+    port: Annotated[int, Option(help="0 takes any free port.", min=0, max=65535)] = 8050,
     host: Annotated[str, Option(help="Any other address exposes it to the network.")] = "127.0.0.1",
-    no_browser: Annotated[bool, Option("--no-browser", help="Only say the address.")] = False,
+    no_browser: Annotated[bool, Option("--no-browser", help="Only print the address.")] = False,
     store: Store = RESULTS,
     out: Out = "learnscope-out",
     parts: Parts = None,
 ) -> None:
-    """Open the explorer: move a slider and watch, look into stored sweeps, go through the ledger.
+    """Open the explorer, a web page with sliders for live training, stored sweeps and the ledger.
 
-    It is a web page of this machine, which no other can reach unless --host lets it.
+    Other machines cannot reach the page unless --host allows it.
     """
     use_parts(parts)
     from learnscope.errors import BadInput

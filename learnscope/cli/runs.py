@@ -8,9 +8,9 @@ from typer import Argument, Option
 from learnscope.cli.options import RESULTS, Store, echo
 
 app = typer.Typer(name="runs", help="List stored sweeps; show, export, repair or remove one.")
-SweepIds = Annotated[list[str], Argument(metavar="ID...", help="As `learnscope runs` lists.")]
-Every = Annotated[bool, Option("--all", help="Every sweep of large families too.")]
-SweepId = Annotated[str, Argument(metavar="ID", help="Or the start of it.")]
+SweepIds = Annotated[list[str], Argument(metavar="ID...", help="From `learnscope runs`.")]
+Every = Annotated[bool, Option("--all", help="Also list large families in full.")]
+SweepId = Annotated[str, Argument(metavar="ID", help="The ID, or the start of it.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -22,7 +22,7 @@ def list_runs(context: typer.Context, store: Store = RESULTS, every: Every = Fal
 
 @app.command("list")
 def list_sweeps(store: Store = RESULTS, every: Every = False) -> None:
-    """List stored sweeps; large families (of a boundary, say) as one line."""
+    """List stored sweeps; a large family (of a boundary, say) takes one line."""
     from learnscope.lab.store.folder import Folder
     from learnscope.views.terminal import print_runs
 
@@ -41,7 +41,7 @@ def show(id: SweepId, store: Store = RESULTS) -> None:
 
 @app.command()
 def repair(id: SweepId, store: Store = RESULTS) -> None:
-    """Check every byte of a sweep; damaged blocks are deleted, for the next run to compute."""
+    """Check every byte of a sweep and mend it; the next run computes damaged blocks again."""
     from learnscope.lab.store.folder import Folder
     from learnscope.lab.store.repair import repair
 

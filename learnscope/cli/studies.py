@@ -31,14 +31,14 @@ def list_() -> None:
 def run(
     options: Experimenting,
     target: Annotated[
-        str | None, Argument(metavar="[STUDY[.FIGURE]]", help="Default: headlines of all.")
+        str | None, Argument(metavar="[STUDY[.FIGURE]]", help="Default: all headlines.")
     ] = None,
     changes: Changes = None,
     scale: Scale = "laptop",
 ) -> None:
-    """Run a study or one of its figures: writes figures, data and (whole studies) the ledger.
+    """Run a study or a figure; write figures, data and (for a whole study) the ledger.
 
-    Without a name, every study's headline figures.
+    Without a name, run every study's headline figures.
     """
     if target is not None and "=" in target:
         changes, target = [target, *(changes or [])], None
@@ -52,7 +52,7 @@ def verify(
     target: Annotated[str | None, Argument(metavar="[STUDY]", help="Default: every study.")] = None,
     scale: Scale = "laptop",
 ) -> None:
-    """Check every claim: like run, and exits with 1 if a claim differs."""
+    """Check every claim. Like run, but the exit code is 1 if a claim differs."""
     ledger = _run(target, None, scale, options)
     if ledger is not None and ledger.count("differs"):
         raise typer.Exit(1)

@@ -25,9 +25,9 @@ Coordinates = Annotated[str | None, Option(help="auto, ambient, rotate or compre
 def sweep(
     options: Experimenting, file: FileName, changes: Changes = None, coordinates: Coordinates = None
 ) -> None:
-    """Run the experiment of a file over its axes: writes the dataset, its curves and heat maps.
+    """Run a file's experiment over its axes; write the dataset, curves and heat maps.
 
-    A sweep that was interrupted continues; one that is stored is not run again.
+    An interrupted sweep continues; a stored one is not run again.
     """
     from learnscope.figures.curves import probe_curves
     from learnscope.figures.phase import has_map, heat_map
@@ -54,7 +54,7 @@ def sweep(
 def boundary(
     options: Experimenting, file: FileName, changes: Changes = None, coordinates: Coordinates = None
 ) -> None:
-    """Find the phase boundary that a file's table `boundary` asks for, and fit its exponent."""
+    """Find the phase boundary that a file's table `boundary` defines, and fit its exponent."""
     from learnscope.figures.phase import boundary_figure
     from learnscope.lab import report_of
     from learnscope.views.terminal import boundary_table
@@ -95,7 +95,7 @@ def conditions(file: FileName, changes: Changes = None, parts: Parts = None) -> 
     given = parse_changes(changes or [])
     several = [path for path, values in given.items() if len(values) > 1]
     if several:
-        raise BadInput(f"conditions takes one value a field; {several[0]} has several.")
+        raise BadInput(f"conditions takes one value per field; {several[0]} has several.")
     experiment = SweepFile.read(file).change(given).experiment
     echo(str(theory.conditions(experiment)))
     echo("")
@@ -106,16 +106,16 @@ def conditions(file: FileName, changes: Changes = None, parts: Parts = None) -> 
 @with_options
 def grid(
     options: Computing,
-    rule: Annotated[list[str] | None, Option(help="A row; may be repeated. Default: all.")] = None,
+    rule: Annotated[list[str] | None, Option(help="A rule; may be repeated. Default: all.")] = None,
     data: Annotated[
-        list[str] | None, Option(help="A column; may be repeated. Default: all.")
+        list[str] | None, Option(help="A data model; may be repeated. Default: all.")
     ] = None,
     scale: Annotated[str, Option(help="smoke or laptop.")] = "laptop",
 ) -> None:
-    """Run every rule on every data model, or say why a pair does not fit: a table, a figure.
+    """Run every rule on every data model; write a table and a figure.
 
-    Signal learnt, noise memorised and test accuracy of each pair, beside the untrained network of
-    the same seeds.
+    They show signal learnt, noise memorised and test accuracy of each pair, with the untrained
+    network of the same seeds for comparison; or the reason why a pair does not fit.
     """
     from learnscope.evidence.output import Output
     from learnscope.grid.figure import write_grid
@@ -135,9 +135,9 @@ def check(
     file: Annotated[str, Argument(metavar="FILE", help="FILE.py with parts, or FILE.toml.")],
     parts: Parts = None,
 ) -> None:
-    """Try your own parts, or an experiment: what holds, and what does not and why.
+    """Check your own parts, or an experiment, in small runs.
 
-    Exit code 2 if something does not hold.
+    The exit code is 2 if a check fails.
     """
     from learnscope.cli.sweep_file import SweepFile
     from learnscope.tools.check import check, parts_in

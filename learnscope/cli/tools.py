@@ -17,14 +17,14 @@ def influence(
         Argument(help=".npz, .csv(.gz) or a folder of class folders. Default: bundled digits."),
     ] = None,
     label: Annotated[str | None, Option(help="Column or array of the labels.")] = None,
-    top: Annotated[int, Option(help="Images per class and end.", min=1, max=20)] = 5,
-    baselines: Annotated[bool, Option("--baselines", help="Also simpler measures.")] = False,
+    top: Annotated[int, Option(help="Images per class, at each end.", min=1, max=20)] = 5,
+    baselines: Annotated[bool, Option("--baselines", help="Add simpler measures.")] = False,
     out: Out = "learnscope-out",
     quiet: Quiet = False,
 ) -> None:
-    """Score how atypical every image of a data set is for its class: a table, a contact sheet.
+    """Score how atypical each image is for its class; write a table and a contact sheet.
 
-    Also draws the noise correlation of the classes. Scores are those of eq. (10) in Xu, Chen
+    Also draw the noise correlation of the classes. Scores are those of eq. (10) in Xu, Chen
     (2025), Rethinking Benign Overfitting in Two-Layer Neural Networks.
     """
     import numpy as np
@@ -48,7 +48,7 @@ def influence(
         correlation = tools.noise_correlation(data.images, data.labels)
         paths += output.figure(f"{data.name}-correlation", correlation_map(correlation))
     else:
-        say("noise correlations are not drawn: no class has two images, or classes are too many.")
+        say("noise correlations are not drawn: too many classes, or none with two images.")
     for path in paths:
         say(f"wrote {path}")
 
@@ -68,10 +68,10 @@ def collapse(
     partial: Annotated[float | None, Option(help="Rank fraction of partial collapse.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Judge whether your own representations have collapsed: a table, a verdict, a figure.
+    """Find out whether your own representations have collapsed: a table, a verdict, a figure.
 
-    Effective rank, singular values, correlations of units, dead and duplicate units. The exit
-    code is 0 whatever the verdict.
+    They show effective rank, singular values, correlations of units, dead and duplicate units.
+    The exit code is 0 whatever the verdict.
     """
     from learnscope import tools
     from learnscope.evidence.output import Output

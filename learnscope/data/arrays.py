@@ -74,10 +74,9 @@ class Arrays(AbstractData):
 
     Labels may be whole numbers or names (classes, in sorted order), or other numbers (regression:
     use a rule with `loss="squared"`). Two classes become -1 and +1, more become 0, 1, ... Without
-    `x_test` and `y_test`, every seed holds out another random `held_out` share of the examples.
-    `batch` is the mini-batch size (none: the full batch); with `epochs`, steps pass over all
-    examples before they see one again. An array may be the name of a `.npy` file, or
-    `FILE.npz:NAME`.
+    `x_test` and `y_test`, each seed holds out a different random share `held_out` of the examples.
+    `batch` is the mini-batch size (none: the full batch); with `epochs`, no example is seen twice
+    in one pass. An array may be given as the name of a `.npy` file, or as `FILE.npz:NAME`.
 
     Inputs of nets that see inner products are (example, dim) or (example, patch, dim).
 

@@ -40,7 +40,7 @@ class AbstractPatches(AbstractData):
 
     `axes` is the number of orthonormal axes. `widths` has a number for each patch: the patch lies
     in the span of so many axes (none: it has noise). `aliases` names patches that are noise only,
-    for probes. Unless a model says otherwise, there is a patch without noise, then one of noise.
+    for probes. By default, there is a patch without noise, then a patch of noise.
     """
 
     # Of four keys, those of training noise, test noise, training labels and test labels.

@@ -44,7 +44,7 @@ class NoisyViews(AbstractViews, AbstractPart):
 
 class Viewed(AbstractWrapper):
     """The data model `data` with positive pairs made by `views`, so that self-supervised rules can
-    learn from it. Every step draws new noise, so that runs are in ambient coordinates.
+    learn from it. Every step draws new noise, so runs are in ambient coordinates.
 
     >>> import jax
     >>> from learnscope.data import SignalNoise

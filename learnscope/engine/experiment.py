@@ -27,7 +27,7 @@ _MOST = 1.5
 
 class Record(AbstractPart):
     """When probes are read: before the first step (unless `start` is false), then after every
-    `every` steps and the last. `final` keeps the parameters after the last step, too."""
+    `every` steps, and after the last. `final` also keeps the parameters after the last step."""
 
     every: int = count(1, high=2**31 - 2)
     start: bool = flag(True)
@@ -35,7 +35,7 @@ class Record(AbstractPart):
 
 
 class Experiment(AbstractDocument):
-    """Everything that defines a run, but its seed.
+    """Everything that defines a run, except its seed.
 
     >>> import learnscope as ls
     >>> experiment = ls.Experiment(

@@ -38,7 +38,7 @@ class OneRun(eqx.Module):
         return train.state_of(self.experiment, self.carry, self.problem, self.steps)
 
     def after(self, steps: Any) -> "OneRun":
-        """The run so many steps later, as the laboratory takes them."""
+        """The run after `steps` more steps, taken as in a sweep."""
         last = self.steps + steps
         run = (self.experiment, self.seed, self.problem, self.carry, self.steps)
         return dataclasses.replace(self, carry=_advance(*run, last), steps=last)
@@ -110,10 +110,10 @@ def train_one(
     start: AbstractState | Params | xr.Dataset | None = None,
 ) -> AbstractState:
     """The state of a run after its last step, as NumPy arrays by name; the state is a function of
-    inputs. What `run` would record is the same (up to rounding: it computes runs together).
+    inputs. `run` gives the same result up to rounding, since it computes several runs together.
 
-    `start` continues: from a state (with the rule's memory), from parameters, or from a result of
-    `run` with `Record(final=True)`, of which one run is selected. Coordinates, precision and seed
+    With `start`, a run continues from a state (with the rule's memory), from parameters, or from
+    one selected run of a result of `run` with `Record(final=True)`. Coordinates, precision and seed
     must be those of the start.
 
     >>> import learnscope as ls

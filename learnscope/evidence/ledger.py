@@ -120,7 +120,7 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
-        raise BadInput(f"{path} cannot be read: {error}; remove it to have it anew.") from None
+        raise BadInput(f"{path} cannot be read: {error}; remove it to start anew.") from None
     good = isinstance(rows, list) and all(
         isinstance(row, dict)
         and all(isinstance(row.get(name), str) for name in _ROW)
@@ -128,12 +128,12 @@ def read_rows(folder: Path) -> tuple[dict[str, str], ...]:
         for row in rows
     )
     if not good or any(row["verdict"] not in VERDICTS for row in rows):
-        raise BadInput(f"{path} is not a ledger of learnscope; remove it to have it anew.")
+        raise BadInput(f"{path} is not a ledger of learnscope; remove it to start anew.")
     wrong = [row["id"] for row in rows if row.get("seal") != _seal(row)]
     if wrong and any("seal" in row for row in rows):
         raise BadInput(
-            f"{path} is damaged: its row '{wrong[0]}' is not what was written; remove it to have "
-            "it anew."
+            f"{path} is damaged: its row '{wrong[0]}' is not what was written; remove it to start "
+            "anew."
         )
     return tuple(
         {name: row[name] for name in _ROW} | {name: row.get(name, "") for name in _NEW}

@@ -22,8 +22,8 @@ def probe_curves(data: xr.Dataset) -> Figure:
     """Every recorded variable against the step: a line for each setting, the median over its seeds
     with a band from the 10th to the 90th percentile.
 
-    Where there are more settings than lines can be told apart, there are lines for the first axis
-    and panels side by side for the others; of an axis with too many values some are shown, and the
+    If there are too many settings to distinguish their lines, the first axis has lines and the
+    others have panels side by side. If an axis has too many values, only some are shown, and the
     title says so. Variables with dims of their own (a filter's, a sample's) are shown by their
     maximum.
     """

@@ -35,11 +35,11 @@ def heat_map(
 ) -> Figure:
     """A probe after the last step over two axes of a sweep, with the theory's boundary.
 
-    Means over seeds, and over nothing else: there is a panel for every value of a further axis of
-    categories (rules, nets, names), and of a further axis of numbers one value must be selected.
-    Dims of the probe's own are shown by their maximum. The theory's line is that of the very
-    experiment in its panel. Without `of` every probe is drawn; without `x` and `y` the sweep's last
-    two axes of numbers are taken. `boundary` is a result of `learnscope.boundary` to draw on top.
+    Cells are means over seeds only. A further axis of categories (rules, nets, names) has a panel
+    for every value; on a further axis of numbers, one value must be selected. Dims of the probe's
+    own are shown by their maximum. The theory's line is that of the experiment in its panel.
+    Without `of`, every probe is drawn; without `x` and `y`, the sweep's last two axes of numbers
+    are used. `boundary` is a result of `learnscope.boundary` to draw on top.
     """
     x, y, facets = _axes(data, x, y)
     data = data.isel({dim: 0 for dim in swept(data) if dim not in (x, y, *facets)})
@@ -190,8 +190,8 @@ def _elsewhere(boundary: xr.Dataset, experiment: Experiment | None) -> bool:
 
 
 def has_map(data: xr.Dataset) -> bool:
-    """Whether a sweep has two axes with enough values for a map, and no more of numbers than two;
-    and few enough categories."""
+    """Whether a sweep has two axes with enough values for a map, at most two axes of numbers, and
+    few enough categories."""
     sizes = [data.sizes[dim] for dim in swept(data)]
     if sum(size >= _FEWEST for size in sizes) < 2:
         return False

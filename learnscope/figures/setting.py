@@ -11,11 +11,11 @@ from learnscope.part import plain
 
 
 def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
-    """The one experiment of all runs in `data`, but for the fields on the axes x and y.
+    """The experiment that all runs in `data` share, apart from the fields on the axes x and y.
 
-    None if there are several (an axis that is neither selected nor shown), or if it cannot be told
-    which it is. Results of older versions name whole parts by their labels only: a rule on an axis
-    is then known if its label fits the experiment's own, its kind and the fields in brackets.
+    None if there are several (an axis that is neither selected nor shown), or if it is unknown.
+    Results of older versions name whole parts by their labels only: a rule on an axis is then known
+    if its label (the kind, and fields in brackets) fits the experiment's own.
     """
     try:
         toml, over = _recorded(data)

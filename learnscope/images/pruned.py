@@ -29,9 +29,9 @@ class Pruned(AbstractWrapper):
     (for images, before any noise is added). A fraction `removed` of them is left out; the test
     examples are unchanged.
 
-    Scores of classes of different spread do not compare. With `apart` (the default), every class
-    therefore loses the same fraction, up to one example. Without it, all are ranked together, as
-    the paper seems to do, and classes that vary more lose more.
+    Scores are not comparable between classes of different spread. With `apart` (the default), every
+    class therefore loses the same fraction, up to one example. Without it, all examples are ranked
+    together, as the paper seems to do, and classes that vary more lose more.
 
     | symbol | argument |
     |---|---|

@@ -43,20 +43,21 @@ def boundary(
     for every value of `y`; with a confidence band, and the exponent of x ~ y^exponent.
 
     `x` is a field and its range, {"data.signal": (1, 10)}; `y` a field and its values,
-    {"data.dim": [100, 1000]}, or fields that change together (`zipped`). A name alone stands for a
-    range a hundred times below and above the experiment's own value (x), and for that value doubled
-    seven times (y).
+    {"data.dim": [100, 1000]}, or fields that change together (`zipped`). For a field name alone,
+    the range of x is the experiment's own value / 100 to value * 100, and the values of y are its
+    own value, doubled up to seven times.
 
     A grid over the range is tried first. It shows where the response crosses; if it never does, or
-    does so several times, `status` says so. Then every crossing is bisected, all values of y at
+    does so several times, `status` says so. Then every crossing is bisected, for all values of y at
     once in one program, until it is known to `tolerance` (relative, if the range is positive).
-    Seeds are shared, so that the response is one function of x. The band resamples them (bootstrap,
-    central `level`), and so does the exponent's error, which is widened where the points scatter
-    more about the line than their own errors explain. The `settings` are those of `run`:
-    coordinates, precision, store, cluster and progress.
+    Seeds are shared, so the response is one function of x. The band is a bootstrap over seeds (its
+    central `level`), and so is the exponent's error, which is widened if the points scatter about
+    the line by more than their own errors. The `settings` are those of `run`: coordinates,
+    precision, store, cluster and progress.
 
-    Variables: `boundary`, `low`, `high`, `status`, and what was tried: `tried`, `mean`. Attributes:
-    `exponent` and `exponent_error` (one standard error), NaN where there is nothing to fit.
+    Variables: `boundary`, `low`, `high`, `status`, and the values of x with their means, `tried`
+    and `mean`. Attributes: `exponent` and `exponent_error` (one standard error), NaN if there is
+    nothing to fit.
     """
     if not isinstance(experiment, Experiment):
         refuse_value("experiment", experiment, "it must be an Experiment")

@@ -65,7 +65,7 @@ class DaskWorkers:
     @property
     def count(self) -> int:
         """How many tasks are computed side by side, by now; an error if nobody computes them."""
-        kept = "what was stored is whole; run again to go on"
+        kept = "stored runs are intact; run again to resume"
         with refusing(f"the cluster {self._address} was lost", f"; {kept}", (Exception,)):
             threads = sum(self._client.nthreads().values())
         if threads:

@@ -41,16 +41,17 @@ def run(
 ) -> xr.Dataset:
     """Run an experiment for every combination of axis values and every seed.
 
-    `over` maps dotted fields to values: numbers become a batch axis of one program, anything else
-    (widths, names, whole rules) a program each; `zipped` fields change together. A seed fixes the
-    data and the initial weights whatever the rule and the position in the sweep, so comparisons
-    are paired.
+    `over` maps dotted fields to values. Numbers become a batch axis of one program; anything else
+    (a width, a name, a whole rule) needs one program per value. `zipped` fields change together. A
+    seed fixes the data and the initial weights; nothing else about a sweep changes them, so
+    comparisons are paired.
 
-    With a `store` (a results folder or a URL) every block of runs is stored when it is done, and
-    the dataset reads values when they are asked for. A sweep that was killed continues; a stored
-    one is not run again; one with more values or seeds runs only those. `cluster` is a number of
-    worker processes, the address of a Dask scheduler or a `dask.distributed.Client`; None is this
-    process. Neither changes a digit. `report_of(result)` says what it took.
+    With a `store` (a results folder or a URL), every block of runs is stored when it is done, and
+    the dataset reads values when they are needed. A sweep that was killed continues; a stored one
+    is not run again; with more values or seeds, only the new runs are computed. `cluster` is a
+    number of worker processes, the address of a Dask scheduler or a `dask.distributed.Client`
+    (None: this process computes). Neither changes a digit. `report_of(result)` has counts and
+    times.
 
     Variables are named after the probes' outputs, dims after the last part of each field, `seed`
     and `step`. `diverged_at` is the first step at which a run was not finite (NaN: never).
@@ -106,7 +107,7 @@ def run_plan(
 
 @dataclasses.dataclass
 class Report:
-    """What a call of `run` did: for people, and for the manifest of a stored sweep."""
+    """What a call of `run` did, to be shown and for the manifest of a stored sweep."""
 
     trainings: int = 0
     computed: int = 0

@@ -21,7 +21,7 @@ Params = PyTree[Float[Array, "..."]]
 class Weights(eqx.Module):
     """The parameters of a net that sees inputs through inner products with its filters.
 
-    None stands for what a net does not have. `weights["filters"]` is `weights.filters`.
+    Parameters that a net does not have are None. `weights["filters"]` is `weights.filters`.
 
     >>> import jax.numpy as jnp
     >>> weights = Weights(jnp.ones((3, 5)))

@@ -20,7 +20,7 @@ class TwoLayer(AbstractInnerProductNet):
     $a_i \sim N(0, \sigma_a^2)$. If `symmetric`, each of $m$ neurons has a twin with the same $w_i$
     and $b_i$ and the opposite $a_i$: there are $2m$ neurons, and $g = 0$ initially. Otherwise there
     are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
-    \sigma_\xi^2)$, in closed form: what noise injected into neurons amounts to.
+    \sigma_\xi^2)$, in closed form: the mean effect of noise that is injected into the neurons.
 
     | symbol | argument |
     |---|---|

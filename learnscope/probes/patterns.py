@@ -168,8 +168,9 @@ class WeightGradients(AbstractProbe):
 
 
 class CentreCosines(AbstractProbe):
-    """The largest cosine of any neuron to each cluster's centre, near 1 if it is covered; and of
-    each neuron to any centre, near 1 if neurons lie at centres, and not merely between them."""
+    """For each cluster's centre, the largest cosine to any neuron: near 1 if the centre is covered.
+    For each neuron, the largest cosine to any centre: near 1 if the neuron lies at a centre, not
+    between centres."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {

@@ -116,10 +116,10 @@ def gram_cost(shapes: list[tuple[int, ...]], few: int) -> int:
 
 
 class Tested(eqx.Module):
-    """What the test patches see at the `start`, and their inner products with the training vectors
-    (`across`), in the parts of a Gram matrix. With fewer vectors than coordinates, outputs on many
-    test examples are cheaper from these than from weights. Multiples of the first axis have no
-    start: what they see follows from what the axis sees."""
+    """The test patches' inner products with the filters at the `start`, and with the training
+    vectors (`across`), in the parts of a Gram matrix. With fewer vectors than coordinates, outputs
+    on many test examples are cheaper from these than from weights. Multiples of the first axis have
+    no `start`: their inner products follow from those of the axis."""
 
     start: tuple[Float[Array, "filter n *patch"] | None, ...]
     first: tuple[Float[Array, "few n *patch"], ...]

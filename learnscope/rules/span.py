@@ -49,10 +49,10 @@ def coefficients_of(move: Move) -> Seen:
 
 
 class Span(eqx.Module):
-    """The vectors that a span state sees: what stays the same during training.
+    """The vectors of a span state, and their inner products: all that training does not change.
 
     `x` are generators: patches, and the first axis, of which other patches are multiples (None: the
-    state is one of adaptation, of which nobody asks for weights). `times` are these multiples for
+    state adapts to a task, and its weights are never formed). `times` are these multiples for
     each array of patches (None: its patches are generators). `own` are the inner products of each
     example's patches. `sets` are the names of sets of examples with their first number and the one
     after the last. `directions` are the generators' inner products with each named direction.
@@ -110,9 +110,9 @@ def _leaves(sets: list[Samples]) -> tuple[Array, ...]:
 
 
 class SpanState(AbstractState):
-    """What training vectors see of the filters (`seen`), and parameters other than filters
-    (`rest`). `coefficients` are those of the filters' displacement. `overlaps` are the filters'
-    inner products with the problem's directions; they are stepped too."""
+    """The filters' inner products with the training vectors (`seen`), and parameters other than
+    filters (`rest`). `coefficients` are those of the filters' displacement. `overlaps` are the
+    filters' inner products with the problem's directions; they are stepped too."""
 
     net: AbstractInnerProductNet
     start: Params

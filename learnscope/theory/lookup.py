@@ -38,8 +38,8 @@ def predict(experiment: Any, **choices: float) -> Prediction:
 
 
 def boundary(experiment: Any, field: str) -> float | None:
-    """The field's value at which theory puts a phase boundary, the rest of the experiment as it is;
-    None if no theory here says.
+    """The value of a field at the theory's phase boundary, with the rest of the experiment
+    unchanged; None if no theory gives one.
 
     >>> import learnscope as ls
     >>> experiment = ls.Experiment(

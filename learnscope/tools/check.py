@@ -67,9 +67,9 @@ class Checks:
 
 
 def check(part: Any) -> Checks:
-    """Try a part, a class of parts or an experiment: a table of what holds and what does not.
+    """Check a part, a class of parts or an experiment in small runs: a table of what holds.
 
-    A part is tried in a small experiment with shipped ones: signal and noise, a two-layer network,
+    A part is tried in a small experiment with shipped parts: signal and noise, a two-layer network,
     gradient descent. An `Experiment` is tried with its own parts. Sizes are lowered first.
 
     >>> import learnscope as ls

@@ -33,7 +33,7 @@ class Scope:
         """The experiment that was run, with its own values of swept fields."""
         text = self._data.attrs.get("experiment")
         if not isinstance(text, str):
-            raise BadInput("this dataset is no result of learnscope.run: it names no experiment.")
+            raise BadInput("this dataset is not from learnscope.run: it names no experiment.")
         if text.startswith("{"):
             names = ", ".join(json.loads(text))
             raise BadInput(f"this dataset has several experiments: {names}; choose one by name.")

@@ -336,4 +336,4 @@ def test_ctrl_c_does_not_wait_for_workers(file, tmp_path, how):
     finally:
         child.kill()
     assert child.returncode == 130
-    assert err == "learnscope: interrupted; what was stored is whole; run again to go on.\n"
+    assert err == "learnscope: interrupted; stored runs are intact; run again to resume.\n"

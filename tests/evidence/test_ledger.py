@@ -120,6 +120,6 @@ def test_a_changed_letter_of_a_ledger_is_found(tmp_path):
         try:
             assert read_rows(tmp_path) == (entry.to_dict(), entry.to_dict())
         except BadInput as error:
-            assert "remove it to have it anew" in str(error)
+            assert "remove it to start anew" in str(error)
     file.write_text(text.replace('"why": "why"', '"why": "when"', 1), encoding="utf-8")
     refused(lambda: read_rows(tmp_path), "ledger.json is damaged: its row")

@@ -345,6 +345,6 @@ def test_a_lost_cluster_is_said_in_a_sentence(monkeypatch):
     client.there = {}
     assert workers.count == 1  # another one may come
     time.sleep(0.1)
-    refused(lambda: workers.count, "the cluster tcp://there has had no worker for", "is whole")
+    refused(lambda: workers.count, "the cluster tcp://there has had no worker for", "are intact")
     client.error = OSError("timed out")
-    refused(lambda: workers.count, "the cluster tcp://there was lost: timed out", "is whole")
+    refused(lambda: workers.count, "the cluster tcp://there was lost: timed out", "are intact")

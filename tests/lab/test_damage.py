@@ -204,7 +204,7 @@ def full_disk(folder):
 def test_a_full_disk_is_told_and_costs_nothing_stored(tmp_path, small_blocks):
     (told,) = said_by(__file__, tmp_path)
     assert told.startswith(f"the store {tmp_path} cannot be written: File too large")
-    assert "what was stored before is whole" in told
+    assert "runs stored before are intact" in told
     (name,) = Folder(tmp_path).ids()
     assert ls.load(name, tmp_path).attrs["missing_runs"] == 6
     assert_computed(6, tmp_path, NOISE, 3)

@@ -292,11 +292,10 @@ class Stored:
 
 
 def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEFAULT) -> xr.Dataset:
-    """A stored sweep as a dataset that reads a value when it is asked for.
+    """A stored sweep as a dataset that reads values when they are needed.
 
-    It is named by its identity (or the start of it) in a results folder, by the path or URL of its
-    Zarr group, or by an exported NetCDF file. Missing runs are NaN; the attribute `missing_runs`
-    counts them.
+    Give its identity (or the start of it) in a results folder, the path or URL of its Zarr group,
+    or an exported NetCDF file. Missing runs are NaN; the attribute `missing_runs` counts them.
     """
     text = os.fspath(id_or_path).rstrip("/")
     if text.endswith(".nc"):

@@ -106,7 +106,7 @@ class StoredResults:
     def put(self, block: Block, values: dict[str, np.ndarray], seconds: float) -> None:
         values = values | {MARK: np.full(block.shape, seconds / block.runs)}
         what = f"the store {self.folder.url} cannot be written"
-        with refusing(what, "; what was stored before is whole"):
+        with refusing(what, "; runs stored before are intact"):
             for name, array in self._arrays.items():  # the mark last
                 array[block.region] = values[name]
 

@@ -40,7 +40,7 @@ def parts_of(who: str, problem: Problem, split: str) -> Parts:
 
 
 class AbstractMetaRule(AbstractGradientRule):
-    """A rule that descends along the mean of the moves that some tasks want."""
+    """A rule that descends along the mean of the tasks' moves."""
 
     split: eqx.AbstractVar[str]
     batch: eqx.AbstractVar[int | None]
