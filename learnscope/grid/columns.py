@@ -133,7 +133,7 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
         Column(StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3.0, 2.0), noise=1.0,
                           batch=32 if smoke else 128, test=200 if smoke else 800),
                4 * (9 + 4) / 2 + 12 * 18, "features"),
-        # The theorem regime of `studies.meta_split`, in fewer dimensions.
+        # The theorem regime of `papers.meta_split`, in fewer dimensions.
         Column(TaskFamily(dim=300, dictionary=150, tasks=10, samples=4, validation=2, signal=1.0,
                           task_signal=0.3, noise=(24.0 / (300 - 150 - 1)) ** 0.5,
                           test_tasks=20 if smoke else 50),

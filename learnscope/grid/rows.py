@@ -3,7 +3,7 @@
 Nothing is tuned cell by cell. With P = E |x|^2 of a data model (`Column.power`), rates are a
 constant over P, one per net and kind of rule; rules on pairs normalise outputs themselves and have
 one rate. The weight of a gradient penalty is 2 / P, twice that at which the growth of an example's
-own noise stops (`studies.pegr`), and it is switched off after half of the steps. Values belong to
+own noise stops (`papers.pegr`), and it is switched off after half of the steps. Values belong to
 field names, so that a user's own rule gets them too.
 """
 
@@ -143,7 +143,7 @@ def _numbers(column: Column, source: str, steps: int) -> dict[str, Any]:
 
 def _inner(column: Column, source: str) -> dict[str, Any]:
     """How a net adapts: at the outer rate, or 25 times that for PatchCNN, whose small initial
-    weights need it (`studies.meta_split`)."""
+    weights need it (`papers.meta_split`)."""
     linear = source == "centroid" or column.regression
     rate = 0.5 / column.power if linear else (25 if column.vectors > 1 else 1) * column.rate
     return {"inner_rate": rate, "inner_steps": 3}
