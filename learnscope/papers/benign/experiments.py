@@ -177,7 +177,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
         "noises": Sweep.of(
             {noise: experiment(noise=noise, **small)
              for noise in ("gaussian", "uniform", "rademacher", "triangular")},
-            size.seeds, (zipped({"data.signal": [u for u, _ in PLACES.values()],
+            size.most_seeds, (zipped({"data.signal": [u for u, _ in PLACES.values()],
                                  "data.correlation": [g for _, g in PLACES.values()]}),),
             dim="noise"),
         "tail": Sweep.of(
