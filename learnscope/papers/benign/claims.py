@@ -122,7 +122,8 @@ _EXPERIMENTS = (
     _claim("noises", "Noise may be any sub-Gaussian one", "Remark 1", "general",
            f"{_UNSCALED}; (‖u‖, Γ) = (3.8, 1), (0, 100), (0.8, 1); uniform, ±1, triangular",
            "noises", within(of.BESIDE_GAUSSIAN, 0.0, by=0.03)
-           & at_least(ACCURACY.isel(signal=0), NEAR_ONE), nulls=_NULLS),
+           & at_least(ACCURACY.isel(signal=0), NEAR_ONE),
+           flags=("added after looking: the number of draws",), nulls=_NULLS),
     *(_claim(f"tail_{share}", "Accuracy on long-tailed data grows with the noise correlation ratio",
              "section 3, long tail", "increases with Γ", f"{_WEAK}, top {100 * float(share):g} %",
              "tail", rises(_TAIL.sel(share=share), "correlation", slack=SLACK)
