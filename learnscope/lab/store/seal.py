@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import traceback
 
+import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -33,7 +35,8 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
         data = xr.open_dataset(path, engine="h5netcdf")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
-    except Exception:  # whatever a damaged file makes HDF5 or xarray raise
+    except Exception as error:  # whatever a damaged file makes HDF5 or xarray raise
+        _leave(error)
         raise changed from None
     if _NAME not in data.attrs:
         return data
@@ -47,6 +50,14 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
         raise changed
     bare.set_close(data.close)
     return bare
+
+
+def _leave(error: Exception) -> None:
+    """Mark the file that h5netcdf could not open as closed. Its finaliser would try to flush it,
+    fail, and print a traceback."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(file := frame.f_locals.get("self"), h5netcdf.File):
+            file._closed = True
 
 
 def _digest(data: xr.Dataset) -> str:
