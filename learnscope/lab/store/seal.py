@@ -4,7 +4,6 @@ import hashlib
 import os
 import traceback
 
-import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -55,6 +54,8 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
 def _leave(error: Exception) -> None:
     """Mark the file that h5netcdf could not open as closed. Its finaliser would try to flush it,
     fail, and print a traceback."""
+    import h5netcdf  # slow
+
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if isinstance(file := frame.f_locals.get("self"), h5netcdf.File):
             file._closed = True
