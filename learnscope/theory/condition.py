@@ -15,7 +15,8 @@ class Condition:
 
     The margin is left / right for ">=" and right / left for "<=", so that a margin of 1 or more
     means that the condition holds, and a margin of 0.1 that it fails by a factor of ten. Both
-    sides are non-negative in every condition of this package.
+    sides are non-negative in every condition of this package. `of` names the statement of the paper
+    that lists it; a condition without one is learnscope's addition.
 
     >>> Condition("dimension", "d >= 2 n", left=400, right=40, relation=">=").margin
     10.0
@@ -26,6 +27,7 @@ class Condition:
     left: float
     right: float
     relation: str
+    of: str = ""
 
     def __post_init__(self):
         if self.relation not in RELATIONS:

@@ -104,7 +104,8 @@ def conditions(
          f"sigma_0 <= phi / ({g} n max(sqrt(log(K m / delta)) |u_k|, log(K m / delta) |A_k|_F))",
          scale, "<=", weak / (c * n * either) if weak else 0.0),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, float(left), float(right), relation)
+    return Conditions(Condition(name, text, float(left), float(right), relation,
+                                "" if name.endswith("either") else "Condition 1")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -68,7 +68,8 @@ def conditions(
         ("background (A2)", "range of Pr[phi_j = 1 | group] <= 0", _tidy(unlike), "<=", 0.0),
         ("steps", "T >= m^(4/3)", experiment.steps, ">=", m ** (4 / 3)),
     ]
-    return Conditions(Condition(name, text, float(left), float(right), relation)
+    return Conditions(Condition(name, text, float(left), float(right), relation,
+                                f"The condition of Theorem {26 if name == 'steps' else 1}")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -84,7 +84,8 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
         ("4.3, inner steps", "J >= 5", steps_inside, ">=", 5),
         ("4.3, steps", "T >= d", experiment.steps, ">=", d),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, float(left), float(right), relation)
+    return Conditions(Condition(name, text, float(left), float(right), relation,
+                                f"Condition {name[:3]}")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def condition_3_1(
         ("sample size", f"n >= {c} log(d / sigma_0)^{p}", train, ">=", many),
         ("width", f"m >= {c} log(d / sigma_0)^{p}", width, ">=", many),
     ]
-    return _conditions(rows)
+    return _conditions(rows, "Condition 3.1")
 
 
 def implicit_conditions(
@@ -62,8 +62,8 @@ def implicit_conditions(
     return _conditions(rows)
 
 
-def _conditions(rows: list[tuple[str, str, float, str, float]]) -> Conditions:
+def _conditions(rows: list[tuple[str, str, float, str, float]], of: str = "") -> Conditions:
     return Conditions(
-        Condition(name, statement, left, right, relation)
+        Condition(name, statement, left, right, relation, of)
         for name, statement, left, relation, right in rows
     )

@@ -85,9 +85,9 @@ def conditions(
             ("head rate, small enough", f"eta_E / eta <= 1 / log(d)^{p}", head_rate / rate, "<=",
              1 / polylog),
         ]  # fmt: skip
-    return Conditions(
-        Condition(name, text, left, right, relation) for name, text, left, relation, right in rows
-    )
+    theorem = f"The condition of Theorem {'4.1' if has_head(experiment) else '4.3'}"
+    return Conditions(Condition(name, text, left, right, relation, theorem)
+                      for name, text, left, relation, right in rows)  # fmt: skip
 
 
 def _time(experiment: Any) -> float:
