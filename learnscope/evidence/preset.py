@@ -1,7 +1,8 @@
 """Presets: starting points of the explorer."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from learnscope.lab import Experiment
 from learnscope.probes import AbstractProbe, FilterCosines, Loss, TestAccuracy, TrainAccuracy
@@ -17,6 +18,16 @@ class Preset:
     `rules` are other rules to compare, with suitable numbers. The page watches those of `probes`
     that fit the current parts, and draws the first of `pictures` that fits: a probe that records a
     square matrix. `panels` names variables that share a panel, by title.
+
+    `about` introduces it in two sentences. `sketch` draws one example: the name of each patch, and
+    whether it is a "direction", a "mixture" of a few, "noise", or "noisy" (a direction and noise).
+    `outcome` says in a few words what came out, from the experiment and the last values of every
+    variable (medians over seeds, with the variable's own dims); `expected` what should, in the same
+    words (none: theory leaves it open), and why, from the experiment and its prediction. Either may
+    raise `KeyError` where it does not apply.
+
+    `scaling` gives, by path, the power of the dimension with which a number changes if the problem
+    is to stay alike: noise of standard deviation d^-0.5 keeps its norm, and then the rate fits.
     """
 
     name: str
@@ -26,3 +37,8 @@ class Preset:
     probes: tuple[AbstractProbe, ...] = PLAIN
     pictures: tuple[AbstractProbe, ...] = (FilterCosines(),)
     panels: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    about: str = ""
+    sketch: tuple[tuple[str, str], ...] = ()
+    outcome: Callable[[Any, Mapping[str, Any]], str] | None = None
+    expected: Callable[[Any, Mapping[str, Any]], tuple[str, str]] | None = None
+    scaling: Mapping[str, float] = dataclasses.field(default_factory=dict)

@@ -1,5 +1,6 @@
 """The explorer's preset: Figure 3a, with fewer examples."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from learnscope.evidence import PLAIN, Preset
@@ -20,6 +21,12 @@ def presets() -> tuple[Preset, ...]:
         chosen.replace("rule.rate", RATE * _WIDTH),
         rules=(PerExamplePenalty(**penalty), FullPenalty(**penalty)),
         probes=(Contributions(), *PLAIN, ActiveNeurons()),
+        about="Every class has a feature, and noise of a shape of its own. A network that overfits "
+              "generalises if features are strong, but also if only the noise tells classes apart.",
+        sketch=(("feature $u_y$", "direction"), ("noise $A_y\\zeta$", "noise")),
+        outcome=_outcome,
+        expected=_expected,
+        scaling={"data.bulk": -0.5},
         panels={
             "what a logit is made of": (
                 "explicit_own", "explicit_other", "implicit_own", "implicit_other",
@@ -27,3 +34,14 @@ def presets() -> tuple[Preset, ...]:
             "active neurons": ("active_share", "active_share_least"),
         },
     ),)  # fmt: skip
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    return f"overfitting is {'benign' if last['test_accuracy'] > 0.9 else 'harmful'}"
+
+
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+    side = predicted["regime"].split()[0]
+    snr, ratio = predicted["snr"], predicted["ratio"]
+    why = f"the exponents are {snr:.2g} (features) and {ratio:.2g} (noise)"
+    return "" if side == "undetermined" else f"overfitting is {side}", f"{why}; 10 is enough"

@@ -1,6 +1,8 @@
 """The explorer's presets: parities of patterns, and of Gaussian clusters."""
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 from learnscope.data import GaussianParity
 from learnscope.evidence import PLAIN, Preset
@@ -26,11 +28,15 @@ def _patterns() -> Preset:
         setting.experiment(network, PLAIN, 1),
         rules=(*rules.values(), GradientDescent(rate=setting.rates.network)),
         probes=(PatternComponents(), *PLAIN, Alignment()),
+        about="An input is a sum of patterns; its label is the parity of a few relevant ones. The "
+              "first gradient steps find these because inputs contain them; fixed features cannot.",
+        sketch=(("patterns $M\\phi$", "mixture"),),
+        outcome=_outcome,
         panels={
             "components of the weights": ("relevant_component", "background_component"),
             "cosine to the truth": ("cosine_max", "cosine_mean", "cosine_median"),
         },
-    )
+    )  # fmt: skip
 
 
 def _clusters() -> Preset:
@@ -46,4 +52,12 @@ def _clusters() -> Preset:
         chosen,
         rules=(RandomFeatures(rate=0.05), Linearised(rate=0.05)),
         probes=(*PLAIN, CentreCosines()),
-    )
+        about="Gaussian clusters at the corners of a cube, labelled by parity. A trained network "
+              "turns its neurons towards the centres; fixed features stay where they are.",
+        sketch=(("centre and noise", "noisy"),),
+    )  # fmt: skip
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    relevant, other = (abs(last[f"{name}_component"]).max() for name in ("relevant", "background"))
+    return f"relevant patterns are {'found' if relevant > other else 'not found'}"

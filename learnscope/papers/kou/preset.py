@@ -1,5 +1,6 @@
 """The explorer's preset: the diagram's experiment."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from learnscope.evidence import PLAIN, Preset
@@ -16,5 +17,22 @@ def presets() -> tuple[Preset, ...]:
         experiment(),
         rules=(PerExamplePenalty(**penalty), FullPenalty(**penalty)),
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN, Decomposition()),
-    )
+        about="A network fits all its training labels, although a tenth are flipped. It still "
+              "finds the signal if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$; else noise decides.",
+        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        outcome=_outcome,
+        expected=_expected,
+        scaling={"data.noise": -0.5},
+    )  # fmt: skip
     return (preset,)
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    error = 1 - last["test_accuracy"]
+    benign = error < float(experiment.data.flip) + 0.1  # Theorem 4.2
+    return f"overfitting is {'benign' if benign else 'harmful'}"
+
+
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+    why = f"$n\\|\\mu\\|^4 / (d\\sigma_p^4)$ is {predicted['ratio']:.2g}, and 1 is the boundary"
+    return f"overfitting is {predicted['side']}", why

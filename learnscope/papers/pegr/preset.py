@@ -1,5 +1,6 @@
 """The explorer's preset: the setting of section 4.1."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from learnscope.evidence import PLAIN, Preset
@@ -17,9 +18,30 @@ def presets() -> tuple[Preset, ...]:
         chosen.replace("data.test", 500),  # read at every record
         rules=(GradientDescent(rate=RATE), FullPenalty(**penalty)),
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN, Decomposition()),
+        about="Twenty examples, each a signal patch and a noise patch: plain training memorises "
+              "strong noise. A penalty on every example's own gradient learns the signal instead.",
+        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        outcome=_outcome,
+        expected=_expected,
+        scaling={"data.noise": -0.5},
         panels={
             "signal and noise": ("signal_learning", "noise_memorisation"),
             "decomposition": ("gamma", "rho_bar", "rho_underbar"),
         },
-    )
+    )  # fmt: skip
     return (preset,)
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    wins = last["signal_learning"] > last["noise_memorisation"]
+    return "signal wins" if wins else "noise wins"
+
+
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+    critical, noise = predicted["critical_noise"], float(experiment.data.noise)
+    signal_rate, noise_rate = predicted["signal_rate"], predicted["noise_rate"]
+    why = f"signal grows by {signal_rate:.2g} per step, noise by {noise_rate:.2g}"
+    if isinstance(experiment.rule, GradientDescent):
+        side = "above" if noise > critical else "at most"
+        why = f"noise {noise:.3g} is {side} the critical {critical:.2g}"
+    return f"{predicted['side']} wins", why

@@ -1,5 +1,8 @@
 """The explorer's preset: the toy model of Figure 7."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from learnscope.evidence import Preset
 from learnscope.papers.pred_head.experiments import HEAD, non_contrastive, toy, trained
 from learnscope.papers.pred_head.parts import FeatureShares, FeatureStrengths, PopulationDescent
@@ -16,4 +19,24 @@ def presets() -> tuple[Preset, ...]:
         probes=(FeatureStrengths(), FeatureShares(), NeuronCorrelation(), PairLoss(),
                 HeadOffDiagonal()),
         pictures=(HeadOffDiagonal(), FilterCosines()),
+        about="Two views of an input are to get the same representation, and one feature would do. "
+              "With a trained prediction head, weak features are learnt, too; without it, neurons "
+              "collapse.",
+        sketch=(("feature $\\pm\\alpha_l v_l$", "direction"), ("the same", "direction"),
+                ("noise $\\xi_p$", "noise"), ("noise", "noise")),
+        outcome=_outcome,
+        expected=_expected,
     ),)  # fmt: skip
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    shares = last["share"]  # neuron, feature
+    learnt = set(shares.argmax(1).tolist())
+    return "all features are learnt" if len(learnt) == shares.shape[1] else "neurons collapse"
+
+
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+    needed = "a trained head, normalisation and stop-gradient"
+    if predicted["outcome"] == "collapse":
+        return "neurons collapse", f"it lacks some of {needed}"
+    return "all features are learnt", f"it has {needed} (Theorem 4.1)"
