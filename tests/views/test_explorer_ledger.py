@@ -2,14 +2,19 @@
 
 import json
 import re
+import tomllib
+from pathlib import Path
 
+from learnscope.evidence.ledger import read_rows
 from learnscope.papers import STUDIES
+from learnscope.views.explorer.ledger import rows as rows_module
 from learnscope.views.explorer.ledger.page import _parse
 from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
 from learnscope.views.explorer.live.state import State
 from tests.small import refused
 from tests.views.conftest import write_output
 
+ROOT = Path(__file__).parents[2]
 CLAIMS = sum(len(study.claims) for study in STUDIES.values())
 PEGR = STUDIES["pegr"].claims
 
@@ -46,6 +51,20 @@ def test_without_a_ledger_and_with_that_of_another_version(tmp_path):
     shown, trouble = contents(tmp_path)
     (row,) = (r for r in shown.rows if (r["study"], r["id"]) == ("pegr", PEGR[0].id))
     assert "1 rows" in trouble and row["verdict"] == "not run here"
+
+
+def test_published_verdicts_stand_beside_those_of_this_machine(tmp_path):
+    """The wheel holds the published ledger where the page looks for it."""
+    write_output(tmp_path)
+    rows = {(row["study"], row["id"]): row for row in contents(tmp_path)[0].rows}
+    known = {(row["study"], row["id"]): row["verdict"] for row in read_rows(ROOT / "docs")}
+    assert {key: row["published"] for key, row in rows.items()} == known
+    own = {key: row for key, row in rows.items() if row["judged"] != row["published"]}
+    assert list(own) == [("pegr", PEGR[1].id)]  # reproduced here, and published as differing
+    assert rows["pegr", PEGR[0].id]["judged"] == "differs"
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert ROOT / wheel["docs/ledger.json"] == rows_module._PUBLISHED[0] / "ledger.json"
 
 
 def test_live_experiments_are_the_studies_own():
@@ -108,8 +127,9 @@ def test_filters_and_their_link(page, explorer):
     assert said(page) == f"{len(PEGR)} of {CLAIMS} shown"
     pick(page, "ledger-verdict", "differs")
     page.wait_for_function("location.search === '?study=pegr&verdict=differs'")
-    assert said(page) == f"1 of {CLAIMS} shown"
-    row = page.locator("table.ledger tbody tr:visible")
+    differing = page.locator("table.ledger tbody tr:visible")
+    assert said(page) == f"{differing.count()} of {CLAIMS} shown"
+    row = differing.first
     assert PEGR[0].statement in row.inner_text() and "0.3 ± 0.1" in row.inner_text()
     assert PEGR[0].reported in row.inner_text() and PEGR[0].where in row.inner_text()
     page.fill("#ledger-text", "no such words")

@@ -1,5 +1,4 @@
 // The ledger page's own work: rows, filters, figures, and ways to live experiments.
-window.dash_clientside = window.dash_clientside || {};
 (function () {
   const known = {}; // addresses of live experiments, by study
   let drawn = null;

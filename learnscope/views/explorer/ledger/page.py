@@ -18,8 +18,9 @@ from learnscope.views.explorer.site import Site, heading, labelled, message, nam
 from learnscope.views.report.contents import pictures
 
 _ABOUT = (
-    "What papers claim and report, and what learnscope verify measured here. Figures open on this "
-    "page. A live experiment is the one that a claim was checked on, before anything is swept."
+    "What papers claim and report, what was published with learnscope, and what learnscope verify "
+    "measured here. Figures open on this page. A live experiment is the one that a claim was "
+    "checked on, before anything is swept."
 )
 _FILTERS = ("study", "verdict", "text")
 _ALL = "all"
@@ -34,8 +35,9 @@ def layout(site: Site, search: str) -> html.Div:
     except BadInput as error:
         held = dict.fromkeys(_FILTERS, "")
         troubles.append(message(f"This link cannot be shown: {error}"))
-    counts = {v: sum(row["verdict"] == v for row in shown.rows) for v in ALL_VERDICTS}
-    here = [row for row in shown.rows if row["verdict"] != NOT_HERE]
+    counts = {v: sum(row["judged"] == v for row in shown.rows) for v in ALL_VERDICTS}
+    here = sum(row["verdict"] not in ("not run", NOT_HERE) for row in shown.rows)
+    judged = [row | {"verdict": row["judged"]} for row in shown.rows]
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     study = _choice("ledger-study", {s.name: f"{s.name}: {s.title}" for s in STUDIES.values()},
                     held["study"])  # fmt: skip
@@ -48,7 +50,10 @@ def layout(site: Site, search: str) -> html.Div:
         [
             heading("Ledger", _ABOUT),
             *troubles,
-            html.P(f"{head(artefacts(here))} {len(shown.rows)} claims: {summary}."),
+            html.P(
+                f"{head(artefacts(judged))} {len(judged)} claims: {summary}. Verdicts are those "
+                f"of this machine where it has any ({here} claims), else the published ones."
+            ),
             html.Div(controls, className="filters", role="search"),
             html.Div(id="ledger-table", className="scroll"),
             html.Dialog(id="ledger-figure", **named("Figure")),

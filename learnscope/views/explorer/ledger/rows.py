@@ -14,7 +14,17 @@ from learnscope.views.report.page import MARKS
 from learnscope.views.template import filled
 
 NOT_HERE = "not run here"
+# A wheel holds the published ledger beside this module, a checkout in docs/.
+_PUBLISHED = (Path(__file__).parent / "published", Path(__file__).parents[4] / "docs")
 ALL_VERDICTS = (*VERDICTS, NOT_HERE)
+
+
+@functools.cache
+def published() -> dict[tuple[str, str], dict[str, str]]:
+    """The published rows, by study and claim; none in an installation without them."""
+    folder = next((f for f in _PUBLISHED if (f / "ledger.json").is_file()), None)
+    rows = read_rows(folder) if folder else ()
+    return {(row["study"], row["id"]): row for row in rows}
 
 
 def contents(folder: Path) -> tuple[Contents, str | None]:
@@ -34,13 +44,21 @@ def contents(folder: Path) -> tuple[Contents, str | None]:
 
 
 def _row(study: str, claim: Claim, measured: dict[str, str] | None) -> dict[str, str]:
-    """A claim as it is now, with what was measured here."""
+    """A claim as it is now, with what was measured here, and what was published. It is `judged` by
+    what was measured here, if anything was, or else by what was published."""
     row = Entry(study, claim, Finding("", "not run", claim.reason)).to_dict()
     if measured is not None:
         row |= {name: measured[name] for name in FOUND}
     elif claim.check is not None:
         row["verdict"] = NOT_HERE
-    return row | {"needs": " ".join(claim.needs)}
+    known = published().get((study, claim.id), {})
+    open_here = row["verdict"] in ("not run", NOT_HERE)
+    judged = known.get("verdict", row["verdict"]) if open_here else row["verdict"]
+    return row | {
+        "needs": " ".join(claim.needs), "judged": judged, "published": known.get("verdict", ""),
+        "published_found": known.get("measured", "") or known.get("why", ""),
+        "published_at": ", ".join(filter(None, (known.get("date"), known.get("commit")))),
+    }  # fmt: skip
 
 
 def table(shown: Contents) -> str:
