@@ -48,7 +48,7 @@ class Visitor(threading.Thread):
             begun = time.perf_counter()
             answer = self._get(f"live/answer?preset={self.preset}&{query}")
             self.seconds.append(time.perf_counter() - begun)
-            good = answer is not None and "figure" in json.loads(answer)
+            good = answer is not None and "panels" in json.loads(answer)
             self.found["answered" if good else "failed"] += 1
 
     def _get(self, path: str) -> bytes | None:

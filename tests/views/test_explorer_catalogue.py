@@ -10,7 +10,7 @@ import pytest
 import learnscope
 from learnscope.lab import Experiment
 from learnscope.part import kinds
-from learnscope.views.explorer.live.catalogue import SLOTS, misfit, offered, presets
+from learnscope.views.explorer.live.catalogue import SLOTS, choices, misfit, offered, presets
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State, nearest
 from learnscope.views.explorer.live.training import Trainer
@@ -78,10 +78,10 @@ def mine(tmp_path_factory):
 
 
 def test_parts_of_a_user_are_among_the_choices_and_run():
-    first = controls(State.parse("preset=kou"))
-    offers = {group["slot"]: group["kinds"] for group in first["groups"]}
+    first = State.parse("preset=kou")
+    offers = {slot: choices("kou", slot, first.experiment) for slot in SLOTS}
     assert "MyClouds" in offers["data"] and "MyNet" in offers["net"]
-    assert "MyDescent" in offers["rule"] and "MySize" in first["probes"]
+    assert "MyDescent" in offers["rule"] and "MySize" in controls(first)["probes"]
     state = State.parse(f"{MY}&data.dim=30&probes=MySize,Loss")
     assert state.experiment.data.train == presets()["kou"].experiment.data.train  # by its name
     fields = {f["path"]: f for group in controls(state)["groups"] for f in group["fields"]}
@@ -133,7 +133,7 @@ def test_what_a_preset_refuses_is_not_offered():
     offers = {}
     for start in ("input_structure", "pegr", "pred_head"):
         state = State.parse(f"preset={start}")
-        groups = {group["slot"]: group["kinds"] for group in controls(state)["groups"]}
+        groups = {slot: choices(start, slot, state.experiment) for slot in SLOTS}
         offers[start] = groups["data"]
         assert all(getattr(state.experiment, s).__class__.__name__ in groups[s] for s in SLOTS)
         known = offered(start, "data")

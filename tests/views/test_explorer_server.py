@@ -153,15 +153,19 @@ def test_results_and_programs_of_long_ago_are_given_up(monkeypatch):
 def test_curves_are_quantiles_over_seeds_of_what_is_finite():
     data = run(State.parse(SMALL).watched, seeds=3)
     data["loss"][0, 4:] = np.nan  # a run that diverged
-    figure, legends = plots.curves(data, {"closing time": 12.0})
-    (panel,) = [panel for panel in plots.panels(data) if panel.title == "loss"]
-    (loss,) = panel.lines
-    shown = next(line for line in figure["data"] if line.get("name") == loss.name)
-    np.testing.assert_allclose(shown["y"], np.nanmedian(data.loss.values, axis=0), rtol=1e-4)
-    assert [panel["title"] for panel in legends][:3] == ["signal and noise", "loss", "accuracy"]
-    dashed = [s for s in figure["layout"]["shapes"] if s["line"].get("dash")]
-    assert {s["x0"] for s in dashed} == {12.0} and len(dashed) == len(legends)
-    json.dumps(figure, allow_nan=False)
+    drawn = plots.curves(data, {"closing time": 12.0})
+    (panel,) = [panel for panel in drawn["panels"] if panel["title"] == "loss"]
+    (loss,) = panel["lines"]
+    expected = np.nanquantile(data.loss.values, (0.1, 0.5, 0.9), axis=0)
+    for name, values in zip(("low", "middle", "high"), expected, strict=True):
+        np.testing.assert_allclose(loss[name], values, rtol=1e-4)
+    titles = [panel["title"] for panel in drawn["panels"]]
+    assert titles[:3] == ["signal and noise", "loss", "accuracy"]
+    assert drawn["times"] == {"closing time": 12.0} and len(drawn["steps"]) == 21
+    data["loss"][:, 4:] = np.nan  # all runs
+    ended = json.loads(json.dumps(plots.curves(data, {}), allow_nan=False))
+    (loss,) = next(p for p in ended["panels"] if p["title"] == "loss")["lines"]
+    assert loss["middle"][3] is not None and loss["middle"][4:] == [None] * 17
 
 
 def test_maps_keep_distances_and_do_not_turn_between_steps():
@@ -228,7 +232,13 @@ def test_twenty_visitors_at_once_are_all_answered(explorer):
         for move in range(3):
             query = f"{SMALL}&data.noise={1 + number % 4 + move / 10:.1f}"
             status, text = explorer.ask(f"/live/answer?{query}")
-            found.append(status == 200 and "figure" in json.loads(text))
+            found.append(status == 200 and "panels" in json.loads(text))
 
     together(20, visit)
     assert found == [True] * 60
+
+
+def test_a_choice_that_is_called_none_can_be_set():
+    state = State.parse("preset=pred_head&rule.head=none")
+    assert state.experiment.rule.head == "none" and State.parse(state.query()) == state
+    assert State.parse("preset=kou&data.batch=none").experiment.data.batch is None

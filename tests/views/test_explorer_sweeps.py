@@ -6,9 +6,13 @@ import xarray as xr
 
 import learnscope as ls
 from learnscope.engine import size
+from learnscope.lab.blocks import Plan
 from learnscope.lab.store.folder import Folder
+from learnscope.lab.store.writer import StoredResults
+from learnscope.papers import STUDIES
 from learnscope.views.explorer.live.state import State, fields
 from learnscope.views.explorer.sweeps import reading
+from learnscope.views.explorer.sweeps.names import differences, study_names
 from learnscope.views.explorer.sweeps.plots import picture
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
@@ -180,7 +184,7 @@ def cell_is(page, words):
 
 def visit(page, explorer, address):
     page.goto(f"{explorer.address}/sweeps{address}")
-    page.wait_for_selector("#sweep-curves .main-svg")
+    page.wait_for_selector("#sweep-cell h2")
 
 
 def drawn_curves(page):
@@ -297,3 +301,20 @@ def test_with_a_keyboard_only(page, explorer):
     cell_is(page, "signal = 1, data.dim = 50")
     page.wait_for_function("location.search.includes('cell=1,2')")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_sweeps_have_names_say_what_differs_and_are_searched(page, explorer, tmp_path):
+    over = {"data.noise": [0.5, 2.0]}
+    one = partly(tmp_path, over, leave=0)
+    changed = EXPERIMENT.replace("data.signal", 3.0)
+    other = StoredResults(Folder(tmp_path), Plan.of(changed, over, 3, "auto", "float32"))
+    listed = [Folder(tmp_path).stored(each.name) for each in (one, other)]
+    assert differences(listed) == {one.name: "signal 1.0", other.name: "signal 3.0"}
+    arm = STUDIES["kou"].sweeps("smoke")["diagram"].arms[0]
+    assert study_names()[arm.experiment.to_toml()].startswith("kou: diagram")
+    page.goto(f"{explorer.address}/sweeps")
+    page.wait_for_selector("table.listing")
+    page.fill("#sweep-search", "PerExamplePenalty nothing-like-this")
+    page.wait_for_function("document.querySelector('#sweep-listed').innerText.startsWith('0 of')")
+    page.fill("#sweep-search", explorer.plane)
+    page.wait_for_function("document.querySelector('#sweep-listed').innerText.startsWith('1 of')")

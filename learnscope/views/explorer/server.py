@@ -20,6 +20,7 @@ from learnscope.views.explorer.doorkeeper import LOOPBACK, check, names
 from learnscope.views.explorer.ledger import page as ledger
 from learnscope.views.explorer.live import export
 from learnscope.views.explorer.live import page as live
+from learnscope.views.explorer.live.catalogue import presets
 from learnscope.views.explorer.live.training import Trainer
 from learnscope.views.explorer.site import PAGES, Site, message, named, plain_text
 from learnscope.views.explorer.sweeps import page as sweeps
@@ -65,6 +66,7 @@ def serve(
     # Small runs finish sooner on one thread than on several that wait for each other, and the
     # browser needs a core, too. XLA reads this when it first computes.
     os.environ.setdefault("NPROC", "1")
+    presets()  # imports every study: the first visitor need not wait for that
     token = None if host in LOOPBACK else secrets.token_urlsafe(24)
     server = bind(create(store, out, (*LOOPBACK, *names(host)), token).server, host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.port}/"
@@ -82,11 +84,12 @@ def serve(
 def _frame() -> html.Div:
     """The frame around every page: links, and a place for the page."""
     links = [dcc.Link(name, href=path, id=f"to-{name.lower()}") for path, name in PAGES.items()]
+    mark = html.Strong([html.Span(className="mark"), "learnscope"])
     return html.Div(
         [
             dcc.Location(id="location", refresh="callback-nav"),
             html.A("Skip to the content", href="#page", className="skip"),
-            html.Nav([html.Strong("learnscope"), *links], **named("Pages")),
+            html.Nav([mark, *links], className="pages", **named("Pages")),
             html.Main(id="page", tabIndex=-1),
         ]
     )

@@ -23,7 +23,9 @@ MOST_BODY = 10**6  # bytes of a request's body
 _MOST_HEADER = 2**16
 _MOST_CONNECTIONS = 100
 _THREADS = 8  # for quick requests, and as many for long ones
-_LONG = ("/live/answer", "/live/weights", "/export/")  # these train: they never delay the others
+# These train or trace: they never delay the others.
+_LONG = ("/live/answer", "/live/weights", "/live/kinds", "/sweeps/names",
+         "/export/")  # fmt: skip
 _PATIENCE, _HURRIED = 30.0, 2.0  # seconds to wait for a client; if all connections are taken
 _ANSWER = 20  # factor on that time for receiving a whole answer that makes progress
 

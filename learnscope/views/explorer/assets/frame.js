@@ -1,8 +1,52 @@
-// A link to the page that is open would only take its state out of the address.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest && event.target.closest("nav a");
-  if (link && link.pathname === window.location.pathname) {
-    event.preventDefault();
-    event.stopPropagation();
-  }
-}, true);
+// What all pages share: elements, mathematics, the frame's links.
+window.dash_clientside = window.dash_clientside || {};
+window.learnscope = window.learnscope || {};
+(function () {
+  const learnscope = window.learnscope;
+  const SIGNS = {
+    alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", varepsilon: "ε", zeta: "ζ", eta: "η", lambda: "λ", mu: "μ", nu: "ν",
+    xi: "ξ", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", ell: "ℓ", pm: "±", Gamma: "Γ", sqrt: "√", dots: "…", infty: "∞", lvert: "|", rvert: "|",
+  };
+
+  learnscope.at = (id) => document.getElementById(id);
+
+  learnscope.made = function (tag, words, properties) {
+    const element = Object.assign(document.createElement(tag), properties || {});
+    element.append(...(Array.isArray(words) ? words : [words]));
+    return element;
+  };
+
+  // Plain or LaTeX mathematics (sigma_p^2, \|\mu\|) as text with subscripts and superscripts. Exponents and factors of 1 are left out.
+  learnscope.typeset = function (text) {
+    const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "")
+      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? "" : all));
+    const nodes = [], pattern = /([_^])(\{[^}]*\}|\([^()]*\)|-?[\wα-ωΓ.*]+|\S)/g;
+    let from = 0;
+    for (const found of plain.matchAll(pattern)) {
+      nodes.push(plain.slice(from, found.index));
+      nodes.push(learnscope.made(found[1] === "_" ? "sub" : "sup", found[2].replace(/^[{(]|[)}]$/g, "")));
+      from = found.index + found[0].length;
+    }
+    return [...nodes, plain.slice(from)].map((node) => (typeof node === "string" ? node.replace(/[{}]/g, "") : node));
+  };
+
+  // A sentence with mathematics between dollar signs and code between backquotes.
+  learnscope.sentence = (text) => text.split("$").flatMap((piece, i) => (i % 2 ? learnscope.typeset(piece) : [piece.replaceAll("`", "")]));
+
+  learnscope.plotly = async function () {
+    while (!window.Plotly) await new Promise((done) => setTimeout(done, 20));
+    return window.Plotly;
+  };
+
+  // A link to the page that is open would only take its state out of the address.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest && event.target.closest("nav.pages a");
+    if (link && link.pathname === window.location.pathname) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, true);
+
+  // The address holds what is shown: in other colours, it is drawn again.
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => window.location.reload());
+})();

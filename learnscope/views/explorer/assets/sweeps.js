@@ -1,5 +1,4 @@
 // The sweeps page's own work: controls in step, the address, the frame about the chosen cell.
-window.dash_clientside = window.dash_clientside || {};
 (function () {
   const none = () => window.dash_clientside.no_update;
   const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
@@ -23,6 +22,13 @@ window.dash_clientside = window.dash_clientside || {};
   function tell(id, text) {
     const place = document.getElementById(id);
     if (place) place.textContent = text;
+  }
+
+  async function named() {
+    const answer = await fetch("sweeps/names.json").catch(() => null);
+    if (!answer || !answer.ok) return;
+    const names = await answer.json();
+    for (const place of document.querySelectorAll("[data-sweep]")) place.textContent = names[place.dataset.sweep] || "";
   }
 
   window.dash_clientside.sweeps = {
@@ -76,14 +82,31 @@ window.dash_clientside = window.dash_clientside || {};
         tell("step-text", "step " + facts.steps[step]);
         dims.forEach((dim, k) => tell(k ? "cell-y-text" : "cell-x-text", dim + " = " + facts.texts[dim][at[k]]));
       }
-      const query = words.join("&"), plot = document.getElementById("sweep-curves");
-      const look = { dark: dark(), width: plot ? plot.clientWidth : 1000 };
+      const query = words.join("&");
       const first = !asked || !asked.query.startsWith(words[0]);
       if (!first || !window.location.search) window.history.replaceState(null, "", "?" + query + place);
-      const map = { query: query + place, dark: look.dark, first: first };
+      const map = { query: query + place, dark: dark(), first: first };
       const key = (wanted) => wanted && wanted.query.replace(/&cell=[0-9,]*/, "");
-      const runs = { query: query + place, ...look };
+      const runs = { query: query + place };
       return [!first && key(asked) === key(map) ? none() : map, !first && cell && same(cell.query, runs.query) ? none() : runs];
+    },
+
+    // Hide the lines that lack a word. Names of studies are asked for once; they take seconds.
+    search: function (text) {
+      const rows = Array.from(document.querySelectorAll("table.listing tbody tr"));
+      if (text === "" && rows.length) named();
+      const words = (text || "").toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      return `${rows.filter((row) => !row.hidden).length} of ${rows.length} lines`;
+    },
+
+    // The runs of a cell.
+    runs: function (found) {
+      const box = document.getElementById("sweep-curves");
+      if (!box) return none();
+      box.hidden = !found;
+      if (found) window.learnscope.panels(box, found);
+      return none();
     },
 
     // The frame about the chosen cell, without a new map.

@@ -16,7 +16,7 @@ from learnscope.engine import trial
 from learnscope.engine.experiment import Keyed
 from learnscope.engine.size import check_fit, run_size
 from learnscope.errors import BadInput, unknown
-from learnscope.evidence.preset import Preset
+from learnscope.evidence import Preset, Study
 from learnscope.lab import Experiment
 from learnscope.lab.sweep import programs
 from learnscope.papers import STUDIES
@@ -29,6 +29,12 @@ SLOTS = ("data", "net", "rule")
 def presets() -> Mapping[str, Preset]:
     """The presets of all studies, by name."""
     return {preset.name: preset for study in STUDIES.values() for preset in study.presets()}
+
+
+@functools.cache
+def study_of(name: str) -> Study:
+    """The study that a preset is of."""
+    return next(s for s in STUDIES.values() if name in [each.name for each in s.presets()])
 
 
 def preset(name: str) -> Preset:
@@ -44,17 +50,28 @@ def settable(kind: type[AbstractPart]) -> dict[str, Allowed]:
     return {f.name: f.metadata["allowed"] for f in fields if "allowed" in f.metadata}
 
 
-def offered(start: str, slot: str) -> dict[str, Any]:
+def offered(start: str, slot: str) -> Mapping[str, Any]:
     """Parts by kind: the presets' (`start` first), then an example of every other kind."""
+    return _offered(start, slot, tuple(sorted(kinds(Experiment.slots[slot]).items())))
+
+
+@functools.lru_cache(maxsize=64)
+def _offered(start: str, slot: str, known: tuple[tuple[str, type], ...]) -> Mapping[str, Any]:
     parts = _by_kind(part for each in (preset(start), *presets().values())
                      for part in _listed(each, slot))  # fmt: skip
     given = {name: value for part in reversed(parts.values()) for name, value in vars(part).items()}
-    for name, kind in sorted(kinds(Experiment.slots[slot]).items()):
+    for name, kind in known:
         free = slot == "data" and len(settable(kind)) < len(dataclasses.fields(kind))
         example = None if free or name in parts else _example(kind, given)
         if example is not None:
             parts[name] = example
     return parts
+
+
+def likely(start: str, slot: str, experiment: Experiment) -> list[str]:
+    """Kinds to offer before all are tried: the one that is there, and the preset's own."""
+    own = [type(part).__name__ for part in _listed(preset(start), slot)]
+    return list(dict.fromkeys([type(getattr(experiment, slot)).__name__, *own]))
 
 
 def choices(start: str, slot: str, experiment: Experiment) -> list[str]:

@@ -3,22 +3,27 @@
 
 import dataclasses
 import math
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from learnscope.part import AbstractPart, allowed
+from learnscope.part import PAPERS, AbstractPart, allowed
 from learnscope.views.explorer.live.catalogue import (
     SLOTS,
-    choices,
+    likely,
     offered,
     preset,
     presets,
     settable,
+    study_of,
 )
 from learnscope.views.explorer.live.state import MOST_SEEDS, SEEDS, State, words
+from learnscope.views.explorer.live.words import first_sentence, help_of, words_of
 
 _HIGHEST_DIM = 1e9
 _NARROW = 100  # highest limit of a linear slider: shares, powers
 _DECADES = 2  # reach of a logarithmic slider on either side of its start
+_SEEDS = "Independent runs: a seed fixes the data and the initial weights."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,37 +72,54 @@ def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range
 def controls(state: State) -> dict[str, Any]:
     """All controls of a state: a group for each part, the run's own, and the probes."""
     own = preset(state.start).experiment
-    groups = []
+    groups, scaling = [], preset(state.start).scaling
     for slot in SLOTS:
         part, known = getattr(state.experiment, slot), offered(state.start, slot)
         kind = type(part).__name__
         groups.append({
             "slot": slot, "title": slot.capitalize(), "kind": kind,
-            "kinds": choices(state.start, slot, state.experiment),
+            "kinds": likely(state.start, slot, state.experiment),
             "own": type(getattr(own, slot)).__name__,
-            "fields": [_field(f"{slot}.{name}", part, name, known[kind])
+            "tip": first_sentence(type(part)),
+            "fields": [_field(f"{slot}.{name}", part, name, known[kind], scaling)
                        for name in settable(type(part))],
         })  # fmt: skip
-    seeds = {"path": "seeds", "name": "seeds", "value": words(state.seeds), "first": words(SEEDS),
-             "range": dataclasses.asdict(Range("linear", 1, MOST_SEEDS, 1))}  # fmt: skip
+    seeds = {"path": "seeds", "name": "seeds", "tip": _SEEDS, "value": words(state.seeds),
+             "first": words(SEEDS), "range": dataclasses.asdict(Range("linear", 1, MOST_SEEDS, 1)),
+             "symbol": "", "shape": False, "power": None}  # fmt: skip
     return {
         "preset": state.start,
-        "presets": [{"name": p.name, "title": f"{p.name}: {p.title}"} for p in presets().values()],
+        "presets": [_card(name) for name in presets()],
         "groups": groups,
-        "run": [_field("steps", state.experiment, "steps", own), seeds],
+        "run": [_field("steps", state.experiment, "steps", own, {}), seeds],
         "probes": sorted(offered(state.start, "probes")),
         "chosen": ",".join(state.probes or ()),
         "step": state.step,
+        "pin": state.pin,
     }
 
 
-def _field(path: str, part: Any, name: str, start: Any) -> dict[str, Any]:
+def _card(name: str) -> dict[str, Any]:
+    """A preset as the page introduces it, with links to its paper and its claims."""
+    shown, study = preset(name), study_of(name)
+    found = re.search(r"url = \{(.*?)\}", PAPERS[study.paper])
+    links = [{"text": "The paper", "href": found[1]}] if found else []
+    links.append({"text": "Its claims and verdicts", "href": f"/ledger?study={study.name}"})
+    return {"name": name, "title": shown.title, "about": shown.about, "sketch": shown.sketch,
+            "links": links}  # fmt: skip
+
+
+def _field(
+    path: str, part: Any, name: str, start: Any, scaling: Mapping[str, float]
+) -> dict[str, Any]:
     """The control of a field: its value, and the page's first value, which fixes the range. Choices
     and defaults are rare: the page folds them away."""
     spec, value, first = allowed(part, name), getattr(part, name), getattr(start, name)
     assert spec is not None
     control: dict[str, Any] = {
-        "path": path, "name": name, "value": words(value), "first": words(first)
+        "path": path, "name": name, "value": words(value), "first": words(first),
+        "symbol": words_of(type(part))[name].symbol, "tip": help_of(type(part), name, spec),
+        "shape": spec.shape, "power": scaling.get(path),
     }  # fmt: skip
     if spec.kind in ("choice", "flag"):
         options = list(spec.names) if spec.kind == "choice" else ["true", "false"]

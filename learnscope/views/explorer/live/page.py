@@ -15,18 +15,17 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput
 from learnscope.views.explorer.live import export
+from learnscope.views.explorer.live.catalogue import SLOTS, choices, preset
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State
-from learnscope.views.explorer.live.theory import theory_of
+from learnscope.views.explorer.live.theory import Theory
 from learnscope.views.explorer.live.weights import pictures
 from learnscope.views.explorer.plots import curves
-from learnscope.views.explorer.site import Site, graph, heading, message, named
+from learnscope.views.explorer.site import Site, graph, message, named
 
-_ABOUT = (
-    "Move a slider: the experiment is trained again, in as few coordinates as possible. Lines are "
-    "medians over seeds, bands hold 10 to 90 %; dashed lines are times that theory predicts."
-)
-_PAGE = "X-Page"  # header of the page's requests: light or dark, wide or narrow
+_ABOUT = ("Lines are medians over seeds, bands hold 10 to 90 %; dotted lines are times that theory "
+          "predicts.")  # fmt: skip
+_PAGE = "X-Page"  # header of the page's own requests
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}
 
 
@@ -40,18 +39,26 @@ def layout(site: Site, search: str) -> html.Div:
     links = [html.A(_NAMES[kind], id=f"export-{kind}", href="#", className="button")
              for kind in export.KINDS]  # fmt: skip
     copy = html.Button("Copy link", id="copy", type="button")
-    inside = [html.Div(id="controls"), html.H2("Take away"), html.Div([*links, copy])]
-    settings = html.Aside(inside, **named("Settings"))
+    inside = [html.Div(id="controls"), html.H2("Take away"), html.Div([*links, copy]),
+              html.P("Point at a control to read what it is.", id="help")]  # fmt: skip
+    settings = html.Aside(inside, id="sheet", **named("Settings"))
+    toggle = html.Button("Settings", id="sheet-toggle", type="button")
     play = html.Button("Play", id="play", type="button")
     step = [html.Label(id="at-label"), html.Output("", id="at-text")]
+    pin = html.Button("Pin this run", id="pin", type="button")
+    track = html.Div(html.Div(id="bar"), className="track")
     weights = [html.H2("Weights"), html.P("", id="weights-text"), html.Div(id="weights")]
     below = [html.Div(weights, className="half"), html.Div(id="theory", className="half")]
     results = html.Section(
         [
-            html.P("", id="status", role="status"),
+            html.P("", id="verdict", role="status"),
+            html.Div([pin, html.P("", id="pinned", role="status")], className="pinning"),
+            html.Div([track, html.P("Loading the page.", id="waited")], id="progress"),
             html.P("", id="warning", role="status"),
-            html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over"),
+            html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over", className="over"),
             html.Div([play, *step], className="player"),
+            html.P("", id="status"),
+            html.P(_ABOUT, className="aside"),
             html.Div(below, className="row"),
         ],
         id="results",
@@ -59,14 +66,18 @@ def layout(site: Site, search: str) -> html.Div:
     )
     return html.Div(
         [
-            heading("Live", _ABOUT),
+            html.H1("Live", className="unseen"),
+            html.Div(id="presets", role="group", **named("Start from")),
+            html.Div(id="about"),
             html.Div(trouble, id="trouble"),
-            html.Div(id="refusal", role="alert"),
+            html.Div(html.Div(id="refusal", role="alert"), id="refusals"),
             html.Div([settings, results], className="columns"),
+            toggle,
             dcc.Store("start", data=controls(state)),
             dcc.Store("started"),
             html.Div(graph("unseen", figure={}), hidden=True),  # makes Dash load Plotly
-        ]
+        ],
+        className="live",
     )
 
 
@@ -79,20 +90,26 @@ def register(app: Dash, site: Site) -> None:
     def shown_controls() -> flask.Response:
         return flask.jsonify(controls(_asked()))
 
+    @app.server.route("/live/kinds")
+    @_refusing
+    def kinds() -> flask.Response:
+        state = _asked()
+        return flask.jsonify({slot: choices(state.start, slot, state.experiment) for slot in SLOTS})
+
     @app.server.route("/live/answer")
     @_refusing
     def answer() -> flask.Response:
         begun = time.perf_counter()
         state = _asked()
         data = site.trainer.run(state.watched, state.seeds)
-        times, tables = theory_of(state.experiment)
-        look = flask.request.headers.get(_PAGE, "")
-        most = {"most": 1} if "narrow" in look else {}
-        figure, legends = curves(data, times, "dark" in look, **most)
-        status = _status(data, state, times, time.perf_counter() - begun)
+        theory = Theory.of(state.experiment)
+        status = _status(data, state, theory.times, time.perf_counter() - begun)
         watched = [type(probe).__name__ for probe in state.watched.probes]
-        return flask.jsonify(figure=figure, legends=legends, theory=tables, watched=watched,
-                             status=status, warning=_warning(data))  # fmt: skip
+        return flask.jsonify(
+            **curves(data, theory.times), theory=theory.tables(), watched=watched, status=status,
+            warning=_warning(data), verdict=theory.verdict(preset(state.start), data),
+            settings=state.settings(),
+        )  # fmt: skip
 
     @app.server.route("/live/weights")
     @_refusing
@@ -122,8 +139,8 @@ def _asked() -> State:
 def _status(data: xr.Dataset, state: State, times: dict[str, float], seconds: float) -> str:
     seeds = f"{state.seeds} seed{'s' * (state.seeds != 1)}"
     run = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']} coordinates"
-    dashed = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
-    return f"{run}: {1000 * seconds:.0f} ms." + (f" Dashed: {dashed}." if times else "")
+    dotted = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
+    return f"{run}: {1000 * seconds:.0f} ms." + (f" Dotted: {dotted}." if times else "")
 
 
 def _warning(data: xr.Dataset) -> str:

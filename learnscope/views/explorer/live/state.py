@@ -29,7 +29,8 @@ _LONGEST = 4000  # characters of an address
 @dataclasses.dataclass(frozen=True)
 class State:
     """An experiment, the preset it started from, the number of seeds, the step that is looked at
-    (None: the last), and the kinds of probe that were chosen (None: those of the presets that fit).
+    (None: the last), the kinds of probe that were chosen (None: those of the presets that fit), and
+    the address of a run that is pinned beside it.
 
     >>> state = State.parse("preset=pegr&data.noise=0.7&seeds=5")
     >>> state.experiment.data.noise, state.seeds
@@ -43,6 +44,7 @@ class State:
     seeds: int = SEEDS
     step: int | None = None
     probes: tuple[str, ...] | None = None
+    pin: str | None = None
 
     @staticmethod
     def parse(text: str) -> "State":
@@ -51,7 +53,9 @@ class State:
         start = given.pop("preset", next(iter(presets())))
         base = preset(start).experiment
         seeds = whole("seeds", given.pop("seeds", str(SEEDS)), 1, MOST_SEEDS)
-        step, probes = given.pop("step", None), given.pop("probes", None)
+        step, probes, pin = (given.pop(name, None) for name in ("step", "probes", "pin"))
+        if pin is not None and State.parse(pin).pin is not None:
+            raise BadInput("pin = ... is not allowed here: a pinned run has no pinned run itself.")
         parts = {slot: getattr(base, slot) for slot in SLOTS}
         for slot in SLOTS:
             if slot in given:
@@ -62,7 +66,7 @@ class State:
             if path == "steps":
                 table["steps"] = parse_value(text)
             elif slot not in SLOTS or not name:
-                known = ("preset", *SLOTS, "steps", "seeds", "step", "probes")
+                known = ("preset", *SLOTS, "steps", "seeds", "step", "probes", "pin")
                 raise unknown("field of an address", path, known)
             else:
                 require_field(parts[slot], name)
@@ -70,11 +74,14 @@ class State:
                     raise BadInput(f"{path} cannot be set from a page; use Python or a TOML file.")
                 table[slot].pop(name, None)  # a missing field is none
                 several = f"[{text}]" if "," in text else text
-                table[slot] |= {} if text == "none" else {name: parse_value(several)}
+                if text != "none":
+                    table[slot][name] = parse_value(several)
+                elif "none" in settable(type(parts[slot]))[name].names:
+                    table[slot][name] = text
         experiment = Experiment.from_dict(table)
         shown = None if step is None else whole("step", step, 0, experiment.steps)
         chosen = None if probes is None else tuple(probes.split(","))
-        return State(start, experiment, seeds, shown, chosen)
+        return State(start, experiment, seeds, shown, chosen, pin)
 
     def query(self) -> str:
         """The address of this state: what differs from its preset."""
@@ -88,11 +95,20 @@ class State:
             shown |= {f"{slot}.{name}": words(getattr(part, name)) for name in settable(type(part))
                       if getattr(part, name) != getattr(other, name)}  # fmt: skip
         probes = None if self.probes is None else ",".join(self.probes)
-        now = (self.experiment.steps, self.seeds, probes, self.step)
-        usual = {"steps": base.steps, "seeds": SEEDS, "probes": None, "step": None}
+        now = (self.experiment.steps, self.seeds, probes, self.step, self.pin)
+        usual = {"steps": base.steps, "seeds": SEEDS, "probes": None, "step": None, "pin": None}
         pairs = zip(usual.items(), now, strict=True)
         shown |= {name: value for (name, default), value in pairs if value != default}
         return urlencode(shown, safe=",")
+
+    def settings(self) -> dict[str, str]:
+        """Every setting in words, by its path: what a pinned run may differ in."""
+        held = {}
+        for slot in SLOTS:
+            part = getattr(self.experiment, slot)
+            held[slot] = type(part).__name__
+            held |= {f"{slot}.{n}": words(getattr(part, n)) for n in settable(type(part))}
+        return held | {"steps": str(self.experiment.steps), "seeds": str(self.seeds)}
 
     @functools.cached_property
     def watched(self) -> Experiment:

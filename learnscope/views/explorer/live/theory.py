@@ -1,34 +1,99 @@
-"""The theory of an experiment, as times to mark and as tables."""
+"""Theory beside a run: times to mark, tables, and the verdict in words."""
 
+import dataclasses
 from typing import Any
+
+import numpy as np
+import xarray as xr
 
 from learnscope import theory
 from learnscope.errors import BadInput
+from learnscope.evidence import Preset
 from learnscope.lab import Experiment
+from learnscope.theory import Conditions, Prediction
+from learnscope.views.explorer.live.catalogue import SLOTS
+
+# Variables that sum a run up, by how their names end, the best first.
+SCORES = ("test_accuracy", "accuracy", "test_loss", "loss")
+_OURS = "Ours, beyond what the paper states"
 
 
-def theory_of(experiment: Experiment) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Predicted times within the run; prediction and conditions as tables."""
-    try:
-        prediction = theory.predict(experiment)
-    except BadInput:
-        parts = (experiment.data, experiment.net, experiment.rule)
-        kinds = " x ".join(type(part).__name__ for part in parts)
-        return {}, [_table("Theory", (f"No theory here covers {kinds}.",), [])]
-    timed = {name.replace("_", " "): value for name, value in prediction.items()
-             if ("time" in name or "stage" in name) and isinstance(value, int | float)}  # fmt: skip
-    times = {name: float(value) for name, value in timed.items() if 0 < value < experiment.steps}
-    rows = [(name.replace("_", " "), *others) for name, *others in prediction.rows()]
-    tables = [_table("What theory predicts", ("", "value", "meaning"), rows)]
-    try:
-        checked = theory.conditions(experiment)
-    except BadInput:
-        return times, tables
-    rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.4g}",
-             "holds" if c.holds else "fails") for c in checked]  # fmt: skip
-    title = f"Its conditions: {sum(c.holds for c in checked)} of {len(checked)} hold"
-    return times, [*tables, _table(title, ("condition", "here", "margin", ""), rows)]
+@dataclasses.dataclass(frozen=True)
+class Theory:
+    """The prediction and the conditions for an experiment, where a theory covers it."""
+
+    experiment: Experiment
+    prediction: Prediction | None
+    conditions: Conditions | None
+
+    @staticmethod
+    def of(experiment: Experiment) -> "Theory":
+        found: list[Any] = []
+        for ask in (theory.predict, theory.conditions):
+            try:
+                found.append(ask(experiment))
+            except BadInput:
+                found.append(None)
+        return Theory(experiment, *found)
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Predicted times within the run."""
+        found = {name.replace("_", " "): value for name, value in (self.prediction or {}).items()
+                 if "time" in name or "stage" in name}  # fmt: skip
+        timed = {name: v for name, v in found.items() if isinstance(v, int | float)}
+        return {name: float(v) for name, v in timed.items() if 0 < v < self.experiment.steps}
+
+    def tables(self) -> list[dict[str, Any]]:
+        """The conditions, those of each of the paper's statements together; then the prediction."""
+        if self.prediction is None:
+            kinds = " x ".join(type(getattr(self.experiment, slot)).__name__ for slot in SLOTS)
+            return [_table("Theory", (f"No theory here covers {kinds}.",), [])]
+        tables, listed = [], self.conditions or Conditions()
+        for of in dict.fromkeys(each.of for each in listed):
+            some = [each for each in listed if each.of == of]
+            rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.3g}",
+                     "holds" if c.holds else "fails") for c in some]  # fmt: skip
+            held = sum(c.holds for c in some)
+            verdict = "holds" if held == len(some) else "fails"
+            counted = f"{held} of {len(some)}"
+            title = f"{of} {verdict}: {counted}" if of else f"{_OURS}: {counted} hold"
+            tables.append(_table(title, ("condition", "here", "margin", ""), rows, verdict))
+        rows = [(name.replace("_", " "), *others) for name, *others in self.prediction.rows()]
+        return [*tables, _table("What theory predicts", ("", "value", "meaning"), rows)]
+
+    def verdict(self, preset: Preset, data: xr.Dataset) -> str:
+        """What came out, in a sentence, and whether theory says so."""
+        whole = np.isnan(data.diverged_at.values)
+        finite = data if whole.all() else data.isel(seed=whole)
+        if not finite.sizes["seed"]:
+            return "Every run diverged." if data.sizes["seed"] > 1 else "The run diverged."
+        last = {str(name): np.median(values.isel(step=-1).transpose("seed", ...).values, 0)
+                for name, values in finite.data_vars.items() if "step" in values.dims}  # fmt: skip
+        score = next((name for end in SCORES for name in last
+                      if name.endswith(end) and last[name].ndim == 0), None)  # fmt: skip
+        said = f"{data[score].attrs.get('long_name', score)} {last[score]:.2f}" if score else ""
+        try:
+            outcome = preset.outcome(self.experiment, last) if preset.outcome else ""
+        except KeyError:  # another data model, or its probes are not watched
+            outcome = ""
+        text = ": ".join(filter(None, [outcome, said])) or "trained"
+        return text[:1].upper() + text[1:] + self._agreement(preset, outcome) + "."
+
+    def _agreement(self, preset: Preset, outcome: str) -> str:
+        if not outcome or preset.expected is None or self.prediction is None:
+            return ""
+        try:
+            expected, why = preset.expected(self.experiment, self.prediction)
+        except KeyError:  # the prediction of another paper
+            return ""
+        if not expected:
+            return f". Theory leaves it open: {why}"
+        agrees = expected == outcome
+        return f", as theory says: {why}" if agrees else f". Theory says {expected}: {why}"
 
 
-def _table(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> dict[str, Any]:
-    return {"title": title, "names": names, "rows": rows}
+def _table(
+    title: str, names: tuple[str, ...], rows: list[tuple[str, ...]], verdict: str = ""
+) -> dict[str, Any]:
+    return {"title": title, "names": names, "rows": rows, "verdict": verdict}

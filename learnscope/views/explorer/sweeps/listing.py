@@ -8,7 +8,8 @@ from dash import dcc, html
 
 from learnscope.errors import BadInput
 from learnscope.lab.store.folder import Stored
-from learnscope.views.explorer.site import Site, message
+from learnscope.views.explorer.site import Site, labelled, message
+from learnscope.views.explorer.sweeps.names import differences
 from learnscope.views.terminal import LARGE_FAMILY, axes_text, by_family, kinds_text
 
 _MOST_MEMBERS = 200  # of a family, to be listed
@@ -21,6 +22,7 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
     except BadInput as error:
         return [message(str(error))], None
     rows: list[html.Tr] = []
+    differ = differences([stored for members in families.values() for stored in members])
     newest: Stored | None = None
     for family, members in families.items():
         good = []
@@ -35,7 +37,7 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
         newest = max([*filter(None, [newest]), *(g[0] for g in good)],
                      key=lambda stored: str(stored.manifest["created"]))  # fmt: skip
         if len(good) <= LARGE_FAMILY:
-            rows += [_row(_link(stored), stored, there, total, words)
+            rows += [_row(stored, there, total, words, differ.get(stored.name, ""))
                      for stored, there, total, words in good]  # fmt: skip
         else:
             rows.append(_family_row(family, good))
@@ -43,10 +45,13 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
     if not rows:
         return [*failed, html.P(f"There are no sweeps in {site.store.url}: `learnscope "
                               "sweep FILE.toml` makes one.")], None  # fmt: skip
-    names = ("sweep", "made (UTC)", "runs there", "experiment", "axes")
+    names = ("sweep", "made (UTC)", "runs there", "experiment", "axes", "differs in")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
     table = html.Table([head, html.Tbody(rows[::-1])], className="listing")
-    return [*failed, html.Div(table, className="scroll")], newest.name if newest else None
+    text = dcc.Input("", id="sweep-search", type="search", placeholder="words of a line")
+    found = html.Output("", id="sweep-listed", role="status")
+    search = html.Div([labelled("Search", text), found], className="filters", role="search")
+    return [*failed, search, html.Div(table, className="scroll")], newest.name if newest else None
 
 
 def share(there: int, total: int) -> str:
@@ -72,10 +77,14 @@ def _link(stored: Stored) -> dcc.Link:
     return dcc.Link(stored.name, href="/sweeps?" + urlencode({"id": stored.name}))
 
 
-def _row(name: Any, stored: Stored, there: int, total: int, words: tuple[str, str, str]) -> html.Tr:
+def _row(
+    stored: Stored, there: int, total: int, words: tuple[str, str, str], differ: str
+) -> html.Tr:
     day, kinds, axes = words
+    named: dict[str, Any] = {"data-sweep": stored.name}  # the page fills in the study
+    name = html.Td([_link(stored), html.Span("", className="aside", **named)])
     runs = html.Td(share(there, total), id={"type": "share", "id": stored.name})
-    return html.Tr([html.Td(name), html.Td(day), runs, html.Td(kinds), html.Td(axes)])
+    return html.Tr([name, html.Td(day), runs, html.Td(kinds), html.Td(axes), html.Td(differ)])
 
 
 def _family_row(family: str, good: list[tuple]) -> html.Tr:
@@ -87,4 +96,4 @@ def _family_row(family: str, good: list[tuple]) -> html.Tr:
     there, total = (sum(g[place] for g in good) for place in (1, 2))
     day, kinds, _ = good[-1][3]
     return html.Tr([html.Td(folded), html.Td(day), html.Td(share(there, total)), html.Td(kinds),
-                    html.Td(f"{len(good)} sweeps")])  # fmt: skip
+                    html.Td(f"{len(good)} sweeps"), html.Td("")])  # fmt: skip

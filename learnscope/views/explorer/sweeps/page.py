@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import flask
 from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 
 from learnscope.errors import BadInput
@@ -9,9 +10,10 @@ from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, heading, message
 from learnscope.views.explorer.sweeps.listing import listing, share
+from learnscope.views.explorer.sweeps.names import study_names
 from learnscope.views.explorer.sweeps.plots import picture
 from learnscope.views.explorer.sweeps.reading import Opened
-from learnscope.views.explorer.sweeps.section import cell_words, empty, legends, section, status
+from learnscope.views.explorer.sweeps.section import cell_words, section, status
 from learnscope.views.explorer.sweeps.state import Chosen
 
 _ABOUT = (
@@ -19,7 +21,6 @@ _ABOUT = (
     "there is one. A click on a cell, or the sliders above the map, show the runs of that cell. "
     "This page never changes the store."
 )
-_NARROW = 640  # pixels; on narrower pages curves are stacked
 
 
 def layout(site: Site, search: str) -> html.Div:
@@ -36,6 +37,14 @@ def layout(site: Site, search: str) -> html.Div:
 
 def register(app: Dash, site: Site) -> None:
     _register_client(app)
+
+    @app.server.route("/sweeps/names.json")
+    def names() -> flask.Response:
+        """The study of every stored sweep whose experiment is one of a study's."""
+        stored = [each for each in site.store.all() if not isinstance(each, BadInput)]
+        texts = {each.name: str(each.attributes.get("experiment")) for each in stored}
+        known = {id: study_names().get(text) for id, text in texts.items()}
+        return flask.jsonify({id: name for id, name in known.items() if name})
 
     later: Any = {"prevent_initial_call": True}
 
@@ -63,9 +72,8 @@ def register(app: Dash, site: Site) -> None:
         trouble = no_update if asked.get("first") else None
         return figure, status(opened, chosen, counted), trouble, done
 
-    @app.callback(Output("sweep-curves", "figure"), Output("sweep-cell", "children"),
-                  Output("sweep-legends", "children"), Input("cell-asked", "data"),
-                  Input("sweep-landed", "data"), **later)  # fmt: skip
+    @app.callback(Output("sweep-runs", "data"), Output("sweep-cell", "children"),
+                  Input("cell-asked", "data"), Input("sweep-landed", "data"), **later)  # fmt: skip
     def look(asked: dict[str, Any] | None, landed: int):
         if asked is None:
             return no_update
@@ -73,20 +81,11 @@ def register(app: Dash, site: Site) -> None:
             opened, chosen = _asked(site, asked["query"])
             data, too_large = opened.trajectories(chosen.position)
         except BadInput as error:
-            return empty(), message(str(error)), None
+            return None, message(str(error))
         words = cell_words(opened, chosen, data.sizes["seed"], too_large)
         if not data.sizes["seed"]:
-            return empty(), words, None
-        columns = 1 if float(asked.get("width", 1000)) < _NARROW else 3
-        figure, titles = curves(data, {}, bool(asked.get("dark")), columns)
-        step = int(data.step[chosen.step])
-        for shape in figure["layout"]["shapes"]:
-            if shape.get("name") == "now":
-                shape |= {"x0": step, "x1": step}
-        if data.sizes["step"] == 1:  # a single point needs a marker
-            for trace in figure["data"]:
-                trace["mode"] = "markers" if "name" in trace else "lines"
-        return figure, words, legends(titles)
+            return None, words
+        return curves(data, {}) | {"at": chosen.step}, words
 
     @app.callback(Output("sweep-landed", "data"), Output({"type": "share", "id": ALL}, "children"),
                   Input("sweep-poll", "n_intervals"), State("sweep-facts", "data"),
@@ -126,6 +125,8 @@ def _register_client(app: Dash) -> None:
            Input({"type": "choose", "name": ALL}, "value"), Input("sweep-facts", "data"),
            State({"type": "choose", "name": ALL}, "id"), State("sweep-asked", "data"),
            State("cell-asked", "data"))  # fmt: skip
+    client("search", Output("sweep-listed", "children"), Input("sweep-search", "value"))
+    client("runs", Output("sweep-curves", "className"), Input("sweep-runs", "data"))
     client("frame", Output("sweep-map", "className"), Input("sweep-map", "figure"),
            Input("cell-asked", "data"))  # fmt: skip
 

@@ -9,7 +9,7 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.figures.diagram import theory_line
 from learnscope.figures.style import COLOURS
-from learnscope.views.explorer.plots import Curve, band, base_layout, quantiles
+from learnscope.views.explorer.plots import quantiles, rounded
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
@@ -91,7 +91,7 @@ def _map(
             ends | {"line": {"color": COLOURS[3], "width": 2.5}, "name": "theory, constant 1"},
         ]
     i, j = chosen.cell
-    layout = base_layout(dark) | {
+    layout = _look(dark) | {
         "xaxis": sides[0].layout(), "yaxis": sides[1].layout(), "height": _HEIGHT,
         "hovermode": "closest", "plot_bgcolor": "#2b2f36" if dark else "#e4e6ea",
         "shapes": _frame(x.edges, i, y.edges, j),
@@ -128,17 +128,25 @@ def _curve(
     assert chosen.x is not None
     side, text = Side.of(opened.data, chosen.x), text_of(opened, chosen)
     array = np.asarray(values.transpose("run", chosen.x).values, float)
-    limits = quantiles(array)
-    traces = band(Curve(text, array), limits, side.at, COLOURS[0], "")
-    traces[-1] |= {"mode": "lines+markers", "marker": {"size": 8},
-                   # Positions of the values that have a point.
-                   "customdata": np.flatnonzero(np.isfinite(array).any(0)).tolist()}  # fmt: skip
-    at = float(side.at[chosen.cell[0]])
-    here = {"name": "cell", "type": "line", "line": {"color": COLOURS[3], "width": 2}, "x0": at,
-            "x1": at, "y0": 0, "y1": 1, "yref": "paper"}  # fmt: skip
-    low, high = (limits.min(), limits.max()) if limits is not None else (0.0, 0.0)
-    log = low > 0 and high > _WIDE * low
-    layout = base_layout(dark) | {
+    low, middle, high = limits = quantiles(array)
+    drawn = np.isfinite(middle)
+    at = side.at[drawn]
+    shared = {"type": "scatter", "line": {"color": COLOURS[0], "width": 2}}
+    ends = np.concatenate([low[drawn], high[drawn][::-1]])
+    traces = [
+        {"type": "scatter", "mode": "lines", "fill": "toself", "fillcolor": COLOURS[0] + "33",
+         "x": np.concatenate([at, at[::-1]]).tolist(), "y": rounded(ends), "line": {"width": 0},
+         "hoverinfo": "skip"},
+        shared | {"mode": "lines+markers", "x": at.tolist(), "y": rounded(middle[drawn]),
+                  "name": text, "marker": {"size": 8},
+                  "customdata": np.flatnonzero(drawn).tolist()},  # positions of the values
+    ]  # fmt: skip
+    here_at = float(side.at[chosen.cell[0]])
+    here = {"name": "cell", "type": "line", "line": {"color": COLOURS[3], "width": 2},
+            "x0": here_at, "x1": here_at, "y0": 0, "y1": 1, "yref": "paper"}  # fmt: skip
+    known = limits[:, drawn]
+    log = bool(known.size) and known.min() > 0 and known.max() > _WIDE * known.min()
+    layout = _look(dark) | {
         "xaxis": side.layout() | {"showgrid": True}, "height": _HEIGHT, "hovermode": "closest",
         "yaxis": {"title": {"text": text, "standoff": 10}, "type": "log" if log else "linear",
                   "automargin": True, "exponentformat": "power"},
@@ -147,6 +155,17 @@ def _curve(
         "margin": {"l": 60, "r": 10, "t": 20, "b": 50}, "uirevision": chosen.x,
     }  # fmt: skip
     return {"data": traces, "layout": layout}
+
+
+def _look(dark: bool) -> dict[str, Any]:
+    """The colours of style.css."""
+    text, grid = ("#e9eaec", "#2c323b") if dark else ("#1a1d21", "#e3e5e9")
+    axis = {"gridcolor": grid, "zerolinecolor": grid, "linecolor": grid, "automargin": False}
+    return {
+        "font": {"color": text, "size": 12, "family": "system-ui, sans-serif"},
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "template": {"layout": {"xaxis": axis, "yaxis": axis}},
+    }  # fmt: skip
 
 
 def _theory(opened: Opened, chosen: Chosen) -> tuple[np.ndarray, np.ndarray] | None:

@@ -43,13 +43,13 @@ def section(site: Site, search: str, newest: str | None) -> list[Any]:
         html.Div(trouble, id="sweep-trouble"),
         controls(opened, chosen) if has_map else None,
         html.P("", id="sweep-status", role="status"),
-        html.Div(graph("sweep-map", figure=empty()), hidden=not has_map),
+        html.Div(graph("sweep-map", figure=_empty()), hidden=not has_map),
         html.Div(id="sweep-cell", role="status"),
-        html.Div([graph("sweep-curves", figure=empty()), html.Div(id="sweep-legends")],
-                 className="over"),
+        html.Div([html.Div(), html.Div()], id="sweep-curves", className="over", hidden=True),
         dcc.Store("sweep-facts", data=facts(opened, chosen)),
         dcc.Store("sweep-asked"),
         dcc.Store("cell-asked"),
+        dcc.Store("sweep-runs"),
         dcc.Store("sweep-landed", data=there),
         dcc.Interval("sweep-poll", interval=_POLL_MS, disabled=there == opened.finished.size),
     ]  # fmt: skip
@@ -71,7 +71,7 @@ def _definition(opened: Opened) -> html.Div:
     return html.Div([html.P(words), html.Details([html.Summary("Experiment"), html.Pre(text)])])
 
 
-def empty() -> dict[str, Any]:
+def _empty() -> dict[str, Any]:
     """No plot yet."""
     blank, clear = {"visible": False}, "rgba(0,0,0,0)"
     return {"data": [], "layout": {"xaxis": blank, "yaxis": blank, "height": 200,
@@ -130,19 +130,3 @@ def _live(opened: Opened, chosen: Chosen) -> Any:
     seeds = min(opened.finished.sizes["seed"], MOST_SEEDS)
     query = dataclasses.replace(state, seeds=seeds).query()
     return html.A("Run it live", href="/?" + query, id="cell-live")
-
-
-def legends(titles: list[dict[str, Any]]) -> list[html.Div]:
-    """The titles and legends of `plots.curves`, laid over it."""
-    return [
-        html.Div(
-            [
-                html.B(panel["title"]),
-                *(html.Span([html.I(style={"background": key["colour"]}), key["name"]])
-                  for key in panel["keys"]),
-            ],
-            className="legend",
-            style={name: panel[name] for name in ("left", "top", "width")},
-        )
-        for panel in titles
-    ]  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 
 from learnscope.errors import BadInput, unknown
 from learnscope.views.explorer.live.state import whole
+from learnscope.views.explorer.live.theory import SCORES
 from learnscope.views.explorer.sweeps.reading import Opened
 
 NONE, MEAN, LARGEST = "none", "mean", "largest"
@@ -32,9 +33,7 @@ class Chosen:
     def first(opened: Opened) -> "Chosen":
         """The first view of a sweep: its last two axes, after the last step."""
         y, x = [None, None, *opened.axes][-2:]
-        # An accuracy or a loss, on test data if there is one.
-        likely = [name for word in ("test_accuracy", "accuracy", "test_loss", "loss")
-                  for name in opened.variables if name.endswith(word)]  # fmt: skip
+        likely = [name for word in SCORES for name in opened.variables if name.endswith(word)]
         of, last = [*likely, *opened.variables][0], opened.data.sizes["step"] - 1
         return Chosen(of, x, y, last, at=_others(opened, {}))
 

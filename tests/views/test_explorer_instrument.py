@@ -1,0 +1,192 @@
+"""The live page as an instrument: pin and compare, the lock, the verdict, help, refusals."""
+
+import re
+
+import numpy as np
+import pytest
+
+from learnscope.theory import conditions
+from learnscope.views.explorer.live.catalogue import presets
+from learnscope.views.explorer.live.controls import controls
+from learnscope.views.explorer.live.state import State
+from learnscope.views.explorer.live.theory import Theory
+from learnscope.views.explorer.live.training import Trainer
+from tests.small import refused as refuses
+from tests.views.test_explorer_live import (
+    SHOWN,
+    SMALL,
+    WAIT,
+    address_has,
+    drawn,
+    live,
+    redrawn,
+    slide,
+)
+
+__all__ = ["live"]  # a fixture
+FINITE = (
+    f"{SMALL}&net.activation=relu2&net.second_layer=sum&data.noise=0.5&rule=PerExamplePenalty"
+    "&rule.weight=0.02&rule.rate=0.02"
+)
+
+
+def fields(query):
+    return {
+        f["path"]: f for group in controls(State.parse(query))["groups"] for f in group["fields"]
+    }
+
+
+def verdict(query):
+    """The verdict, and the dataset that it is about."""
+    state = State.parse(query)
+    data = Trainer().run(state.watched, state.seeds)
+    return Theory.of(state.experiment).verdict(presets()[state.start], data), data
+
+
+def test_the_verdict_is_read_from_the_run_and_compared_with_theory():
+    strong = "preset=kou&data.train=8&data.test=400&net.width=3&data.signal=8&seeds=3"
+    said, data = verdict(strong)
+    accuracy = float(data.test_accuracy.isel(step=-1).median())
+    assert said.startswith(f"Overfitting is benign: test accuracy {accuracy:.2f}, as theory says: ")
+    assert "is 82, and 1 is the boundary." in said  # 8 * 8^4 / 400
+    # A run that comes out otherwise than theory says is not reported as theory has it.
+    said, _ = verdict(f"{strong}&steps=1&rule.rate=1e-9&net.scale=0")
+    assert (
+        said.startswith("Overfitting is harmful: ") and "Theory says overfitting is benign" in said
+    )
+    # Without a theory, or without the probes that decide, only what was measured.
+    said, _ = verdict(
+        "preset=kou&rule=SharpnessAware&data.train=8&data.test=40&net.width=3&seeds=2"
+    )
+    assert re.fullmatch(r"Overfitting is \w+: test accuracy [\d.]+\.", said)
+    said, _ = verdict(f"{SMALL}&probes=Loss")
+    assert re.fullmatch(r"Training loss [\d.]+\.", said)
+    said, _ = verdict(
+        SMALL + "&net.activation=relu2&rule=PerExamplePenalty&rule.weight=100&rule.rate=100"
+    )
+    assert said == "Every run diverged."
+
+
+@pytest.mark.parametrize("name", presets())
+def test_conditions_are_in_groups_and_each_preset_introduces_itself(name):
+    preset = presets()[name]
+    theory = Theory.of(preset.experiment)
+    tables = theory.tables()
+    if theory.conditions:
+        counted = [t for t in tables if t["verdict"]]
+        assert sum(len(t["rows"]) for t in counted) == len(conditions(preset.experiment))
+        for table in counted:
+            held = sum(row[-1] == "holds" for row in table["rows"])
+            assert f"{held} of {len(table['rows'])}" in table["title"]
+            assert (table["verdict"] == "holds") == (held == len(table["rows"]))
+        assert any(each.of for each in theory.conditions)  # the paper's own
+    if theory.prediction is not None and preset.expected is not None:
+        expected, why = preset.expected(preset.experiment, theory.prediction)
+        assert why and isinstance(expected, str)
+    card = next(c for c in controls(State.parse(f"preset={name}"))["presets"] if c["name"] == name)
+    assert card["sketch"] and card["about"].count(". ") + card["about"].count(": ") >= 1
+    assert card["links"][0]["href"].startswith("https://")
+    assert all(field["tip"] for field in fields(f"preset={name}").values())
+    assert set(preset.scaling) <= set(fields(f"preset={name}"))
+
+
+def test_symbols_are_those_of_the_docstrings():
+    found = fields("preset=pegr")
+    assert (
+        found["data.noise"]["symbol"] == r"\sigma_p"
+        and found["rule.weight"]["symbol"] == r"\lambda"
+    )
+    assert "mini-batch size" in found["data.batch"]["tip"]
+    assert "at least 0" in found["data.noise"]["tip"]
+    assert found["data.noise"]["power"] == -0.5 and found["data.dim"]["shape"]
+
+
+def test_a_pinned_run_stays_beside_another_and_in_the_address(live, page):
+    live()
+    before = drawn(page)
+    page.click("#pin")
+    assert page.inner_text("#pin") == "Unpin"
+    page.select_option("#kind-rule", "PerExamplePenalty")
+    after = redrawn(page, before)
+    page.wait_for_function("document.getElementById('pinned').textContent.includes('PerExample')")
+    said = page.inner_text("#pinned")
+    assert said == "Dashed, pinned: rule GradientDescent (now PerExamplePenalty)"
+    dashed = (
+        "document.getElementById('curves').data"
+        ".filter((l) => l.line.dash === 'dash').map((l) => l.y)"
+    )
+    np.testing.assert_allclose(page.evaluate(dashed)[0], before, rtol=1e-9)
+    assert page.evaluate(dashed)[0] != after
+    slide(page, "data.noise", 0.5)
+    page.wait_for_function(
+        "document.getElementById('pinned').textContent.includes('noise 1 (now 3.16)')"
+    )
+    address_has(page, "pin=preset%3Dkou")
+    # A link restores both.
+    page.goto(page.url)
+    page.wait_for_function(SHOWN, timeout=WAIT)
+    page.wait_for_function(f"() => ({dashed}).length > 0", timeout=WAIT)
+    np.testing.assert_allclose(page.evaluate(dashed)[0], before, rtol=1e-9)
+    page.click("#pin")
+    page.wait_for_function(f"() => ({dashed}).length === 0")
+    assert "pin=" not in page.url and page.inner_text("#pinned") == ""
+
+
+def test_an_address_with_a_bad_pin_is_refused():
+    refuses(lambda: State.parse("preset=kou&pin=preset%3Dnone"), "unknown preset 'none'")
+    refuses(
+        lambda: State.parse("preset=kou&pin=preset%3Dkou%26pin%3Dpreset%253Dkou"), "no pinned run"
+    )
+    state = State.parse("preset=kou&pin=preset%3Dkou%26data.noise%3D2")
+    assert State.parse(state.query()) == state
+
+
+def test_with_the_lock_the_dimension_moves_and_runs_stay_finite(live, page):
+    live(FINITE)
+    before = drawn(page)
+    slide(page, "data.dim", 8)
+    redrawn(page, before)
+    address_has(page, "data.dim=100000000")
+    assert page.input_value("#field-data\\.noise") == "0.001"  # 0.5 * sqrt(400 / 10^8)
+    assert page.inner_text("#warning") == ""
+    ends = (page.get_attribute("#slider-data\\.noise", end) for end in ("min", "max"))
+    low, high = map(float, ends)
+    assert low < np.log10(0.001) < high
+    # Back where it was, all is as it was.
+    page.fill("#field-data\\.dim", "400")
+    page.press("#field-data\\.dim", "Enter")
+    page.wait_for_function("location.search.includes('dim') === false", timeout=WAIT)
+    assert page.input_value("#field-data\\.noise") == "0.5"
+    # Without the lock, noise keeps its standard deviation, and its norm explodes.
+    page.uncheck("#lock")
+    slide(page, "data.dim", 8)
+    page.wait_for_function(
+        "document.getElementById('warning').textContent.includes('diverged')", timeout=WAIT
+    )
+    assert page.input_value("#field-data\\.noise") == "0.5"
+    assert "diverged" in page.inner_text("#verdict")
+
+
+def test_a_refusal_stands_below_its_control_and_help_beside_what_is_focused(live, page):
+    live()
+    box = page.locator("#field-data\\.noise")
+    box.focus()
+    assert "at least 0" in page.inner_text("#help") and "SignalNoise.noise" in page.inner_text(
+        "#help"
+    )
+    box.fill("-1")
+    box.press("Enter")
+    page.wait_for_selector("#row-data\\.noise + #refusal.message", timeout=WAIT)
+    assert box.get_attribute("aria-invalid") == "true"
+    box.fill("2")
+    box.press("Enter")
+    page.wait_for_function("document.getElementById('refusal').textContent === ''", timeout=WAIT)
+    assert box.get_attribute("aria-invalid") is None
+    page.click("#preset-pegr")
+    page.wait_for_function(
+        "document.getElementById('about').textContent.includes('penalty')", timeout=WAIT
+    )
+    assert (
+        page.locator("#about a").first.get_attribute("href") == "https://arxiv.org/abs/2303.17940"
+    )
+    assert page.locator("#row-data\\.noise .symbol").inner_text() == "σp"
