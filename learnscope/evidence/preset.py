@@ -28,6 +28,9 @@ class Preset:
 
     `scaling` gives, by path, the power of the dimension with which a number changes if the problem
     is to stay alike: noise of standard deviation d^-0.5 keeps its norm, and then the rate fits.
+
+    `tour` breaks it and mends it again: at each stop a sentence, and the part of an address that
+    differs from the preset (such as "data.signal=4&steps=50").
     """
 
     name: str
@@ -42,3 +45,4 @@ class Preset:
     outcome: Callable[[Any, Mapping[str, Any]], str] | None = None
     expected: Callable[[Any, Mapping[str, Any]], tuple[str, str]] | None = None
     scaling: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    tour: tuple[tuple[str, str], ...] = ()

@@ -190,3 +190,41 @@ def test_a_refusal_stands_below_its_control_and_help_beside_what_is_focused(live
         page.locator("#about a").first.get_attribute("href") == "https://arxiv.org/abs/2303.17940"
     )
     assert page.locator("#row-data\\.noise .symbol").inner_text() == "σp"
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_stop_of_a_tour_is_an_address_that_changes_something(name):
+    (card,) = [c for c in controls(State.parse("")).get("presets") if c["name"] == name]
+    stops = [State.parse(query) for _, query in card["tour"]]
+    assert len(stops) >= 3 and stops[0] == State.parse(f"preset={name}")
+    assert len({state.query() for state in stops}) == len(stops)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n, each in presets().items() if each.outcome])
+def test_a_tour_breaks_and_mends(name):
+    """What comes out changes at the second stop, or at the third."""
+    trainer, preset = Trainer(), presets()[name]
+    found = []
+    for _, query in preset.tour:
+        state = State.parse(f"preset={name}&{query}".rstrip("&"))
+        data = trainer.run(state.watched, state.seeds)
+        found.append(Theory.of(state.experiment).verdict(preset, data).partition(":")[0].strip("."))
+    assert len(set(found)) == 2, found
+
+
+def test_a_tour_goes_from_stop_to_stop_with_the_last_one_pinned(live, page):
+    live("preset=kou")
+    before = drawn(page)
+    page.click("#tour")
+    assert page.inner_text("#guide") == presets()["kou"].tour[0][0]
+    assert page.inner_text("#tour") == "Next (1 of 3)"
+    page.click("#tour")
+    redrawn(page, before)
+    address_has(page, "data.signal=4")
+    assert page.inner_text("#pinned") == "Dashed, pinned: signal 2 (now 4)"
+    page.click("#tour")
+    assert page.inner_text("#tour") == "End the tour"
+    address_has(page, "data.dim=40000")
+    page.click("#tour")
+    assert page.inner_text("#guide") == "" and page.inner_text("#tour").startswith("Tour")

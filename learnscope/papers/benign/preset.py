@@ -24,6 +24,13 @@ def presets() -> tuple[Preset, ...]:
         about="Every class has a feature, and noise of a shape of its own. A network that overfits "
               "generalises if features are strong, but also if only the noise tells classes apart.",
         sketch=(("feature $u_y$", "direction"), ("noise $A_y\\zeta$", "noise")),
+        tour=(
+            ("Both the feature and the noise tell little: overfitting does harm.", ""),
+            ("Mend it by the feature: a signal of 3.",
+             "data.signal=3"),
+            ("Or by the noise: with a ratio of 12 it tells the classes apart.",
+             "data.correlation=12"),
+        ),
         outcome=_outcome,
         expected=_expected,
         scaling={"data.bulk": -0.5},

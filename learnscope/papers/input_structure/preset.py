@@ -31,6 +31,11 @@ def _patterns() -> Preset:
         about="An input is a sum of patterns; its label is the parity of a few relevant ones. The "
               "first gradient steps find these because inputs contain them; fixed features cannot.",
         sketch=(("patterns $M\\phi$", "mixture"),),
+        tour=(
+            ("The network finds the relevant patterns.", ""),
+            ("Break it: the same labels, but inputs without structure.", "data.structure=none"),
+            ("Structured inputs again: random features do not find them.", "rule=RandomFeatures"),
+        ),
         outcome=_outcome,
         panels={
             "components of the weights": ("relevant_component", "background_component"),
@@ -55,6 +60,11 @@ def _clusters() -> Preset:
         about="Gaussian clusters at the corners of a cube, labelled by parity. A trained network "
               "turns its neurons towards the centres; fixed features stay where they are.",
         sketch=(("centre and noise", "noisy"),),
+        tour=(
+            ("A trained network separates the clusters.", ""),
+            ("Break it: random features, with a trained second layer only.", "rule=RandomFeatures"),
+            ("Mend it by width: 500 random features.", "rule=RandomFeatures&net.width=500"),
+        ),
     )  # fmt: skip
 
 

@@ -20,6 +20,13 @@ def presets() -> tuple[Preset, ...]:
         about="A network fits all its training labels, although a tenth are flipped. It still "
               "finds the signal if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$; else noise decides.",
         sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        tour=(
+            ("Just below the boundary, overfitting does harm.", ""),
+            ("Mend it: a signal of 4 is far above the boundary.",
+             "data.signal=4"),
+            ("Break it: in 40,000 dimensions the same noise is ten times as long.",
+             "data.signal=4&data.dim=40000"),
+        ),
         outcome=_outcome,
         expected=_expected,
         scaling={"data.noise": -0.5},

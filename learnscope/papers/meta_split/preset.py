@@ -23,6 +23,13 @@ def presets() -> tuple[Preset, ...]:
         about="Tasks share a feature, and each example brings noise. Adapting to half of a task "
               "and learning from the rest finds the feature; without the split, noise wins.",
         sketch=(("feature $y\\nu_k$", "direction"), ("noise $\\xi$", "noise")),
+        tour=(
+            ("With the split, the shared feature is learnt.", ""),
+            ("Break it: without the split, noise is learnt.",
+             "rule.split=train-train"),
+            ("Vanilla training does not adapt, and learns the feature here.",
+             "rule=Pooled"),
+        ),
         outcome=_outcome,
         expected=_expected,
         scaling={"data.noise": -0.5},

@@ -21,6 +21,13 @@ def presets() -> tuple[Preset, ...]:
         about="Twenty examples, each a signal patch and a noise patch: plain training memorises "
               "strong noise. A penalty on every example's own gradient learns the signal instead.",
         sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        tour=(
+            ("With the penalty, the network learns the signal.", ""),
+            ("Break it: plain training on the same data memorises the noise.",
+             "rule=GradientDescent"),
+            ("Mend it without a penalty: noise of 0.1 is too weak to win.",
+             "rule=GradientDescent&data.noise=0.1"),
+        ),
         outcome=_outcome,
         expected=_expected,
         scaling={"data.noise": -0.5},

@@ -24,6 +24,13 @@ def presets() -> tuple[Preset, ...]:
               "collapse.",
         sketch=(("feature $\\pm\\alpha_l v_l$", "direction"), ("the same", "direction"),
                 ("noise $\\xi_p$", "noise"), ("noise", "noise")),
+        tour=(
+            ("With a trained head, both features are learnt.", ""),
+            ("Break it: without a head, both neurons learn the strong feature.",
+             "rule.head=none"),
+            ("Mend it without a head: contrast an input with others.",
+             "rule=Contrastive"),
+        ),
         outcome=_outcome,
         expected=_expected,
     ),)  # fmt: skip

@@ -4,7 +4,7 @@
   const EXPORTS = ["py", "toml", "pdf", "nc"];
   const FRAME = 120, PAUSE = 150, SLOW = 300, TICK = 100; // ms: of playing, before weights are asked for, until a wait is shown, of its clock
   const USUAL = 6; // seconds that a program takes to compile, until one was
-  let shownQuery, busy, steps, place, drawnQuery, frames, playing, later, entry, touched, answered, pinned, offers, visit = 0;
+  let shownQuery, busy, steps, place, drawnQuery, frames, playing, later, entry, touched, answered, pinned, offers, stops, stop, visit = 0;
 
   // What the server answers, which may be a refusal.
   async function answer(question, query) {
@@ -15,9 +15,10 @@
   function build(given) {
     at("refusals").append(at("refusal")); // it may stand among the controls
     offers = null;
+    stops = given.presets.find((preset) => preset.name === given.preset).tour;
     controls().build(given, {
       changed: (field) => { touched = field.path; ask(); },
-      preset: (name) => { touched = null; rebuild("preset=" + name); },
+      preset: (name) => { touched = null; endTour(); rebuild("preset=" + name); },
       picked: (slot, kind) => { touched = slot; rebuild(...controls().picking(slot, kind)); },
     });
   }
@@ -200,6 +201,30 @@
     await draw();
   }
 
+  // ---- the tour -------------------------------------------------------------------------------
+
+  // Every stop is an address. The run of the stop before stays pinned.
+  function tour() {
+    if (stop + 1 >= stops.length) return endTour();
+    stop += 1;
+    pinned = stop ? answered : null;
+    touched = null;
+    showTour();
+    if (answered) draw();
+    rebuild(stops[stop][1]);
+  }
+
+  function endTour() {
+    stop = -1;
+    showTour();
+  }
+
+  function showTour() {
+    at("tour").hidden = !stops.length;
+    at("tour").textContent = stop < 0 ? "Tour: break it, mend it" : stop + 1 < stops.length ? `Next (${stop + 1} of ${stops.length})` : "End the tour";
+    at("guide").textContent = stop < 0 ? "" : stops[stop][0];
+  }
+
   // ---- the step looked at ---------------------------------------------------------------------
 
   function showStep() {
@@ -255,10 +280,11 @@
       [shownQuery, drawnQuery, busy, steps, frames, playing, place, entry] = [null, null, false, [], null, null, null, false];
       [touched, answered, pinned, offers] = [null, null, null, null];
       build(start);
+      endTour();
       const bar = made("input", [], { type: "range", id: "at", min: 0, max: 1, step: 1, value: 1 });
       bar.addEventListener("input", () => { if (steps.length) { place = Number(bar.value); look(); } });
       at("at-label").replaceChildren("step", bar);
-      for (const [id, act] of Object.entries({ play, pin, copy, "sheet-toggle": sheet })) at(id).addEventListener("click", act);
+      for (const [id, act] of Object.entries({ play, pin, copy, tour, "sheet-toggle": sheet })) at(id).addEventListener("click", act);
       const wanted = start.step;
       ask(true).then(async () => {
         if (start.pin) await pinFrom(start.pin);

@@ -105,8 +105,10 @@ def _card(name: str) -> dict[str, Any]:
     found = re.search(r"url = \{(.*?)\}", PAPERS[study.paper])
     links = [{"text": "The paper", "href": found[1]}] if found else []
     links.append({"text": "Its claims and verdicts", "href": f"/ledger?study={study.name}"})
+    tour = [(words, "&".join(filter(None, [f"preset={name}", query])))
+            for words, query in shown.tour]  # fmt: skip
     return {"name": name, "title": shown.title, "about": shown.about, "sketch": shown.sketch,
-            "links": links}  # fmt: skip
+            "links": links, "tour": tour}  # fmt: skip
 
 
 def _field(

@@ -45,12 +45,14 @@ def layout(site: Site, search: str) -> html.Div:
     toggle = html.Button("Settings", id="sheet-toggle", type="button")
     play = html.Button("Play", id="play", type="button")
     step = [html.Label(id="at-label"), html.Output("", id="at-text")]
+    tour = html.Button("Tour", id="tour", type="button", hidden=True)
     pin = html.Button("Pin this run", id="pin", type="button")
     track = html.Div(html.Div(id="bar"), className="track")
     weights = [html.H2("Weights"), html.P("", id="weights-text"), html.Div(id="weights")]
     below = [html.Div(weights, className="half"), html.Div(id="theory", className="half")]
     results = html.Section(
         [
+            html.Div([tour, html.P("", id="guide", role="status")], className="pinning"),
             html.P("", id="verdict", role="status"),
             html.Div([pin, html.P("", id="pinned", role="status")], className="pinning"),
             html.Div([track, html.P("Loading the page.", id="waited")], id="progress"),
