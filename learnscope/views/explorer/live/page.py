@@ -52,9 +52,9 @@ def layout(site: Site, search: str) -> html.Div:
     below = [html.Div(weights, className="half"), html.Div(id="theory", className="half")]
     results = html.Section(
         [
-            html.Div([tour, html.P("", id="guide", role="status")], className="pinning"),
+            html.P("", id="guide", role="status"),
             html.P("", id="verdict", role="status"),
-            html.Div([pin, html.P("", id="pinned", role="status")], className="pinning"),
+            html.Div([pin, tour, html.P("", id="pinned", role="status")], className="pinning"),
             html.Div([track, html.P("Loading the page.", id="waited")], id="progress"),
             html.P("", id="warning", role="status"),
             html.Div([html.Div(id="curves"), html.Div(id="legends")], id="over", className="over"),

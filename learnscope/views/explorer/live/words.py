@@ -32,7 +32,8 @@ def words_of(kind: type[AbstractPart]) -> dict[str, Words]:
     symbols: dict[str, tuple[str, str]] = {}
     for row in _ROW.finditer(text):
         names, left = re.findall(r"`(\w+)`", row["right"]), row["left"].strip()
-        signs = ", ".join(re.findall(r"\$(.*?)\$", left)).split(", ")
+        segments = re.findall(r"\$(.*?)\$", left)
+        signs = segments[:1] if len(names) == 1 else ", ".join(segments).split(", ")
         rest = re.sub(r"^\s*`\w+`:?", "", row["right"]).strip()
         for place, name in enumerate(names):
             sign = signs[place] if len(signs) == len(names) else ", ".join(signs)
