@@ -21,7 +21,9 @@ from learnscope.nets import Params
 from learnscope.rules import AbstractState
 from learnscope.space import Columns, one_array
 
-_draw, _start, _advance = map(eqx.filter_jit, (draw_one, train.start_one, train.advance))
+_draw = eqx.filter_jit(draw_one)
+_start = eqx.filter_jit(train.start_one)
+_advance = eqx.filter_jit(train.advance)
 
 
 class OneRun(eqx.Module):

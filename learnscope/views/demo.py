@@ -25,7 +25,7 @@ def demo(seeds: int = 10, progress: bool = True) -> tuple[Figure, str]:
         net=PatchCNN(width=10, activation="relu2", scale=0.01, second_layer="sum"),
         rule=GradientDescent(rate=0.02),
         steps=1500,
-        probes=[TrainAccuracy(), TestAccuracy(), SignalLearning(), NoiseMemorisation()],
+        probes=(TrainAccuracy(), TestAccuracy(), SignalLearning(), NoiseMemorisation()),
         record=Record(every=10),
     )
     penalty = PerExamplePenalty(rate=0.02, weight=0.02, until=_CLOSED)
