@@ -18,6 +18,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
 from learnscope.lab.run import Report, report_of, run_plan
 from learnscope.lab.sweep import Axis, field_kind, programs, zipped
+from learnscope.part import PAPERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -196,8 +197,9 @@ class Figure:
 class Study:
     """One paper: sweeps at a scale, and the figures and claims that refer to them by name.
 
-    `headline` names the figures to draw when all studies are run together (default: all). `presets`
-    are the explorer's starting points.
+    `paper` is what to cite: a key of `learnscope.part.PAPERS`, or BibTeX. `headline` names the
+    figures to draw when all studies are run together (default: all). `presets` are the explorer's
+    starting points.
     """
 
     name: str
@@ -208,6 +210,15 @@ class Study:
     claims: tuple[Claim, ...]
     headline: tuple[str, ...] = ()
     presets: Callable[[], tuple[Preset, ...]] = tuple
+
+    def __post_init__(self):
+        if not self.citation.startswith("@"):
+            raise unknown(f"paper of {self.name}", self.paper, [*PAPERS, "BibTeX"])
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX."""
+        return PAPERS.get(self.paper, self.paper)
 
     def figure(self, name: str) -> Figure:
         if name not in self.figures:

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 
 from learnscope.evidence.output import Output
-from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents
 
 _ESCAPES = {
@@ -86,6 +85,6 @@ def write_paper(contents: Contents, output: Output) -> int:
             if vector.is_file():
                 output.copy(f"{name}-{picture.name}.pdf", vector)
                 written += 1
-    cited = dict.fromkeys(part.study.paper for part in contents.parts)
-    output.text("references.bib", "\n\n".join(PAPERS[key] for key in cited) + "\n")
+    cited = dict.fromkeys(part.study.citation for part in contents.parts)
+    output.text("references.bib", "\n\n".join(cited) + "\n")
     return written + 1

@@ -10,7 +10,6 @@ from PIL import Image
 from learnscope.evidence import VERDICTS
 from learnscope.evidence.artefacts import artefacts, details, head, setting
 from learnscope.images.formats.folders import open_image
-from learnscope.part import PAPERS
 from learnscope.views.report.contents import Contents
 from learnscope.views.template import filled
 
@@ -23,8 +22,8 @@ def page(contents: Contents) -> str:
     counts = contents.counts()
     return filled(
         __package__, "page.html", artefacts=head(artefacts(contents.rows)), contents=contents,
-        counts=counts, details=details, encoded=_encoded, marks=MARKS, papers=PAPERS,
-        parts=contents.parts, rows=contents.rows, setting=setting, version=version("learnscope"),
+        counts=counts, details=details, encoded=_encoded, marks=MARKS, parts=contents.parts,
+        rows=contents.rows, setting=setting, version=version("learnscope"),
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
     )  # fmt: skip
 
