@@ -1,0 +1,68 @@
+"""The paper's claims, as far as its text was found.
+
+- Abstract (arXiv 2108.11371): from "the same random initialization, for a class of data
+  distributions (inspired from image data), Adam and gradient descent (GD) can converge to
+  different global solutions of the training objective with provably different generalization
+  errors, even with weight decay regularization. In contrast, [...] if the training objective is
+  convex, and the weight decay regularization is employed, any optimization algorithms including
+  Adam and GD will converge to the same solution if the training is successful." The introduction
+  calls the convex statement Theorem 4.2.
+- The data model, the network (σ(z) = max(z, 0)^q with q ≥ 3, cross-entropy, weight decay in the
+  loss) and the outcome of full-batch Adam, "training error zero, test error at least 1/2 - o(1)",
+  are those of Tang et al. (2025, Definitions 3.1 and 3.2, Theorem 4.1), which "extends" this paper
+  "under the nearly same data model". The same authors sum the paper up: "GD learns the features,
+  but full-batch Adam, even with proper regularization, may still fail".
+
+The numbers of its experiments and of its tables on images were not found, and are not claimed.
+"""
+
+from learnscope.evidence import (
+    UNTRAINED,
+    Claim,
+    above,
+    alike,
+    at_least,
+    at_most,
+    change,
+    constant,
+    last,
+    swapped,
+    within,
+)
+
+ERROR = (1 - last("test_accuracy")).named("test error")
+GD, ADAM = (ERROR.sel(rule=rule).named(f"test error of {rule}") for rule in ("GD", "Adam"))
+FITTED = at_least(last("train_accuracy"), 1.0)
+_ARMS = (swapped("rule"), alike("rule"))
+_HERE = "d = 1500, n = 20, s = 32, σ_p = 0.15, α = 0.3, q = 3, m = 16, full batch, 1000 steps"
+_DECAY = f"{_HERE}; λ = 0, 10⁻⁵, 10⁻⁴"
+_REGIME = "reading: the mechanism's inequalities hold; the theorem's were not found"
+_SIZES = ("tuned: s, σ_p, α and m, on test errors of both arms for other seeds",)
+
+CLAIMS = (
+    Claim("training", "Adam and GD both reach zero training error", "global solutions (abstract)",
+          "zero", _DECAY, "decay", FITTED, scope=_REGIME, nulls=(constant(),)),
+    Claim("adam_fails", "Adam's test error is at least 1/2, with weight decay or not",
+          "theorem on Adam (quoted)", "at least 1/2 - o(1)", _DECAY, "decay",
+          at_least(ADAM, 0.5).given(FITTED), scope=_REGIME, flags=_SIZES, nulls=_ARMS),
+    Claim("gd_learns", "Gradient descent learns the feature, with weight decay or not",
+          "theorem on GD (quoted)", "small test error", _DECAY, "decay",
+          at_most(GD, 0.05).given(FITTED), scope=_REGIME, flags=_SIZES,
+          nulls=(swapped("rule"), constant())),
+    Claim("differ", "From the same start they find solutions with different test errors",
+          "abstract", "different", _DECAY, "decay", above(ADAM, GD, by=0.25).given(FITTED),
+          scope=_REGIME, flags=_SIZES, nulls=_ARMS),
+    Claim("noise", "Adam memorises noise where GD learns the feature", "feature learning (quoted)",
+          "GD learns the features", _DECAY, "decay",
+          above(last("signal_learning", rule="GD") / last("noise_memorisation", rule="GD"),
+                last("signal_learning", rule="Adam") / last("noise_memorisation", rule="Adam")),
+          scope=_REGIME, flags=_SIZES, nulls=_ARMS),
+    Claim("convex", "In a convex problem with weight decay both find the same solution",
+          "Theorem 4.2", "the same", f"a linear model; {_HERE}; λ = 0.05", "convex",
+          within(last("loss", rule="Adam"), last("loss", rule="GD"), by=1e-3)
+          & within(ADAM, GD, by=0.01) & at_most(change("loss"), -0.05),
+          scope="regime: any convex problem with weight decay", nulls=(UNTRAINED, constant())),
+    Claim("images", "Adam generalises worse on CIFAR-10, even with weight decay", "Table 1",
+          "larger test errors", "deep networks on images", scope="as stated",
+          reason="the table's numbers were not found, and the networks take days here"),
+)  # fmt: skip

@@ -1,0 +1,77 @@
+"""Zou et al. (2021): its data and rule against NumPy, and the study at its smallest scale."""
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+import learnscope as ls
+from learnscope.papers import get
+from learnscope.papers.adam.experiments import RULES, experiment
+from learnscope.papers.adam.parts import SparseNoise
+from tests.papers.test_studies import check_all, smoke
+from tests.small import drawn, refused, run
+
+ADAM = get("adam")
+SMALL = experiment(steps=4, dim=120).replace("data.sparsity", 7)
+
+
+def test_the_data_are_a_feature_and_sparse_noise_with_a_little_of_it_reversed():
+    model = SparseNoise(dim=400, train=300, test=50, sparsity=9, noise=0.3, strength=0.2)
+    for samples in (drawn(model).train, drawn(model).test):
+        x, y = np.asarray(samples.x), np.asarray(samples.y)
+        assert set(y) == {-1.0, 1.0}
+        np.testing.assert_array_equal(x[:, 0], y[:, None] * np.eye(1, 400))
+        np.testing.assert_allclose(x[:, 1, 0], -0.2 * y, rtol=1e-6)
+        assert ((x[:, 1, 1:] != 0).sum(1) == 9).all()
+    values = np.asarray(drawn(model).train.x)[:, 1, 1:]
+    used = values[values != 0]
+    # 2700 draws: the deviation of the variance estimate is 2.7 %, so 5 of them fail at 6e-7.
+    assert np.var(used) == pytest.approx(0.09, rel=0.14)
+    # Every coordinate is as likely: 9/399 of 300 examples; the largest count of 399 stays small.
+    assert (values != 0).sum(0).max() < 25
+    refused(lambda: SparseNoise(dim=5, train=2, test=2, sparsity=5, noise=1.0), "below dim = 5")
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_decay_is_in_the_gradient_that_the_optimiser_sees(name, float64):
+    """Against Optax on the penalised loss, by autodiff."""
+    setting = SMALL.replace("rule", RULES[name]).replace("rule.decay", 0.1)
+    problem, state = ls.draw(setting, 3, precision="float64")
+    weights = state.params
+    transform = getattr(optax, setting.rule.optimiser)(setting.rule.rate)
+
+    def penalised(params):
+        margin = problem.train.y * setting.net(params, problem.train.x)
+        squares = sum((leaf**2).sum() for leaf in jax.tree.leaves(params))
+        return jax.numpy.logaddexp(0.0, -margin).mean() + 0.05 * squares
+
+    memory = transform.init(weights)
+    for _ in range(4):
+        update, memory = transform.update(jax.grad(penalised)(weights), memory, weights)
+        weights = optax.apply_updates(weights, update)
+    found = ls.train(setting, 3, precision="float64").params
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(weights), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
+
+
+def test_conditions_and_predictions_by_hand():
+    """d = 1500, n = 20, s = 32, noise 0.15, scale 0.1, q = 3."""
+    setting = experiment().replace("rule.decay", 1e-4)
+    margins = [condition.margin for condition in ls.theory.conditions(setting)]
+    assert margins == pytest.approx([7.5, 3.84, 20 / 0.72, 1500 / 640, 1.0])
+    for name, first in (("GD", "feature"), ("Adam", "noise")):
+        one = setting.replace("rule", RULES[name])
+        assert ls.theory.predict(one)["first"] == first
+        even = one.replace("data.noise", ls.theory.boundary(one, "data.noise"))
+        assert ls.theory.predict(even)["speed"] == pytest.approx(1)
+        assert ls.theory.boundary(one, "data.dim") is None
+
+
+def test_adam_uses_all_coordinates():
+    assert "depend on the basis" in (RULES["Adam"].basis_dependence or "")
+    assert run(SMALL.replace("rule", RULES["Adam"])).coordinates_used == "ambient"
+
+
+def test_figures_are_drawn_and_claims_found():
+    check_all(ADAM, smoke(ADAM))
