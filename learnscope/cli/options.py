@@ -5,6 +5,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +23,7 @@ DataFolder = Annotated[
 ]
 Parts = Annotated[
     list[str] | None,
-    Option(metavar="FILE.py", help="A Python file with your own parts; may be repeated."),
+    Option(metavar="FILE.py", help="A Python file with your own parts, or a paper's folder."),
 ]
 
 
@@ -110,8 +111,6 @@ def saying(quiet: bool) -> Callable[[str], None]:
 def use_data(folder: str | None) -> None:
     """Look for data sets there, in this process and those it starts."""
     if folder is not None:
-        from pathlib import Path
-
         from learnscope.errors import BadInput
 
         if not Path(folder).is_dir():
@@ -120,9 +119,14 @@ def use_data(folder: str | None) -> None:
 
 
 def use_parts(files: list[str] | None) -> None:
-    """Run files with parts of the user's own, and say so first: they may do anything."""
+    """Run files and papers' folders of the user's own, and say so first: they may do anything."""
     for file in files or ():
         from learnscope.part.own import load_file
 
         echo(f"running {file}, for its parts", err=True)
-        load_file(file)
+        if Path(file).is_dir():
+            from learnscope.papers import add
+
+            add(file)
+        else:
+            load_file(file)

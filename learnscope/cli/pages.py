@@ -36,11 +36,13 @@ def report(
     out: Annotated[str, Option(help="The HTML file.")] = "learnscope-report.html",
     paper: Annotated[str | None, Option(help="Folder for PDFs and LaTeX tables.")] = None,
     quiet: Quiet = False,
+    parts: Parts = None,
 ) -> None:
     """Write a report: one HTML file with ledger, figures and experiments, readable offline.
 
     It is made from the ledger, figures and data that `learnscope verify` wrote into FOLDER.
     """
+    use_parts(parts)
     from pathlib import Path
 
     from learnscope.evidence.output import Output

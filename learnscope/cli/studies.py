@@ -5,15 +5,16 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import Changes, Experimenting, echo, with_options
+from learnscope.cli.options import Changes, Experimenting, Parts, echo, use_parts, with_options
 
 app = typer.Typer()
 Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
 
 
 @app.command("list")
-def list_() -> None:
+def list_(parts: Parts = None) -> None:
     """List the studies with their figures, and the parts an experiment can be built from."""
+    use_parts(parts)
     from learnscope.lab import Experiment
     from learnscope.papers import STUDIES
     from learnscope.part import kinds
