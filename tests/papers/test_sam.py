@@ -23,7 +23,9 @@ def test_the_shift_is_that_of_the_gradient_at_the_start():
     y, noise = problem.train.y, problem.train.vectors["noise"]
 
     def loss(filters):
-        return jnp.logaddexp(0.0, -y * setting.net(ls.nets.Weights(filters), problem.train.x)).mean()
+        return jnp.logaddexp(
+            0.0, -y * setting.net(ls.nets.Weights(filters), problem.train.x)
+        ).mean()
 
     slope = jax.grad(loss)(weights.filters)
     moved = (setting.rule.radius * slope / jnp.linalg.norm(slope)) @ noise.T

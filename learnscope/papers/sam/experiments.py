@@ -24,7 +24,7 @@ from learnscope.rules import GradientDescent, SharpnessAware
 FLIP, LEVEL = 0.1, 0.7  # the level is halfway between chance and 1 - FLIP
 TRAIN, WIDTH, BATCH, EARLY = 20, 10, 10, 10  # early: after ten steps, five passes over the data
 SIGNAL, FAR = 4.0, 1e6  # where dimensions, radii and the early stage are compared
-RADII = (0.1, 0.3, 1.0, 3.0, 10.0)  # in σ_0 √(Bm)
+RADII, UNIT = (0.1, 0.3, 1.0, 3.0, 10.0), 0.0002 * math.sqrt(BATCH * WIDTH)  # in σ_0 √(Bm)
 
 
 def rules(factor: float = 1.0) -> dict[str, GradientDescent | SharpnessAware]:
@@ -59,18 +59,18 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     plane = {"data.signal": np.linspace(1, 10, size.cells),
              "data.dim": np.linspace(1000, 20_000, size.cells).round()}  # fmt: skip
     d = np.geomspace(1e4, 1e6, size.points).round()
-    dims, small = {"data.dim": d}, {"data.dim": d, "rule.rate": 100 / d, "net.scale": 0.02 / d}
+    small = zipped({"data.dim": d, "rule.rate": 100 / d, "net.scale": 0.02 / d}, name="dim")
+    dims = {"data.dim": d.tolist()}
     sgd, sam = (experiment(rule, SIGNAL, FAR, size.steps, factor=0.2) for rule in ("SGD", "SAM"))
     signal, line = {"data.signal": (0.1, 100.0)}, (LEVEL, "test_accuracy", size.line_seeds)
     early = sam.replace("probes", (SignalLearning(), Decomposition()))
     early = early.replace("record", Record(every=EARLY)).replace("data.test", 1)
-    unit = float(sam.net.scale) * math.sqrt(BATCH * WIDTH)
     return {
         "diagram": arms(experiment(), size.seeds, plane, rule=rules()),
         "boundary_sgd": BoundarySweep(sgd, signal, dims, *line),
         "boundary_sam": BoundarySweep(sam, signal, dims, *line),
-        "boundary_small": BoundarySweep(sgd, signal, zipped(small, name="dim"), *line),
+        "boundary_small": BoundarySweep(sgd, signal, small, *line),
         "dims": arms(sgd, size.line_seeds, dims, rule=rules(0.2)),
         "early": arms(early, size.line_seeds, rule=rules(0.2)),
-        "radius": arms(sam, size.line_seeds, {"rule.radius": [r * unit for r in RADII]}),
+        "radius": arms(sam, size.line_seeds, {"rule.radius": [UNIT * r for r in RADII]}),
     }

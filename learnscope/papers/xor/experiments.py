@@ -46,6 +46,14 @@ def regime(dims: list[float], samples: list[int]) -> Axis:
     return zipped(several | fields, name="train" if several else "dim")
 
 
+def at(dim: float, train: int, steps: int) -> Experiment:
+    """The setting of `regime` at one dimension and sample size."""
+    setting = experiment(dim=dim, steps=steps).replace("data.train", train)
+    for path, values in regime([dim], [train]).fields.items():
+        setting = setting.replace(path, values[0])
+    return setting
+
+
 def signal_at(ratio: float, dim: float, train: int = TRAIN) -> float:
     """|u| = |v| at which n|μ|⁴/(d σ⁴) has a value: |μ|² = 2 |u|²."""
     return math.sqrt((ratio * dim / train) ** 0.5 / 2)
@@ -63,11 +71,7 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     size = SIZES[scale]
     plane = {"data.signal": np.linspace(1, 12, size.cells),
              "data.dim": np.linspace(200, 2000, size.cells).round()}  # fmt: skip
-    far, many = (experiment(dim=FAR, steps=size.steps).replace("data.train", n)
-                 for n in (TRAIN, size.many))  # fmt: skip
-    for path in ("rule.rate", "net.scale"):
-        far, many = (one.replace(path, regime([FAR], [one.data.train]).fields[path][0])
-                     for one in (far, many))  # fmt: skip
+    far, many = (at(FAR, train, size.steps) for train in (TRAIN, size.many))
     dims = np.geomspace(SMALLEST, LARGEST, size.points).round().tolist()
     signal, line = {"data.signal": (1.0, 300.0)}, (LEVEL, "test_accuracy", size.line_seeds)
     several = regime([FAR] * len(size.samples), list(size.samples))
