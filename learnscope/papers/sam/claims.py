@@ -66,7 +66,7 @@ def _steeper(sgd: xr.Dataset, sam: xr.Dataset) -> xr.DataArray:
 
 
 def _error(errors: list[float], *data: xr.Dataset) -> dict[str, float]:
-    return {"error": float(np.linalg.norm(errors)), "draws": min(one.attrs["seeds"] for one in data)}
+    return {"error": float(np.linalg.norm(errors)), "draws": min(d.attrs["seeds"] for d in data)}
 
 
 BOTH = ("boundary_sgd", "boundary_sam")
