@@ -37,7 +37,7 @@ def new(
     say, paper = saying(quiet), kind == Kind.paper
     stem = _paper_name(name) if paper else _part_stem(name)
     home = Path(folder) / stem if paper else Path(folder)
-    for path in _written(kind, name, stem, home):
+    for path in write(kind, name, stem, home):
         say(f"wrote {path}")
     say(f"test it: python -m pytest {home / f'test_{stem}.py'}")
     if paper:
@@ -79,7 +79,7 @@ def _part_stem(name: str) -> str:
     return stem
 
 
-def _written(kind: Kind, name: str, stem: str, home: Path) -> list[Path]:
+def write(kind: Kind, name: str, stem: str, home: Path) -> list[Path]:
     """Write the files of a kind from its templates, and return their paths."""
     from jinja2 import Environment, PackageLoader
 

@@ -6,11 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+from learnscope.cli.new import Kind, write
+
 ROOT = Path(__file__).parents[2]
 SKELETONS = {"data": "Brightness", "net": "SoftplusNet", "rule": "PullToStart", "probe": "Movement"}
-CHOSEN = f"({' or '.join(SKELETONS.values())} or test_probes and signs) and not every_net"
+MADE = {kind: f"Made{kind.title()}" for kind in SKELETONS}  # by `learnscope new`
+NAMES = [*SKELETONS.values(), *MADE.values()]
+CHOSEN = f"({' or '.join(NAMES)} or test_probes and signs) and not every_net"
 FOUND = "a_data_model[Brightness- a_net[SoftplusNet- a_rule[PullToS storable[Movement- "
-FOUND += "documented[Movement]"
+FOUND += "documented[Movement] "
+FOUND += "a_data_model[MadeData- a_net[MadeNet- a_rule[MadeRule- storable[MadeProbe- "
+FOUND += "documented[MadeData] documented[MadeNet] documented[MadeRule] documented[MadeProbe]"
 CODE = f"""
 import doctest
 
@@ -33,10 +39,13 @@ print(found.net.item())
 
 
 def test_the_battery_and_the_grid_find_them(tmp_path):
-    """In a process where the skeletons of docs/extending are one module, `own_parts`."""
+    """In a process where the skeletons of docs/extending are one module, `own_parts`, which also
+    imports what `learnscope new` writes."""
     pages = [(ROOT / "docs" / "extending" / f"{slot}.md").read_text() for slot in SKELETONS]
     code = [re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) for page in pages]
-    (tmp_path / "own_parts.py").write_text("\n".join(block[1] for block in code))
+    made = [f"from {path.stem} import {MADE[kind]}" for kind in MADE
+            for path in write(Kind(kind), MADE[kind], f"made_{kind}", tmp_path)[:1]]  # fmt: skip
+    (tmp_path / "own_parts.py").write_text("\n".join([*(block[1] for block in code), *made]))
     known = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     command = [sys.executable, "-c", CODE]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known, check=False)
