@@ -74,4 +74,5 @@ def test_adam_uses_all_coordinates():
 
 
 def test_figures_are_drawn_and_claims_found():
-    check_all(ADAM, smoke(ADAM))
+    """The other sweep is like `decay`."""
+    check_all(ADAM, smoke(ADAM, ("decay", "convex")))

@@ -52,4 +52,5 @@ def test_conditions_and_predictions_by_hand():
 
 
 def test_figures_are_drawn_and_claims_found():
-    check_all(SAM, smoke(SAM))
+    """The other sweeps are like these."""
+    check_all(SAM, smoke(SAM, ("diagram", "boundary_sgd", "boundary_sam", "early", "radius")))
