@@ -12,7 +12,8 @@ PAPER = """@inproceedings{zou2021adam,
   author = {Zou, Difan and Cao, Yuan and Li, Yuanzhi and Gu, Quanquan},
   booktitle = {International Conference on Learning Representations},
   year = {2023},
-  note = {arXiv:2108.11371, 2021}
+  note = {arXiv:2108.11371, 2021},
+  url = {https://arxiv.org/abs/2108.11371}
 }"""
 STUDY = Study(
     name="adam", title="Why Adam generalises worse than gradient descent", paper=PAPER,

@@ -51,7 +51,8 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
         ("supports (derived)", f"d >= {c} n s", d, ">=", constant * n * s),
         ("power", "q >= 3", float(net.power), ">=", 3.0),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation)
+    return Conditions(Condition(name, text, left, right, relation,
+                                "" if "derived" in name else "quoted conditions")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -1,5 +1,8 @@
 """The explorer's preset: the diagram's experiment."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from learnscope.evidence import PLAIN, Preset
 from learnscope.papers.sam.experiments import experiment, rules
 from learnscope.probes import NoiseMemorisation, SignalLearning
@@ -12,5 +15,30 @@ def presets() -> tuple[Preset, ...]:
         experiment("SAM"),
         rules=(rules()["SGD"],),
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN),
-    )
+        about="A step along the gradient at the worst point nearby leaves noise unlearnt, because "
+              "filters are silent there. Plain SGD memorises it, and needs a stronger signal.",
+        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        tour=(
+            ("With a radius of 0.05 noise is silent, and the signal is learnt.", ""),
+            ("Break it: a radius of 0.001 silences nothing.",
+             "data.signal=2&rule.radius=0.001"),
+            ("Mend it: the weak signal suffices with the first radius.",
+             "data.signal=2"),
+        ),
+        outcome=_outcome,
+        expected=_expected,
+    )  # fmt: skip
     return (preset,)
+
+
+def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
+    error = 1 - last["test_accuracy"]
+    return f"overfitting is {'benign' if error < float(experiment.data.flip) + 0.1 else 'harmful'}"
+
+
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+    silent = predicted["silenced"]
+    why = (
+        f"the perturbation is {silent:.2g} times the initial overlap with noise, and 1 silences it"
+    )
+    return f"overfitting is {'benign' if silent >= 1 else 'harmful'}", why

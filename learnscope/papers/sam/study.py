@@ -11,7 +11,8 @@ PAPER = """@inproceedings{chen2023sam,
   author = {Chen, Zixiang and Zhang, Junkai and Kou, Yiwen and Chen, Xiangning and Hsieh, Cho-Jui
             and Gu, Quanquan},
   booktitle = {Advances in Neural Information Processing Systems},
-  year = {2023}
+  year = {2023},
+  url = {https://arxiv.org/abs/2310.07269}
 }"""
 STUDY = Study(
     name="sam", title="Why sharpness-aware minimisation generalises better than SGD", paper=PAPER,

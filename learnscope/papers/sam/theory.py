@@ -68,7 +68,8 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          float(rule.rate) * constant * noise, "<=", 2 * float(rule.radius) * spread),
         ("steps (derived)", "T >= 2 m / (eta |mu|^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation)
+    return Conditions(Condition(name, text, left, right, relation,
+                                "" if "derived" in name else "quoted condition")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -63,7 +63,8 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          largest),
         ("steps", "T >= m n / (0.1 eta d sigma_p^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation)
+    return Conditions(Condition(name, text, left, right, relation,
+                                "" if name == "steps" else "Condition 3.1")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

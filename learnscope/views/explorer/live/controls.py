@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.part import PAPERS, AbstractPart, allowed
+from learnscope.part import AbstractPart, allowed
 from learnscope.views.explorer.live.catalogue import (
     SLOTS,
     likely,
@@ -102,7 +102,7 @@ def controls(state: State) -> dict[str, Any]:
 def _card(name: str) -> dict[str, Any]:
     """A preset as the page introduces it, with links to its paper and its claims."""
     shown, study = preset(name), study_of(name)
-    found = re.search(r"url = \{(.*?)\}", PAPERS[study.paper])
+    found = re.search(r"url = \{(.*?)\}", study.citation)
     links = [{"text": "The paper", "href": found[1]}] if found else []
     links.append({"text": "Its claims and verdicts", "href": f"/ledger?study={study.name}"})
     tour = [(words, "&".join(filter(None, [f"preset={name}", query])))
