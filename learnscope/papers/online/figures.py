@@ -3,7 +3,7 @@
 import numpy as np
 
 from learnscope.evidence import experiment_of
-from learnscope.figures import COLOURS, curves, figure, over
+from learnscope.figures import COLOURS, figure, over
 from learnscope.papers.online.claims import DEVIATION, ERROR, EXAMPLES
 from learnscope.theory import limit
 

@@ -1,0 +1,160 @@
+"""The limit of online learning: closed forms, quadrature, sampling, and runs in three dimensions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import link_of
+from learnscope.nets import by_quadrature, pair_mean, shape_of
+from learnscope.papers.online import theory
+from learnscope.papers.online.experiments import committee, over_dims
+from learnscope.probes import generalisation
+from tests import law
+from tests.small import refused, run
+
+OVERLAPS = ("teacher_overlap", "student_overlap")
+
+
+def overlap(width, directions, seed=0, scale=0.6):
+    """M and Q of some filters, and the filters."""
+    rows = scale * np.random.default_rng(seed).normal(size=(width, directions + width))
+    return theory.Overlap(jnp.asarray(rows[:, :directions]), jnp.asarray(rows @ rows.T)), rows
+
+
+@pytest.mark.parametrize("name", ["erf", "relu"])
+def test_closed_forms_are_quadrature_and_their_slopes(float64, name):
+    a, b = jnp.asarray([0.3, 1.0, 2.0]), jnp.asarray([1.0, 0.5, 1.5])
+    c = jnp.asarray([0.2, -0.4, 1.2])
+    shape = shape_of(name)
+    close = 1e-9 if name == "erf" else 3e-3  # the kink
+    right = by_quadrature(shape, shape, a, b, c)
+    np.testing.assert_allclose(pair_mean(name, name, a, b, c), right, atol=close)
+    # Price (1958): the derivative by the covariance is the mean of the product of slopes.
+    slope = jax.vmap(jax.grad(lambda c, a, b: pair_mean(name, name, a, b, c)))(c, a, b)
+    by = lambda z: jax.jvp(shape, (z,), (jnp.ones_like(z),))[1]  # noqa: E731
+    np.testing.assert_allclose(slope, by_quadrature(by, by, a, b, c), atol=10 * close)
+
+
+@pytest.mark.parametrize("squared", [True, False])
+@pytest.mark.parametrize(("width", "directions"), [(1, 1), (2, 1), (2, 2)])
+def test_closed_moments_are_sums_over_nodes(float64, width, directions, squared):
+    at, _ = overlap(width, directions)
+    second = jnp.linspace(1.0, 0.5, width)
+    task = theory.Task("erf", "erf", second, 0.3, squared)
+    close = {2: 1e-9, 3: 1e-5, 4: 1e-3}[width + directions]
+    one, two = theory.closed_moments(task, at), theory.sampled_moments(task, at)
+    np.testing.assert_allclose(one.along, two.along, atol=close)
+    np.testing.assert_allclose(one.squares, two.squares, atol=close)
+
+
+@pytest.mark.parametrize("link", ["erf", "he2"])
+def test_mean_gradients_are_derivatives_of_the_generalisation_error(float64, link):
+    at, _ = overlap(1 if link == "he2" else 2, 1)
+    second = jnp.ones(len(at.teacher))
+    task = theory.Task(link, link, second, 0.0, True)
+    error = lambda at: generalisation(link, link, second, *at)[0]  # noqa: E731
+    slope = jax.grad(error)(at)
+    both = slope.student + slope.student.T
+    found = task.moments(at).along
+    np.testing.assert_allclose(found[:, : len(second)], slope.teacher @ at.teacher.T
+                               + both @ at.student, atol=1e-6)  # fmt: skip
+    np.testing.assert_allclose(found[:, len(second) :], slope.teacher + both @ at.teacher,
+                               atol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("link", ["erf", "relu", "he3", "staircase", "product", "own"])
+def test_the_generalisation_error_is_that_of_samples(float64, link):
+    at, rows = overlap(2, 2)
+    chosen = (lambda z: z[0] * jnp.tanh(z[1])) if link == "own" else link
+    activation = link if link in ("erf", "relu", "he3") else "erf"
+    x = np.random.default_rng(1).normal(size=(200_000, rows.shape[1]))
+    second = jnp.asarray([1.0, -0.5])
+    outputs = shape_of(activation)(jnp.asarray(x @ rows.T)) @ second
+    losses = np.asarray((outputs - link_of(chosen)(jnp.asarray(x[:, :2]))) ** 2 / 2)
+    found, size = generalisation(activation, chosen, second, *at)
+    assert float(size) >= float(found)
+    law.assert_mean(losses, float(found))
+    assert law.errors_off(losses, 1.1 * float(found)) > 1  # a tenth is told
+
+
+def test_the_probe_reads_the_same_in_both_coordinates_and_refuses_other_nets():
+    setting = committee(dim=60, batch=2, steps=5)
+    states = [run(setting, coordinates=how).generalisation_error for how in ("ambient", "compressed")]
+    assert all((error > 0).all() for error in states)
+    biased = setting.replace("net", ls.nets.TwoLayer(2, "relu"))
+    refused(lambda: run(biased), "GeneralisationError", "without biases")
+
+
+def from_limit(dim, batch, steps, wrong=1.0, seeds=10):
+    """How far runs are off the limit from their own start, in units of the square root of
+    alpha / d: root mean square, and the mean."""
+    setting = committee(dim=dim, batch=batch, steps=steps, rate=1.0)
+    data = run(setting, seeds=seeds, precision="float64").load()
+    path = theory.limit(setting.replace("rule.rate", wrong * setting.rule.rate), data)
+    assert data.attrs["coordinates_used"] == "compressed"
+    unit = (steps * batch) ** 0.5 / dim
+    ends = [(data[name] - path[name]).isel(step=-1) / unit for name in OVERLAPS]
+    return np.concatenate([end.values.reshape(seeds, -1) for end in ends], axis=1)
+
+
+@pytest.mark.parametrize(("dim", "batch", "steps"), [(10**3, 1, 500), (10**5, 50, 500),
+                                                     (10**9, 1000, 200)])  # fmt: skip
+def test_runs_are_off_the_limit_by_the_root_of_the_dimension(dim, batch, steps):
+    off = from_limit(dim, batch, steps)
+    assert 0.03 < np.sqrt((off**2).mean()) < 3
+    law.assert_mean(off, 0)
+
+
+def test_a_rate_that_is_a_tenth_off_is_told():
+    off = from_limit(10**9, 1000, 200, wrong=1.1)
+    assert np.abs(off.mean(0)).max() > 10
+
+
+@pytest.mark.parametrize("link", ["relu", "he2"])
+def test_other_activations_follow_their_limit(link):
+    setting = committee(1, dim=10**5, batch=100, steps=300, rate=0.3, link=link, teacher=1)
+    data = run(setting, seeds=4).load()
+    path = ls.theory.limit(setting, data)
+    for name in OVERLAPS:
+        off = np.abs(data[name] - path[name]).isel(step=-1)
+        moved = np.abs(path[name].isel(step=-1) - path[name].isel(step=0))
+        assert off.max() < 0.1 * moved.max(), name
+
+
+def test_the_limit_on_the_sphere_and_with_large_steps():
+    """Steps of a hundredth of alpha: only the flow through the steps is within the noise."""
+    base = committee(1, dim=10**6, batch=10**4, steps=100, rate=1.0, link="erf", teacher=1)
+    sphere = ls.rules.SphericalDescent(rate=1e-2, loss="correlation")
+    for setting in (base, base.replace("rule", sphere)):
+        data = run(setting, seeds=4).load()
+        path = ls.theory.limit(setting, data)
+        for name in OVERLAPS:
+            assert np.abs(data[name] - path[name]).max() < 5e-3, name
+    np.testing.assert_allclose(path.student_overlap, path.student_overlap.isel(step=[0]), rtol=1e-6)
+
+
+def test_conditions_and_predictions():
+    setting = committee(1, dim=10**4, steps=10, rate=0.5, link="he3", teacher=1)
+    assert not ls.theory.conditions(setting).holds  # the rate
+    assert ls.theory.predict(setting)["search_samples"] == pytest.approx(1e8)
+    assert theory.information_exponent("product", 2) == 2
+    refused(lambda: theory.information_exponent(lambda z: 1.0 + 0 * z[0]), "no Hermite")
+    other = setting.replace("data.train", 5)
+    refused(lambda: ls.theory.limit(other), "no theory here has the limit")
+
+
+def test_axes_scale_with_the_dimension():
+    axis = over_dims(np.array([1e3, 1e5]), np.array([1.0, 100.0]), np.array([1e-3, 1e-5]), 0.5)
+    assert axis.fields["data.batch"] == [1, 100]
+    np.testing.assert_allclose(axis.fields["rule.rate"], 1e-3)
+
+
+def test_the_study_at_smoke_scale():
+    from learnscope.papers import get
+    from tests.papers.test_studies import check_all, smoke
+
+    study = get("online")
+    check_all(study, smoke(study))
+
