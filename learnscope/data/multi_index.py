@@ -18,7 +18,7 @@ from learnscope.data.problem import (
 )
 from learnscope.errors import refuse
 from learnscope.part import Number, count, flag, number
-from learnscope.space import Frame, FreshPatches, Space, random
+from learnscope.space import SPARE, Frame, FreshPatches, Space, random
 
 
 class MultiIndex(AbstractData):
@@ -78,46 +78,53 @@ class MultiIndex(AbstractData):
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame
-        train_key, test_key, *keys = jax.random.split(key, 4)
+        train_key, test_key, *noise_keys = jax.random.split(key, 4)
         teacher, frame = frame.axes(self.directions)
         rows = None
         if self.train is not None:
             rows, frame = frame.gaussian_rows(train_key, self.train)
             rows = rows if frame.ambient else rows[:, : frame.used]
-        test = self._samples(keys[1], frame.gaussian_points(test_key, self.test), frame)
-        train = test if rows is None else self._samples(keys[0], rows, frame)
+        points = frame.gaussian_points(test_key, self.test)
+        test = self._samples(points, random.normal(noise_keys[1], (self.test,)), frame)
+        train = test
+        if rows is not None:
+            train = self._samples(rows, random.normal(noise_keys[0], (len(rows),)), frame)
         batches = FreshRows(self, self.batch or 1) if rows is None else mini_batches(self.batch)
         return Problem(train, test, {"teacher": teacher}, frame, batches, link=self.link)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        row_key, label_key = jax.random.split(key)
+        row_key, noise_key = jax.random.split(key)
         row = problem.frame.gaussian_points(row_key, 1)
-        y = self._labels(label_key, row @ problem.directions["teacher"].T)
+        y = self._labels(row @ problem.directions["teacher"].T, random.normal(noise_key, (1,)))
         return Samples((row,) if isinstance(problem.test.x, tuple) else row, y).take(jnp.asarray(0))
 
     def fresh(self, key: Key[Array, ""], size: int, frame: Frame) -> Samples:
         """New training examples. If compressed, they have new coordinates outside the frame: their
         own, if they are fewer than the filters, or as many as there are filters, in law."""
-        row_key, label_key, beyond_key = jax.random.split(key, 3)
         if frame.ambient:
-            return self._samples(label_key, random.normal(row_key, (size, frame.rank)), frame)
+            normal = random.normal(key, (size, frame.rank + 1))
+            return self._samples(normal[:, :-1], normal[:, -1], frame)
         left = Frame(frame.dim, frame.rank, frame.seen or frame.rank)
         if size <= left.rank - left.used:
-            rows, left = left.gaussian_rows(row_key, size)
-            return self._samples(label_key, rows[:, : left.used], frame)
-        rows = random.normal(row_key, (left.used, size)).T
-        rows = jnp.where((jnp.arange(left.used) < frame.dim)[None], rows, 0.0)
-        y, noisy = self._labels(label_key, rows[:, : self.directions]), jnp.ones((size, 1), bool)
+            width = left.used + size + SPARE
+            drawn = random.normal_and_uniform(key, size * (width + 1), size * (SPARE + 1))
+            normal, uniform = (values.reshape(size, -1) for values in drawn)
+            rows, left = left.rows_from(normal[:, :-1], uniform)
+            return self._samples(rows[:, : left.used], normal[:, -1], frame)
+        row_key, beyond_key = jax.random.split(key)
+        normal = random.normal(row_key, (left.used + 1, size))
+        rows = normal[:-1].T * (jnp.arange(left.used) < frame.dim)[None]
+        y, noisy = self._labels(rows[:, : self.directions], normal[-1]), jnp.ones((size, 1), bool)
         seed = jax.random.key_data(beyond_key)
         return Samples((FreshPatches(rows[:, None], noisy, jnp.ones(()), seed, left, views=1),), y)
 
-    def _samples(self, key: Key[Array, ""], rows: Float[Array, "n width"], frame: Frame) -> Samples:
+    def _samples(self, rows: Float[Array, "n width"], noise: Array, frame: Frame) -> Samples:
         """Examples in a frame whose first axes are the directions."""
-        y = self._labels(key, rows[:, : self.directions])
+        y = self._labels(rows[:, : self.directions], noise)
         return Samples(rows if frame.ambient else (rows,), y)
 
-    def _labels(self, key: Key[Array, ""], z: Float[Array, "n direction"]) -> Float[Array, " n"]:
-        y = link_of(self.link)(z) + self.noise * random.normal(key, z.shape[:1])
+    def _labels(self, z: Float[Array, "n direction"], noise: Array) -> Float[Array, " n"]:
+        y = link_of(self.link)(z) + self.noise * noise
         return jnp.where(y < 0, -1.0, 1.0) if self.signs else y
 
 

@@ -32,10 +32,24 @@ def normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"
     ((300, 101), True, True)
     """
     size = math.prod(shape)
-    first, second = _uniform(key, -(-size // 2))
+    return _normal(*_uniform(key, -(-size // 2)))[:size].reshape(shape).astype(float)
+
+
+def normal_and_uniform(
+    key: Key[Array, ""], normals: int, uniforms: int
+) -> tuple[Float[Array, " n"], Float[Array, " k"]]:
+    """Standard normal variables, and uniform ones in (0, 1], from one hash: for short steps."""
+    cut, rest = -(-normals // 2), -(-uniforms // 2)
+    first, second = _uniform(key, cut + rest)
+    normal = _normal(first[:cut], second[:cut])[:normals]
+    uniform = jnp.concatenate([first[cut:], second[cut:]])[:uniforms]
+    return normal.astype(float), uniform.astype(float)
+
+
+def _normal(first: Float[Array, " n"], second: Float[Array, " n"]) -> Float[Array, " two_n"]:
     radius = jnp.sqrt(-2 * jnp.log(first))
     cosine, sine = _turn(second)
-    return jnp.concatenate([radius * cosine, radius * sine])[:size].reshape(shape).astype(float)
+    return jnp.concatenate([radius * cosine, radius * sine])
 
 
 def inverse_normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"]:

@@ -62,7 +62,7 @@ def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
         if theory.applies(experiment):
             return theory.limit(experiment, start)
     scopes = "; ".join(theory.SCOPE for theory in known)
-    raise BadInput(f"no theory here has the limit of such an experiment; there is one for {scopes}.")
+    raise BadInput(f"no theory here has the limit of such a run; there is one for {scopes}.")
 
 
 def boundary(experiment: Any, field: str) -> float | None:

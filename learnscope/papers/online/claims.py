@@ -19,12 +19,12 @@ from learnscope import evidence as ev
 from learnscope.papers.online.experiments import LEVEL
 
 PLATEAU = 2000  # the step at alpha = 20
-OVERLAPS = {"teacher_overlap": ("filter", "direction"), "student_overlap": ("filter", "other_filter")}
+OVERLAPS = {"teacher_overlap": "direction", "student_overlap": "other_filter"}
 
 
 def _deviation(runs: xr.Dataset, limit: xr.Dataset) -> xr.DataArray:
     """The root mean square over entries and records of what a run is off."""
-    one, two = (((runs[n] - limit[n]) ** 2).mean(dims) for n, dims in OVERLAPS.items())
+    one, two = (((runs[n] - limit[n]) ** 2).mean(("filter", m)) for n, m in OVERLAPS.items())
     return ((one + two).isel(step=slice(1, None)).mean("step") / 2) ** 0.5
 
 
