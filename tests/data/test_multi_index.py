@@ -18,7 +18,7 @@ from tests.small import quick, refuses, run
 
 KEY = jax.random.key(0)
 DIM, SEEDS, WIDTH, TEACHER = 30, 1500, 2, 2
-RECORDED = (0, 1, 4, 9)
+RECORDED = (1, 9)
 SPHERE = ls.rules.SphericalDescent(rate=0.05)
 PLAIN = ls.rules.GradientDescent(rate=0.05, loss="squared")
 
@@ -117,7 +117,6 @@ LAWS: dict[str, Any] = {
     "few examples": {"batch": 1},
     "many examples": {"batch": 7},
     "sphere": {"batch": 3, "rule": SPHERE},
-    "both layers": {"batch": 1, "net": committee(second_layer="trained")},
 }
 
 
@@ -135,7 +134,9 @@ def simulate(name, how, first, dim=DIM):
     return np.asarray(walk(seeds, jnp.asarray(float(dim))))
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "sphere")) for n in LAWS]
+)
 def test_compressed_runs_have_the_ambient_law(name):
     """False alarms: 1e-5 (tests/law.py). A dimension of 40 instead of 30 is told."""
     ambient = simulate(name, "ambient", SEEDS)

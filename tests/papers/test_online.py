@@ -12,7 +12,7 @@ from learnscope.papers.online import theory
 from learnscope.papers.online.experiments import committee, over_dims
 from learnscope.probes import generalisation
 from tests import law
-from tests.small import refused, run
+from tests.small import quick, refused, run
 
 OVERLAPS = ("teacher_overlap", "student_overlap")
 
@@ -29,12 +29,19 @@ def test_closed_forms_are_quadrature_and_their_slopes(float64, name):
     c = jnp.asarray([0.2, -0.4, 1.2])
     shape = shape_of(name)
     close = 1e-9 if name == "erf" else 3e-3  # the kink
-    right = by_quadrature(shape, shape, a, b, c)
-    np.testing.assert_allclose(pair_mean(name, name, a, b, c), right, atol=close)
-    # Price (1958): the derivative by the covariance is the mean of the product of slopes.
-    slope = jax.vmap(jax.grad(lambda c, a, b: pair_mean(name, name, a, b, c)))(c, a, b)
     by = lambda z: jax.jvp(shape, (z,), (jnp.ones_like(z),))[1]  # noqa: E731
-    np.testing.assert_allclose(slope, by_quadrature(by, by, a, b, c), atol=10 * close)
+
+    @quick
+    def found(a, b, c):
+        # Price (1958): the derivative by the covariance is the mean of the product of slopes.
+        slope = jax.vmap(jax.grad(lambda c, a, b: pair_mean(name, name, a, b, c)))(c, a, b)
+        return pair_mean(name, name, a, b, c), slope, [
+            by_quadrature(one, one, a, b, c) for one in (shape, by)
+        ]  # fmt: skip
+
+    mean, slope, right = found(a, b, c)
+    np.testing.assert_allclose(mean, right[0], atol=close)
+    np.testing.assert_allclose(slope, right[1], atol=10 * close)
 
 
 @pytest.mark.parametrize("squared", [True, False])
@@ -44,24 +51,22 @@ def test_closed_moments_are_sums_over_nodes(float64, width, directions, squared)
     second = jnp.linspace(1.0, 0.5, width)
     task = theory.Task("erf", "erf", second, 0.3, squared)
     close = {2: 1e-9, 3: 1e-5, 4: 1e-3}[width + directions]
-    one, two = theory.closed_moments(task, at), theory.sampled_moments(task, at)
+    forms = theory.closed_moments, theory.sampled_moments
+    one, two = quick(lambda at: [form(task, at) for form in forms])(at)
     np.testing.assert_allclose(one.along, two.along, atol=close)
     np.testing.assert_allclose(one.squares, two.squares, atol=close)
 
 
-@pytest.mark.parametrize("link", ["erf", "he2"])
-def test_mean_gradients_are_derivatives_of_the_generalisation_error(float64, link):
-    at, _ = overlap(1 if link == "he2" else 2, 1)
-    second = jnp.ones(len(at.teacher))
-    task = theory.Task(link, link, second, 0.0, True)
-    error = lambda at: generalisation(link, link, second, *at)[0]  # noqa: E731
-    slope = jax.grad(error)(at)
-    both = slope.student + slope.student.T
-    found = task.moments(at).along
-    np.testing.assert_allclose(found[:, : len(second)], slope.teacher @ at.teacher.T
-                               + both @ at.student, atol=1e-6)  # fmt: skip
-    np.testing.assert_allclose(found[:, len(second) :], slope.teacher + both @ at.teacher,
-                               atol=1e-6)  # fmt: skip
+def test_mean_gradients_are_derivatives_of_the_generalisation_error(float64):
+    at, _ = overlap(2, 1)
+    second = jnp.asarray([1.0, -0.5])
+    task = theory.Task("erf", "erf", second, 0.0, True)
+    error = lambda at: generalisation("erf", "erf", second, *at)[0]  # noqa: E731
+    slope, found = quick(lambda at: (jax.grad(error)(at), task.moments(at).along))(at)
+    both = np.asarray(slope.student + slope.student.T)
+    teacher, student = np.asarray(at.teacher), np.asarray(at.student)
+    np.testing.assert_allclose(found[:, :2], slope.teacher @ teacher.T + both @ student, atol=1e-12)
+    np.testing.assert_allclose(found[:, 2:], slope.teacher + both @ teacher, atol=1e-12)
 
 
 @pytest.mark.parametrize("link", ["erf", "relu", "he3", "staircase", "product", "own"])
@@ -71,9 +76,14 @@ def test_the_generalisation_error_is_that_of_samples(float64, link):
     activation = link if link in ("erf", "relu", "he3") else "erf"
     x = np.random.default_rng(1).normal(size=(200_000, rows.shape[1]))
     second = jnp.asarray([1.0, -0.5])
-    outputs = shape_of(activation)(jnp.asarray(x @ rows.T)) @ second
-    losses = np.asarray((outputs - link_of(chosen)(jnp.asarray(x[:, :2]))) ** 2 / 2)
-    found, size = generalisation(activation, chosen, second, *at)
+
+    @quick
+    def both(x):
+        outputs = shape_of(activation)(x @ jnp.asarray(rows).T) @ second
+        losses = (outputs - link_of(chosen)(x[:, :2])) ** 2 / 2
+        return losses, *generalisation(activation, chosen, second, *at)
+
+    losses, found, size = map(np.asarray, both(jnp.asarray(x)))
     assert float(size) >= float(found)
     law.assert_mean(losses, float(found))
     assert law.errors_off(losses, 1.1 * float(found)) > 1  # a tenth is told
@@ -117,22 +127,23 @@ def test_other_activations_follow_their_limit(link):
     setting = committee(1, dim=10**5, batch=100, steps=300, rate=0.3, link=link, teacher=1)
     data = run(setting, seeds=4).load()
     path = ls.theory.limit(setting, data)
-    for name in OVERLAPS:
-        off = np.abs(data[name] - path[name]).isel(step=-1)
-        moved = np.abs(path[name].isel(step=-1) - path[name].isel(step=0))
-        assert off.max() < 0.1 * moved.max(), name
+    ends = data.isel(step=-1), path.isel(step=-1), path.isel(step=0)
+    off, moved = (max(np.abs(one[n] - two[n]).max() for n in OVERLAPS)
+                  for one, two in zip(ends[:2], ends[1:], strict=True))  # fmt: skip
+    assert off < 2 * (0.3 / 1e5) ** 0.5 and moved > 0.02
 
 
 def test_the_limit_on_the_sphere_and_with_large_steps():
     """Steps of a hundredth of alpha: only the flow through the steps is within the noise."""
-    base = committee(1, dim=10**6, batch=10**4, steps=100, rate=1.0, link="erf", teacher=1)
+    base = committee(1, dim=10**5, batch=10**3, steps=100, rate=1.0, link="erf", teacher=1)
     sphere = ls.rules.SphericalDescent(rate=1e-2, loss="correlation")
     for setting in (base, base.replace("rule", sphere)):
         data = run(setting, seeds=4).load()
         path = ls.theory.limit(setting, data)
         for name in OVERLAPS:
-            assert np.abs(data[name] - path[name]).max() < 5e-3, name
-    np.testing.assert_allclose(path.student_overlap, path.student_overlap.isel(step=[0]), rtol=1e-6)
+            assert np.abs(data[name] - path[name]).max() < 0.01, name
+    norms = path.student_overlap.values
+    np.testing.assert_allclose(norms, np.broadcast_to(norms[:, :1], norms.shape), rtol=1e-6)
 
 
 def test_conditions_and_predictions():
@@ -146,9 +157,9 @@ def test_conditions_and_predictions():
 
 
 def test_axes_scale_with_the_dimension():
-    axis = over_dims(np.array([1e3, 1e5]), np.array([1.0, 100.0]), np.array([1e-3, 1e-5]), 0.5)
+    axis = over_dims(np.array([1e3, 1e5]), np.array([1.0, 100.0]), np.array([1.0, 2.0]), 0.5)
     assert axis.fields["data.batch"] == [1, 100]
-    np.testing.assert_allclose(axis.fields["rule.rate"], 1e-3)
+    np.testing.assert_allclose(axis.fields["rule.rate"], [1e-3, 2e-3])
 
 
 def test_the_study_at_smoke_scale():
