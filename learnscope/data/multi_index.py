@@ -18,7 +18,11 @@ from learnscope.data.problem import (
 )
 from learnscope.errors import refuse
 from learnscope.part import Number, count, flag, number
-from learnscope.space import SPARE, Frame, FreshPatches, Space, random
+from learnscope.space import Frame, FreshPatches, Space, random
+
+# Of the length of a new coordinate: all are rejected less than once in 10^11 draws (from 20
+# dimensions outside the frame on; see `chi`). A tenth of them each costs a tenth of a short step.
+_PROPOSALS = 5
 
 
 class MultiIndex(AbstractData):
@@ -72,8 +76,8 @@ class MultiIndex(AbstractData):
 
     @property
     def space(self) -> Space:
-        if self.train is None:  # the initial filters, those now, and those that a step adds
-            return Space(self.directions, "gaussian_rows", sets=3)
+        if self.train is None:  # the initial filters, and those now
+            return Space(self.directions, "gaussian_rows", sets=2, fresh=self.batch or 1)
         return Space(self.directions + self.train, "gaussian_rows")
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
@@ -106,8 +110,8 @@ class MultiIndex(AbstractData):
             return self._samples(normal[:, :-1], normal[:, -1], frame)
         left = Frame(frame.dim, frame.rank, frame.seen or frame.rank)
         if size <= left.rank - left.used:
-            width = left.used + size + SPARE
-            drawn = random.normal_and_uniform(key, size * (width + 1), size * (SPARE + 1))
+            width = left.used + size + _PROPOSALS + 1
+            drawn = random.normal_and_uniform(key, size * width, size * (_PROPOSALS + 1))
             normal, uniform = (values.reshape(size, -1) for values in drawn)
             rows, left = left.rows_from(normal[:, :-1], uniform)
             return self._samples(rows[:, : left.used], normal[:, -1], frame)

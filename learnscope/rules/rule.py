@@ -58,10 +58,10 @@ class AbstractRule(AbstractPart):
         if problem.frame.ambient:
             return state
         frame, filters = problem.frame, filters_of(state.params)
-        seen = frame.seen or frame.rank
-        if filters.shape[0] > frame.rank - seen:  # twins, say, which move apart
+        room = ((frame.seen or frame.rank) - frame.used) // 2
+        if filters.shape[0] > room:  # twins, say, which move apart
             raise BadInput(f"{type(state.net).__name__} has more filters than initial directions.")
-        new = replaced(state.params, filters=turned(filters, (frame.used + seen) // 2))
+        new = replaced(state.params, filters=turned(filters, frame.used + room))
         return eqx.tree_at(lambda state: state.params, state, new)
 
     @property

@@ -2,20 +2,11 @@
 
 import learnscope.space.random as random
 from learnscope.space.columns import Columns, one_array, padded
-from learnscope.space.frame import (
-    SPARE,
-    AbstractTurn,
-    Basis,
-    Frame,
-    Reflections,
-    chi,
-    orthonormal,
-    turn,
-)
+from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.space.fresh import FreshPatches, turned
 from learnscope.space.needs import Space
 
 __all__ = [
-    "SPARE", "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "Space",
-    "chi", "one_array", "orthonormal", "padded", "random", "turn", "turned",
+    "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "Space", "chi",
+    "one_array", "orthonormal", "padded", "random", "turn", "turned",
 ]  # fmt: skip

@@ -147,7 +147,7 @@ class Frame(eqx.Module):
         self, normal: Float[Array, "count width"], uniform: Float[Array, "count proposals_and_one"]
     ) -> tuple[Float[Array, "count rank"], "Frame"]:
         """The same from given normal variables (as many per row as coordinates are used then, and
-        `SPARE`) and uniform ones (`SPARE` + 1)."""
+        some proposals of `chi`) and uniform ones (one more than proposals)."""
         after = self._after(len(normal))
         square = triangle(normal[:, self.used :], uniform, self.dim - self.used)
         rows = jnp.concatenate([normal[:, : self.used], square], axis=1)

@@ -24,6 +24,7 @@ from learnscope.part import Number
 from learnscope.space.frame import Frame
 
 VIEWS = 2
+_FEW = 3  # rows that are turned by rotations
 
 
 class FreshPatches(eqx.Module):
@@ -88,7 +89,23 @@ _product.defvjp(_forward, _backward)
 def turned(rows: Float[Array, "row rank"], kept: int) -> Float[Array, "row rank"]:
     """The same rows in a turned frame: the first `kept` coordinates stay, and of the others as many
     are used as there are rows. Inner products do not change."""
+    if rows.shape[0] <= _FEW:
+        return jnp.concatenate([rows[:, :kept], _rotated(rows[:, kept:])], axis=1)
     # R of a QR decomposition holds the rows' coordinates in the basis Q.
     triangle = jnp.linalg.qr(rows[:, kept:].T, mode="r").T
     unused = rows.shape[1] - kept - triangle.shape[1]
     return jnp.concatenate([rows[:, :kept], jnp.pad(triangle, ((0, 0), (0, unused)))], axis=1)
+
+
+def _rotated(rows: Float[Array, "row column"]) -> Float[Array, "row column"]:
+    """Few rows as a lower triangle: each rotation of two columns makes one entry zero. Unlike a QR
+    decomposition, this is vectorised over runs."""
+    columns = list(rows.T)
+    for i in range(rows.shape[0]):
+        for j in range(i + 1, len(columns)):
+            one, other = columns[i], columns[j]
+            size = jnp.sqrt(one[i] ** 2 + other[i] ** 2)
+            safe = jnp.where(size > 0, size, 1.0)
+            cosine, sine = jnp.where(size > 0, one[i] / safe, 1.0), other[i] / safe
+            columns[i], columns[j] = cosine * one + sine * other, cosine * other - sine * one
+    return jnp.tril(jnp.stack(columns, axis=1))

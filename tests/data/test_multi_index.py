@@ -45,11 +45,12 @@ class Given(AbstractBatches):
         return self.samples
 
 
-@pytest.mark.parametrize("rule", [PLAIN, SPHERE], ids=["plain", "sphere"])
-@pytest.mark.parametrize("second_layer", ["sum", "trained"])
-def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_layer):
+@pytest.mark.parametrize(
+    ("rule", "second_layer", "width"), [(PLAIN, "trained", 3), (SPHERE, "sum", 4)]
+)
+def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_layer, width):
     """The same examples in R^50, and in coordinates that are turned after each step."""
-    dim, width = 50, 3
+    dim = 50
     net = committee(width, second_layer=second_layer)
     model = ls.data.MultiIndex(dim, TEACHER, "erf", noise=0.1, batch=width, test=2)
     problem = model.sample(KEY)

@@ -217,3 +217,18 @@ def test_enough_numbers_are_drawn(size, count, monkeypatch):
         each = lambda t: np.log1p(-chances).sum() - np.log1p(-chances * math.exp(t)).sum()  # noqa: E731
         logs = [each(t) - t * (drawn - count + 1) for t in tilts]
         assert min(logs) < math.log(1e-12)
+
+
+def test_a_number_is_folded_in_as_jax_does_it():
+    keys = jax.vmap(jax.random.key)(jnp.arange(5))
+    for number in (0, 1, 77, 2**31 - 2):
+        found = quick(jax.vmap(lambda key, n=number: random_module.fold_in(key, jnp.asarray(n))))(keys)
+        right = jax.vmap(lambda key, n=number: jax.random.fold_in(key, n))(keys)
+        np.testing.assert_array_equal(jax.random.key_data(found), jax.random.key_data(right))
+
+
+def test_normal_and_uniform_variables_of_one_hash():
+    normal, uniform = quick(lambda: random_module.normal_and_uniform(jax.random.key(3), 9999, 7777))()
+    law.assert_law({"normal": normal, "uniform": uniform},
+                   {"normal": stats.norm(), "uniform": stats.uniform()})  # fmt: skip
+    assert len(np.unique(normal)) == 9999 and uniform.min() > 0
