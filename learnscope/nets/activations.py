@@ -109,6 +109,16 @@ SMOOTHED: dict[str, Callable[[Values, Number], Values]] = {
 ACTIVATIONS: dict[str, Callable[[Values, Number, Number], Values]] = {
     function.__name__: function
     for function in (
-        relu, relu2, relu_power, huberised, cubic, truncated, quadratic, erf, he2, he3, he4
+        relu,
+        relu2,
+        relu_power,
+        huberised,
+        cubic,
+        truncated,
+        quadratic,
+        erf,
+        he2,
+        he3,
+        he4,
     )
 }

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
+from learnscope.errors import refuse
 from learnscope.nets.activations import ACTIVATIONS, SMOOTHED
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
-from learnscope.errors import refuse
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
 

@@ -84,7 +84,8 @@ def _need_classes(labels: Array) -> None:
 
 def _need_one_output(outputs: Outputs, labels: Array) -> None:
     if outputs.ndim != labels.ndim:
-        raise BadInput("the losses hinge, squared and correlation need a net with one output per example.")
+        names = "hinge, squared and correlation"
+        raise BadInput(f"the losses {names} need a net with one output per example.")
 
 
 LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {

@@ -87,7 +87,7 @@ def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_la
         outside = np.asarray(before.params["filters"])[:, len(known) :] @ basis[len(known) :]
         triangle = filters[:, len(known) : len(known) + width]
         tail = np.linalg.solve(triangle, outside)
-        lifted = filters[:, : -width] @ np.concatenate([known, tail])
+        lifted = filters[:, :-width] @ np.concatenate([known, tail])
         np.testing.assert_allclose(lifted, state.params["filters"], atol=1e-10)
         np.testing.assert_array_equal(filters[:, -width:], 0)
         if second_layer == "trained":

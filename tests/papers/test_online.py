@@ -1,5 +1,7 @@
 """The limit of online learning: closed forms, quadrature, sampling, and runs."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -129,7 +131,7 @@ def test_other_activations_follow_their_limit(link):
     path = ls.theory.limit(setting, data)
     ends = data.isel(step=-1), path.isel(step=-1), path.isel(step=0)
     off, moved = (max(np.abs(one[n] - two[n]).max() for n in OVERLAPS)
-                  for one, two in zip(ends[:2], ends[1:], strict=True))  # fmt: skip
+                  for one, two in itertools.pairwise(ends))  # fmt: skip
     assert off < 2 * (0.3 / 1e5) ** 0.5 and moved > 0.02
 
 
@@ -168,4 +170,3 @@ def test_the_study_at_smoke_scale():
 
     study = get("online")
     check_all(study, smoke(study))
-

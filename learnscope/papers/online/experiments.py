@@ -1,13 +1,10 @@
-r"""Sweeps: the plateau, deviations from the limit over dimensions, wider students, exit times.
-
-In the time $\alpha$ = examples / d, with the rate $\eta / d$ per example, a step on a batch of b
-examples has the rate $\eta b / d$ and takes the time b / d.
-"""
+r"""Sweeps: the plateau, deviations from the limit over dimensions, wider students, exit times. With
+the rate $\eta / d$ per example, a step on b examples has the rate $\eta b / d$ and takes the time
+$\alpha = b / d$."""
 
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from learnscope.data import MultiIndex
 from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
@@ -17,29 +14,29 @@ from learnscope.papers.online.theory import limit
 from learnscope.probes import GeneralisationError, Overlaps
 from learnscope.rules import GradientDescent, SphericalDescent
 
-TEACHER = 2
-SCALE = 0.5  # norm of the initial filters
-RATE = 1.5  # eta of the plateau
-TIME = 0.001  # alpha of a step, where deviations are measured
-STEPS = 1000  # of a search for the teacher
-LEVEL = 0.5  # alignment at which a filter has left mediocrity
+TEACHER, SCALE, RATE = 2, 0.5, 1.5  # hidden units, norm of initial filters, eta of the plateau
+STEPS, LEVEL = 1000, 0.5  # of a search, and the alignment at which a filter has left mediocrity
 # By information exponent k: the link, eta and its power of d, the examples of a run over d^(k-1) or
 # d, the smallest dimension and the ratio of dimensions.
 SEARCHES: dict[int, tuple[str, float, float, float, float, float]] = {
     1: ("erf", 1.0, 0.0, 4.0, 1e3, 10.0),
-    2: ("he2", 0.25, 0.0, 32.0, 1e3, 10.0),
-    3: ("he3", 0.5, -0.5, 4.0, 1e2, 2.0),
+    2: ("he2", 0.25, 0.0, 24.0, 1e3, 10.0),
+    3: ("he3", 0.5, -0.5, 6.0, 50.0, 4.0),
 }
+# Seeds whose filter starts with an overlap of at least 0.5 / sqrt(d) with the teacher.
+NEAR = (0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20, 24, 25, 26, 32, 33, 34, 37, 42, 44, 46, 48,
+        52, 54, 57, 58, 63, 66, 67, 69, 71, 76, 77, 80, 83, 86, 91, 93, 97, 101, 103, 107, 109, 110,
+        111, 113, 115, 119, 120, 121, 125, 128, 138, 141, 142, 144, 148)  # fmt: skip
 SIZES = Scale(
-    seeds=(3, 20, 50), plateau_dim=(500, 10_000, 100_000), plateau_time=(25, 300, 300),
-    limit_dims=(2, 5, 6), noisy_dim=(100, 500, 1000), noisy_time=(10, 400, 1000),
-    search_dims=(2, 4, 5), search_seeds=(8, 40, 100),
+    seeds=(3, 12, 50), plateau_dim=(500, 10_000, 100_000), plateau_time=(25, 300, 300),
+    limit_dims=(2, 3, 4), noisy_dim=(100, 500, 1000), noisy_time=(10, 400, 1000),
+    search_dims=(2, 3, 4), search_seeds=(6, 45, 60),
 )  # fmt: skip
 
 
 def committee(
     width: int = TEACHER, dim: int = 1000, batch: int = 1, steps: int = 1, rate: float = RATE,
-    link: str = "erf", teacher: int = TEACHER, **data: Any,
+    link: str = "erf", teacher: int = TEACHER, every: int | None = None, **data: Any,
 ) -> Experiment:  # fmt: skip
     """A soft committee machine that learns from another one."""
     return Experiment(
@@ -47,7 +44,8 @@ def committee(
         net=TwoLayer(width, link, scale=SCALE * dim**-0.5, bias_scale=None, symmetric=False,
                      second_layer="sum"),
         rule=GradientDescent(rate=rate * batch / dim, loss="squared"), steps=steps,
-        probes=(Overlaps(), GeneralisationError()), record=Record(every=max(1, steps // 100)),
+        probes=(Overlaps(), GeneralisationError()),
+        record=Record(every=every or max(1, steps // 100)),
     )  # fmt: skip
 
 
@@ -61,17 +59,6 @@ def over_dims(dims: np.ndarray, batches: np.ndarray, rates: Any, norm: float) ->
     return zipped({path: values.tolist() for path, values in fields.items()}, name="dim")
 
 
-def deviations(dim: int = 1000) -> Experiment:
-    """The first examples, up to the plateau."""
-    experiment = committee(dim=dim, batch=round(TIME * dim), steps=round(1 / TIME))
-    return experiment.replace("record.every", 250)
-
-
-def in_the_limit() -> xr.Dataset:
-    """The same at infinite dimension, from filters without any overlap with the teacher."""
-    return limit(deviations(10**9))
-
-
 def search(k: int, points: int, seeds: int) -> Sweep:
     """A single filter on a sphere that looks for a single direction."""
     link, rate, power, examples, smallest, ratio = SEARCHES[k]
@@ -79,23 +66,22 @@ def search(k: int, points: int, seeds: int) -> Sweep:
     base = committee(1, link=link, teacher=1, steps=STEPS).replace("probes", (Overlaps(),))
     base = base.replace("rule", SphericalDescent(rate=1.0, loss="correlation"))
     batches = examples * dims ** max(1, k - 1) / STEPS
-    return arms(base, seeds, over_dims(dims, batches, rate * dims**power, 1.0))
+    return arms(base, NEAR[:seeds], over_dims(dims, batches, rate * dims**power, 1.0))
 
 
 def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """All sweeps of the study."""
     size = SIZES[scale]
-    dims = 10.0 ** (3 + np.arange(size.limit_dims))
-    plateau = committee(
-        dim=size.plateau_dim, batch=size.plateau_dim // 100, steps=100 * size.plateau_time
-    )
-    steps = size.noisy_time * size.noisy_dim // 5
-    noisy = committee(dim=size.noisy_dim, batch=5, steps=steps, rate=0.3, noise=0.3)
+    dims = 10.0 ** (3 + 2 * np.arange(size.limit_dims))
+    dim, steps = size.plateau_dim, size.noisy_time * size.noisy_dim // 10
+    plateau = committee(dim=dim, batch=dim // 100, steps=100 * size.plateau_time)
+    span = {"steps": 1000, "every": 250}
+    noisy = committee(dim=size.noisy_dim, batch=10, steps=steps, rate=0.75, noise=0.3)
     layers = {"first": {}, "both": {"net.second_layer": "trained"}}
     return {
         "plateau": arms(plateau, size.seeds),
-        "deviations": arms(deviations(), size.seeds, over_dims(dims, TIME * dims, RATE, SCALE)),
-        "limit": FunctionSweep(in_the_limit),
-        "wider": arms(noisy, size.seeds, {"net.width": [2, 3, 4, 6]}, layers=layers),
+        "deviations": arms(committee(**span), size.seeds, over_dims(dims, dims / 1e3, RATE, SCALE)),
+        "limit": FunctionSweep(lambda: limit(committee(dim=10**9, batch=10**6, **span))),
+        "wider": arms(noisy, size.seeds, {"net.width": [2, 6]}, layers=layers),
         **{f"k{k}": search(k, size.search_dims, size.search_seeds) for k in SEARCHES},
     }

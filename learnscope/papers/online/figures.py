@@ -24,26 +24,24 @@ def _plateau(variable, **settings):
     return draw
 
 
-def _power(axes, dims, middle, form, word, colour):
-    """A dashed line of a form through the first point."""
-    line = form(dims) * float(middle[0]) / form(dims[0])
-    axes.loglog(dims, line, "--", color=colour, linewidth=0.8, label=word)
+def _scaling(*lines, ylabel):
+    """Geometric means of a quantity over dimensions, and a form through the first of them."""
+
+    def draw(axes, data):
+        for i, (quantity, label, form, word) in enumerate(lines):
+            found = quantity.read(data)
+            middle, dims = np.exp(np.log(found).mean("seed")).values, found.dim.values.astype(float)
+            axes.loglog(dims, middle, "o", color=COLOURS[i], label=label)
+            line = form(dims) * middle[0] / form(dims[0])
+            axes.loglog(dims, line, "--", color=COLOURS[i], linewidth=0.8, label=word)
+        axes.set(xlabel="dimension d", ylabel=ylabel)
+
+    return draw
 
 
-def _deviations(axes, data):
-    over(DEVIATION, "dim", ylabel="deviation of the overlaps", xlabel="dimension d")(axes, data)
-    dims = data["deviations"].dim.values.astype(float)
-    _power(axes, dims, DEVIATION.read(data).mean("seed"), lambda d: d**-0.5, "d^(-1/2)", "k")
-
-
-def _exits(axes, data):
-    forms = (lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (lambda d: d**2, "d²")
-    for i, (form, word) in enumerate(forms):
-        found = EXAMPLES.read({"": data[f"k{i + 1}"]})
-        middle, dims = np.exp(np.log(found).mean("seed")), found.dim.values.astype(float)
-        axes.loglog(dims, middle, "o", color=COLOURS[i], label=f"information exponent {i + 1}")
-        _power(axes, dims, middle, form, word, COLOURS[i])
-    axes.set(xlabel="dimension d", ylabel="examples until the alignment is 0.5")
+OFF = DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"
+FORMS = (lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (lambda d: d**2, "d²")
+EXITS = [(EXAMPLES.of(f"k{k + 1}"), f"k = {k + 1}", *FORMS[k]) for k in range(3)]
 
 
 FIGURES = {
@@ -51,12 +49,12 @@ FIGURES = {
                       [_plateau("generalisation_error", yscale="log", ylabel="error"),
                        _plateau("teacher_overlap", ylabel="overlaps with the teacher")],
                       "A soft committee machine, and its limit from the same start"),
-    "deviation": figure("Deviations from the limit", ("deviations", "limit"), [_deviations],
-                        "Online learning follows differential equations"),
+    "deviation": figure("Deviations from the limit", ("deviations", "limit"),
+                        [_scaling(OFF, ylabel="deviation of the overlaps")], "Runs and limit"),
     "wider": figure("Students wider than their teacher", "wider",
-                    [over(ERROR, "width", "layers", label="{} trained", xlabel="hidden units",
-                          ylabel="generalisation error at the end")],
+                    [over(ERROR, "width", "layers", ylabel="error", xlabel="hidden units")],
                     "Label noise: wider students, one or both layers trained"),
-    "exits": figure("Exit times by information exponent", ("k1", "k2", "k3"), [_exits],
+    "exits": figure("Exit times by information exponent", ("k1", "k2", "k3"),
+                    [_scaling(*EXITS, ylabel="examples until the alignment is 0.5")],
                     "Examples until the teacher is found"),
 }  # fmt: skip

@@ -6,6 +6,12 @@ differential equations in $\alpha$ = examples / d (`limit`). Ben Arous, Gheissar
 depends on the information exponent $k$, the order of the first Hermite polynomial in the link:
 $d$ for $k = 1$, $d \log d$ for $k = 2$, $d^{k-1}$ for $k \ge 3$.
 
+Texts that were found: the abstracts of Saad and Solla (scilit.com), Goldt et al. (nips.cc) and Ben
+Arous et al. (arxiv.org/html/2003.10409v4); the thresholds in the abstracts of Damian et al. (2023,
+arXiv:2305.10633: $d^{k-1}$) and Arnaboldi et al. (2023, arXiv:2305.18502: $d \log d$).
+
+A search needs so many examples, each of which is drawn: this limits $d$, not the cost of a step.
+
 | symbol | argument |
 |---|---|
 | $d, M, b$ | `data.dim`, `directions`, `batch` |
