@@ -34,7 +34,7 @@ def experiment(dim: int, steps: int) -> ls.Experiment:
     return ls.Experiment(
         data=ls.data.MultiIndex(dim=dim, directions=TEACHER, link="erf", test=1),
         net=ls.nets.TwoLayer(
-            WIDTH, "erf", scale=SCALE * dim**-0.5, bias_scale=None, symmetric=False,
+            WIDTH, "erf", scale=SCALE * dim**-0.5, bias=False, symmetric=False,
             second_layer="sum",
         ),
         rule=ls.rules.GradientDescent(rate=RATE / dim, loss="squared"),

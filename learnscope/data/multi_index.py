@@ -29,8 +29,8 @@ class MultiIndex(AbstractData):
     r"""$x \sim N(0, I_d)$, $y = \phi(\langle u_1, x \rangle, \dots, \langle u_r, x \rangle)
     + \sigma \zeta$ with orthonormal directions $u_k$ and normal $\zeta$.
 
-    Every step learns from `batch` fresh examples (online learning: Saad and Solla 1995), or from a
-    mini-batch of `train` fixed ones (`batch` none: all of them). In compressed coordinates a fresh
+    Every step learns from `batch` fresh examples (none: one; online learning: Saad and Solla 1995),
+    or from a mini-batch of `train` fixed ones (none: all of them). In compressed coordinates a fresh
     example is known along the filters and the directions; the rest of it is a new coordinate, of
     the law of Bartlett's decomposition. A step then costs the same in any dimension. Test examples
     are fresh too, in law, at each record.
@@ -57,7 +57,7 @@ class MultiIndex(AbstractData):
     directions: int = count(high=1000)
     link: str | Link = eqx.field(static=True, default="erf")
     noise: Number = number(0.0, low=0)
-    batch: int | None = count(1, optional=True)
+    batch: int | None = count(None, optional=True)
     test: int = count(1000)
     train: int | None = count(None, optional=True)
     signs: bool = flag(False)
@@ -71,8 +71,6 @@ class MultiIndex(AbstractData):
             refuse(self, "directions", f"at most dim = {self.dim} can be orthonormal")
         if self.train is not None:
             check_batch(self, self.train)
-        elif self.batch is None:
-            refuse(self, "batch", "without `train` examples it must be a number")
 
     @property
     def space(self) -> Space:

@@ -25,7 +25,7 @@ class TwoLayer(AbstractInnerProductNet):
     are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
     \sigma_\xi^2)$, in closed form: the mean effect of noise that is injected into the neurons.
 
-    A `bias_scale` of none leaves biases out. With `second_layer="sum"` or `"mean"` the second layer
+    Without `bias`, $b = 0. With `second_layer="sum"` or `"mean"` the second layer
     is fixed, $a_i = 1$ or $1/m$: a soft committee machine (Saad and Solla 1995).
 
     | symbol | argument |
@@ -49,11 +49,12 @@ class TwoLayer(AbstractInnerProductNet):
     width: int = count(high=2**31 - 1)  # theory is asked about widths that no run has
     activation: str = choice(*SMOOTHED, *_SHARP, default="truncated")
     scale: Number = number(0.1, low=0)
-    bias_scale: Number | None = number(0.0, low=0, optional=True)
+    bias_scale: Number = number(0.0, low=0)
     second_scale: Number = number(1.0, low=0)
     symmetric: bool = flag(True)
     smoothing: Number | None = number(None, above=0, optional=True)
     second_layer: str = choice("trained", "sum", "mean", default="trained")
+    bias: bool = flag(True)
 
     def __check_init__(self):
         super().__check_init__()
@@ -80,7 +81,7 @@ class TwoLayer(AbstractInnerProductNet):
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)
         bias, second = random.inverse_normal(other_key, (2, self.width))
         filters, second = self.scale * rows, self.second_scale * second
-        bias = None if self.bias_scale is None else self.bias_scale * bias
+        bias = self.bias_scale * bias if self.bias else None
         if self.symmetric:
             filters, second = jnp.tile(filters, (2, 1)), jnp.concatenate([second, -second])
             bias = None if bias is None else jnp.tile(bias, 2)

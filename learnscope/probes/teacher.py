@@ -52,8 +52,8 @@ class GeneralisationError(AbstractProbe):
 
     def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
         net, filters = state.net, filters_of(self, state)
-        if not isinstance(net, TwoLayer) or net.bias_scale is not None or net.smoothing is not None:
-            refuse(self, "the net TwoLayer without biases (bias_scale none) and smoothing")
+        if not isinstance(net, TwoLayer) or net.bias or net.smoothing is not None:
+            refuse(self, "the net TwoLayer without biases (bias = false) and smoothing")
         if problem.link is None:
             refuse(self, "a data model with a link, such as MultiIndex")
         teacher, student = overlap(self, state, problem, "teacher"), filters @ filters.T

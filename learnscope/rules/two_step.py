@@ -49,7 +49,7 @@ class AbstractTwoStep(AbstractRule):
         net, name = state.net, type(self).__name__
         if not isinstance(net, TwoLayer):
             raise BadInput(f"{name} needs the net TwoLayer, not {type(net).__name__}.")
-        if net.readout is None or net.bias_scale is None:
+        if net.readout is None or not net.bias:
             raise BadInput(f"{name} needs biases, and a second layer that is trained.")
         if problem.batches.fresh:
             raise BadInput(

@@ -49,7 +49,7 @@ def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
     >>> import learnscope as ls
     >>> experiment = ls.Experiment(
     ...     data=ls.data.MultiIndex(dim=10**6, directions=1, link="erf"),
-    ...     net=ls.nets.TwoLayer(1, "erf", scale=1e-3, bias_scale=None, symmetric=False,
+    ...     net=ls.nets.TwoLayer(1, "erf", scale=1e-3, bias=False, symmetric=False,
     ...                          second_layer="sum"),
     ...     rule=ls.rules.GradientDescent(rate=1e-6, loss="squared"),
     ...     steps=10**7, record=ls.Record(every=10**6),

@@ -86,7 +86,7 @@ COMPANIONS: dict[str, dict] = {
     },
     "teacher": {
         "data": ls.data.MultiIndex(dim=30, directions=2, link="erf", batch=3, test=8),
-        "net": ls.nets.TwoLayer(2, "erf", bias_scale=None, symmetric=False, second_layer="sum"),
+        "net": ls.nets.TwoLayer(2, "erf", bias=False, symmetric=False, second_layer="sum"),
         "rule": ls.rules.SphericalDescent(rate=0.1),
     },
     "pairs": {
@@ -239,7 +239,7 @@ MORE: dict[str, Table] = {
             ls.data.MultiIndex(30, 2, "staircase", noise=0.1, batch=1, test=8, signs=True),
             ls.data.MultiIndex(30, 1, own_link, train=6, batch=None, test=8),
         ],
-        "net": [ls.nets.TwoLayer(2, name, bias_scale=None, symmetric=False, second_layer="mean")
+        "net": [ls.nets.TwoLayer(2, name, bias=False, symmetric=False, second_layer="mean")
                 for name in ("he2", "he3", "he4")],
         "rule": [ls.rules.GradientDescent(rate=0.1, loss=name)
                  for name in ("squared", "correlation")],

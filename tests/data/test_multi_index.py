@@ -24,11 +24,11 @@ PLAIN = ls.rules.GradientDescent(rate=0.05, loss="squared")
 
 
 def committee(width=WIDTH, activation="erf", **given):
-    setting = {"scale": 0.15, "bias_scale": None, "symmetric": False, "second_layer": "sum"}
+    setting = {"scale": 0.15, "bias": False, "symmetric": False, "second_layer": "sum"}
     return ls.nets.TwoLayer(width, activation, **setting | given)
 
 
-def experiment(rule=PLAIN, steps=9, net=None, **data):
+def experiment(rule: Any = PLAIN, steps=9, net=None, **data):
     setting = {"dim": DIM, "directions": TEACHER, "link": "erf", "test": 5, "noise": 0.1}
     model = ls.data.MultiIndex(**setting | data)
     probes = (ls.probes.Overlaps(),)
@@ -171,8 +171,8 @@ def test_what_cannot_be_compressed_says_why():
 
     assert "more filters than initial" in str(trial._tried.__wrapped__(_keyed(twins)))
     assert trial._tried.__wrapped__(_keyed(experiment())) is None
-    averaged = experiment(ls.rules.GradientDescent(0.1, "squared", options={"momentum": 0.9}))
-    assert run(averaged).attrs["coordinates_used"] == "ambient"
+    heavy = ls.rules.GradientDescent(rate=0.1, loss="squared", options={"momentum": 0.9})
+    assert run(experiment(heavy)).attrs["coordinates_used"] == "ambient"
 
 
 def _keyed(setting):
@@ -200,7 +200,7 @@ def test_spherical_steps_are_those_of_the_formula(float64):
 
 def test_refusals():
     refuses(functools.partial(ls.data.MultiIndex, 30, 2), {
-        "link": {"link": "cosine"}, "batch": {"batch": None}, "batch = 9": {"batch": 9, "train": 4},
+        "link": {"link": "cosine"}, "batch = 9": {"batch": 9, "train": 4},
     }, match=r"MultiIndex\.")  # fmt: skip
     refuses(functools.partial(ls.nets.TwoLayer, 3), {
         "smoothing": {"activation": "erf", "smoothing": 0.1},

@@ -104,7 +104,7 @@ def from_limit(dim, batch, steps, wrong=1.0, seeds=10):
     alpha / d: root mean square, and the mean."""
     setting = committee(dim=dim, batch=batch, steps=steps, rate=1.0)
     data = run(setting, seeds=seeds, precision="float64").load()
-    path = theory.limit(setting.replace("rule.rate", wrong * setting.rule.rate), data)
+    path = theory.limit(setting.replace("rule.rate", wrong * batch / dim), data)
     assert data.attrs["coordinates_used"] == "compressed"
     unit = (steps * batch) ** 0.5 / dim
     ends = [(data[name] - path[name]).isel(step=-1) / unit for name in OVERLAPS]

@@ -41,7 +41,7 @@ def committee(
     """A soft committee machine that learns from another one."""
     return Experiment(
         data=MultiIndex(dim, teacher, link, batch=batch, test=1, **data),
-        net=TwoLayer(width, link, scale=SCALE * dim**-0.5, bias_scale=None, symmetric=False,
+        net=TwoLayer(width, link, scale=SCALE * dim**-0.5, bias=False, symmetric=False,
                      second_layer="sum"),
         rule=GradientDescent(rate=rate * batch / dim, loss="squared"), steps=steps,
         probes=(Overlaps(), GeneralisationError()),
@@ -75,7 +75,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     dims = 10.0 ** (3 + 2 * np.arange(size.limit_dims))
     dim, steps = size.plateau_dim, size.noisy_time * size.noisy_dim // 10
     plateau = committee(dim=dim, batch=dim // 100, steps=100 * size.plateau_time)
-    span = {"steps": 1000, "every": 250}
+    span: dict[str, Any] = {"steps": 1000, "every": 250}
     noisy = committee(dim=size.noisy_dim, batch=10, steps=steps, rate=0.75, noise=0.3)
     layers = {"first": {}, "both": {"net.second_layer": "trained"}}
     return {

@@ -23,6 +23,7 @@ import itertools
 import math
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from learnscope.data import SHAPES, MultiIndex, link_of
@@ -55,7 +56,7 @@ def applies(experiment: Any) -> bool:
     data, net, rule = experiment.data, experiment.net, experiment.rule
     return (
         isinstance(data, MultiIndex) and data.train is None and not data.signs
-        and isinstance(net, TwoLayer) and net.readout is None and net.bias_scale is None
+        and isinstance(net, TwoLayer) and net.readout is None and not net.bias
         and net.smoothing is None and rule.loss in ("squared", "correlation")
         and (isinstance(rule, SphericalDescent)
              or (isinstance(rule, GradientDescent) and rule.fresh_obstacle is None))
@@ -72,7 +73,7 @@ def information_exponent(link: Any, directions: int = 1) -> int:
     """
     count = 1 if link in SHAPES else directions
     nodes, weights = normal_grid(count)
-    y = weights * np.asarray(link_of(link)(nodes), float)
+    y = weights * np.asarray(link_of(link)(jnp.asarray(nodes)), float)
     hermite = [np.polynomial.hermite_e.hermeval(nodes, [0] * k + [1]) for k in range(9)]
     for order in range(1, 9):
         for orders in itertools.product(range(order + 1), repeat=count):
@@ -85,7 +86,7 @@ def information_exponent(link: Any, directions: int = 1) -> int:
 def conditions(experiment: Any) -> Conditions:
     """What the limit assumes: many dimensions, and steps that are small in the time alpha."""
     data, net = experiment.data, experiment.net
-    dim, batch = float(data.dim), data.batch
+    dim, batch = float(data.dim), data.space.fresh
     k = information_exponent(data.link, data.directions)
     strength = float(experiment.rule.rate) * dim / batch
     return Conditions([
@@ -100,14 +101,15 @@ def predict(experiment: Any) -> Prediction:
     """The information exponent, and the number of examples and steps of the search, without
     constants."""
     data = experiment.data
-    dim, k = float(data.dim), information_exponent(data.link, data.directions)
+    dim, batch = float(data.dim), data.space.fresh
+    k = information_exponent(data.link, data.directions)
     samples = dim * math.log(dim) if k == 2 else dim ** max(k - 1, 1)
     rows: dict[str, tuple[Any, str]] = {
         "information_exponent": (k, "lowest order of a Hermite polynomial in the link"),
         "search_samples": (samples, "examples until alignment: d, d log d or d^(k-1)"),
-        "search_steps": (samples / data.batch, "the same in steps"),
-        "rate": (float(experiment.rule.rate) * dim / data.batch, "eta: rate per example, times d"),
-        "time": (experiment.steps * data.batch / dim, "alpha: examples of the whole run, over d"),
+        "search_steps": (samples / batch, "the same in steps"),
+        "rate": (float(experiment.rule.rate) * dim / batch, "eta: rate per example, times d"),
+        "time": (experiment.steps * batch / dim, "alpha: examples of the whole run, over d"),
     }
     return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
 

@@ -51,10 +51,10 @@ class Steps(eqx.Module):
     @staticmethod
     def of(experiment: Any) -> "Steps":
         data, net, rule = experiment.data, experiment.net, experiment.rule
+        noise, rate, dim = (jnp.asarray(float(v)) for v in (data.noise, rule.rate, data.dim))
         return Steps(
-            fixed_layer(net), *(np.asarray(float(v)) for v in (data.noise, rule.rate, data.dim)),
-            data.batch, net.activation, data.link, rule.loss == "squared",
-            isinstance(rule, SphericalDescent),
+            fixed_layer(net), noise, rate, dim, data.space.fresh, net.activation, data.link,
+            rule.loss == "squared", isinstance(rule, SphericalDescent),
         )  # fmt: skip
 
     def move(self, at: Overlap) -> Overlap:
@@ -120,7 +120,7 @@ def _solved(flow: Steps, starts: Overlap, steps: Array) -> tuple[Array, Array, A
         error = jax.vmap(
             lambda at: generalisation(flow.activation, flow.link, flow.second, *at)[0]
         )(path)
-        return *path, error
+        return path.teacher, path.student, error
 
     return jax.lax.map(one, starts)
 

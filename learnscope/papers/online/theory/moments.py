@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 
 from learnscope.data import Link, link_of
 from learnscope.nets import normal_grid, shape_of
+from learnscope.part import Number
 
 
 class Overlap(NamedTuple):
@@ -51,7 +52,7 @@ class Task(NamedTuple):
     activation: str
     link: str | Link
     second: Float[Array, " filter"]
-    noise: float
+    noise: Number
     squared: bool
 
     def moments(self, at: Overlap) -> Moments:
