@@ -84,7 +84,7 @@ def _need_classes(labels: Array) -> None:
 
 def _need_one_output(outputs: Outputs, labels: Array) -> None:
     if outputs.ndim != labels.ndim:
-        names = "hinge, squared and correlation"
+        names = "correlation, hinge and squared"
         raise BadInput(f"the losses {names} need a net with one output per example.")
 
 

@@ -46,7 +46,7 @@ EXITS = [(EXAMPLES.of(f"k{k + 1}"), f"k = {k + 1}", *FORMS[k]) for k in range(3)
 
 FIGURES = {
     "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
-                      [_plateau("generalisation_error", yscale="log", ylabel="error"),
+                      [_plateau("generalisation_error", yscale="log", ylim=(3e-7, 1)),
                        _plateau("teacher_overlap", ylabel="overlaps with the teacher")],
                       "A soft committee machine, and its limit from the same start"),
     "deviation": figure("Deviations from the limit", ("deviations", "limit"),
