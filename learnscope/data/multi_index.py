@@ -30,10 +30,10 @@ class MultiIndex(AbstractData):
     + \sigma \zeta$ with orthonormal directions $u_k$ and normal $\zeta$.
 
     Every step learns from `batch` fresh examples (none: one; online learning: Saad and Solla 1995),
-    or from a mini-batch of `train` fixed ones (none: all). In compressed coordinates a fresh example
-    is known along the filters and the directions; the rest of it is a new coordinate, of the law of
-    Bartlett's decomposition. A step then costs the same in any dimension. Test examples
-    are fresh too, in law, at each record.
+    or from a mini-batch of `train` fixed ones (none: all). In compressed coordinates a fresh one is
+    known along the filters and the directions; the rest of it is a new coordinate, of the law of
+    Bartlett's decomposition. A step then costs the same in any dimension. Test examples are fresh
+    too, in law, at each record.
 
     | symbol | argument |
     |---|---|
