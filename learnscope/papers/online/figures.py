@@ -15,8 +15,8 @@ def _plateau(variable, **settings):
         runs = data["plateau"]
         for i, path in enumerate((runs, limit(experiment_of(runs, ""), runs))):
             rows = path[variable].transpose("step", "seed", ...).values
-            lines = axes.plot(runs.step / 100, rows.reshape(len(rows), -1), ("-", "--")[i], color=COLOURS[i],
-                              linewidth=0.8, alpha=0.7)  # fmt: skip
+            style = {"color": COLOURS[i], "linewidth": 0.8, "alpha": 0.7, "linestyle": "-:"[i]}
+            lines = axes.plot(runs.step / 100, rows.reshape(len(rows), -1), **style)
             lines[0].set_label(("runs", "limit")[i])
         axes.set(xlabel="α = examples / d", **settings)
 
@@ -51,7 +51,7 @@ FIGURES = {
     "deviation": figure("Deviations from the limit", ("deviations", "limit"),
                         [_scaling(OFF, ylabel="deviation of the overlaps")], "Runs and limit"),
     "wider": figure("Students wider than their teacher", "wider",
-                    [over(ERROR, "width", "layers", ylabel="error", xlabel="hidden units")], "Label noise"),
+                    [over(ERROR, "width", "layers", ylabel="error", xlabel="units")], "Noise"),
     "exits": figure("Exit times by information exponent", ("k1", "k2", "k3"),
                     [_scaling(*EXITS, ylabel="examples until the alignment is 0.5")],
                     "Examples until the teacher is found"),
