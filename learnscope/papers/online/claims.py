@@ -49,7 +49,7 @@ PER_LOG = PER_DIM.map(lambda found: found / np.log(found.dim), "{} log d")
 LARGER = ev.Null(  # runs, which have seeds, are a tenth off; the limit stays
     "runs x 1.1", lambda d: ev.scaled(1.1, *OVERLAPS).apply(d) if "seed" in d.dims else None
 )
-_ETA = ("added after looking: η = 0.75; at 0.3 the ratio of both layers is 1.08 [0.71, 1.45]",)
+_ETA = ("added after looking: η = 0.75 (at 0.3 both layers had 1.08 [0.71, 1.45])",)
 _SOLLA, _GOLDT = "Saad and Solla, abstract", "Goldt et al., abstract"
 _COMMITTEE, _NOISY = "K = M = 2, erf, η = 1.5", "erf, M = 2, σ = 0.3, η = 0.75"
 
