@@ -14,7 +14,9 @@ from learnscope.data.factors import (
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.grouped import Grouped
+from learnscope.data.links import JOINT, SHAPES, Link, link_of
 from learnscope.data.matrix_noise import MatrixNoise
+from learnscope.data.multi_index import FreshRows, MultiIndex
 from learnscope.data.patches import AbstractPatches, Examples, off_axes
 from learnscope.data.pattern_law import PatternLaw
 from learnscope.data.patterns import Patterns
@@ -40,14 +42,14 @@ from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi,
 from learnscope.space.fresh import FreshPatches
 
 __all__ = [
-    "AbstractBatches", "AbstractData", "AbstractEpisodes", "AbstractFactors", "AbstractPatches",
-    "AbstractTurn", "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns", "Epochs",
-    "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FullBatch", "GaussianParity",
-    "Grouped", "HalfMask", "Halves", "MatrixFactors", "MatrixNoise", "MiniBatch", "NoisyViews",
-    "PatternLaw", "Patterns", "Problem", "Reflections", "Samples", "SignalNoise",
-    "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters", "chi", "joined",
-    "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps", "patch_gram",
-    "task_problem", "turn", "with_gram",
+    "JOINT", "SHAPES", "AbstractBatches", "AbstractData", "AbstractEpisodes", "AbstractFactors",
+    "AbstractPatches", "AbstractTurn", "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns",
+    "Epochs", "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FreshRows", "FullBatch",
+    "GaussianParity", "Grouped", "HalfMask", "Halves", "Link", "MatrixFactors", "MatrixNoise",
+    "MiniBatch", "MultiIndex", "NoisyViews", "PatternLaw", "Patterns", "Problem", "Reflections",
+    "Samples", "SignalNoise", "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters",
+    "chi", "joined", "link_of", "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps",
+    "patch_gram", "task_problem", "turn", "with_gram",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
 from learnscope.data.factors import AbstractFactors
+from learnscope.data.links import Link
 from learnscope.data.views import AbstractViews, Pair
 from learnscope.errors import BadInput, refuse
 from learnscope.part import AbstractPart, Number
@@ -174,7 +175,8 @@ class Problem(eqx.Module):
     `factors` are the matrices that colour the noise of each class (none: it is not coloured).
     `views` makes positive pairs (none: there are none). `widths` has a number for each patch: the
     patch lies in the span of that many directions, in the order of their names. None stands for a
-    patch, or for all patches, for which no such number is known.
+    patch, or for all patches, for which no such number is known. `link` is the function of the
+    directions' projections that labels are made of (none: there is no such function).
     """
 
     train: Samples
@@ -187,6 +189,7 @@ class Problem(eqx.Module):
     views: AbstractViews | None = None
     episodes: AbstractEpisodes | None = None
     widths: tuple[int | None, ...] | None = eqx.field(static=True, default=None)
+    link: str | Link | None = eqx.field(static=True, default=None)
 
     def __post_init__(self):
         self.train = dataclasses.replace(self.train, role="train", rows=None)

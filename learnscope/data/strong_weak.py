@@ -129,7 +129,7 @@ class StrongWeak(AbstractData):
     @property
     def space(self) -> Space:
         compression = "gaussian_rows" if self.noise_law == "gaussian" else "none"
-        return Space(self.features, compression, sets=3 + VIEWS)
+        return Space(self.features, compression, sets=3 + VIEWS, pairs=True)
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         frame = Frame.of_dimension(int(self.dim)) if frame is None else frame

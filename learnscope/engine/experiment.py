@@ -94,8 +94,11 @@ def room(experiment: Experiment, coordinates: str) -> Room | None:
         return None
     data, net, in_use = experiment.data, experiment.net, experiment.rule.pair_filters
     assert isinstance(net, AbstractInnerProductNet)
+    if in_use is None and data.sets > 1:
+        in_use = 2  # the trained filters and the initial ones
     seen = None if in_use is None else data.span + in_use * net.rows
-    return Room(data.span + data.sets * net.rows, seen, data.span)
+    added = min(data.space.fresh, net.rows)
+    return Room(data.span + data.sets * net.rows + added, seen, data.span)
 
 
 def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
@@ -109,6 +112,8 @@ def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:
         return rule.basis_dependence
     if data.sets > 1 and rule.fresh_obstacle is not None:
         return rule.fresh_obstacle
+    if data.space.pairs and rule.pair_filters is None:
+        return f"{type(rule).__name__} learns from labels, not from pairs of fresh views"
     dims, path = list(dims), shape_path(data)
     spans = {data.replace(path, int(dim)).span for dim in dims if path and len(dims) > 1}
     if len(spans | {data.span}) > 1:

@@ -16,6 +16,7 @@ from learnscope.engine.experiment import Experiment
 from learnscope.nets import Params
 from learnscope.rules import AbstractRule, AbstractState, WeightState
 from learnscope.rules.span import spanned
+from learnscope.space import random
 
 
 class Carry(eqx.Module):
@@ -98,7 +99,7 @@ def advance(
             now = dataclasses.replace(problem, batches=batches.at(t, key))
         # The loop's own counter, which all runs share: a rule's `lax.cond` on it stays one.
         state = state_of(experiment, carry, problem, t, held)
-        state = rule.step(state, now, jax.random.fold_in(key, t))
+        state = rule.step(state, now, random.fold_in(key, t))
         if batches.fresh:
             state = rule.refreshed(state, now)
         leaves = jax.tree.leaves(state.point)

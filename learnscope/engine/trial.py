@@ -128,8 +128,9 @@ def _tried(trial: Keyed) -> str | None:
         problem, _ = jax.eval_shape(lambda: _draw(fixed, coordinates))
         if problem.batches.fresh:
             # Models with sets of filters for it are drawn anew in a frame that is turned.
-            held = small.data.sets > 1
-            return None if held else f"{name} draws new examples that no fixed span holds"
+            if small.data.sets == 1:
+                return f"{name} draws new examples that no fixed span holds"
+            return _untraceable(fixed, coordinates)
         try:
             if coordinates == "compressed":
                 if problem.frame.used != span:
@@ -139,6 +140,21 @@ def _tried(trial: Keyed) -> str | None:
             return _other_path(small, fixed, coordinates)
         except Exception as error:  # of the run, which will say more
             return f"a trial of {type(small.rule).__name__} on {name} failed ({why_of(error)})"
+
+
+def _untraceable(fixed: Experiment, coordinates: str) -> str | None:
+    """Why a step on fresh examples cannot be taken in compressed coordinates, or None."""
+
+    def step() -> train.Carry:
+        problem, params = _draw(fixed, coordinates)
+        carry = train.start_one(fixed, np.uint32(0), problem, params)
+        return train.advance(fixed, np.uint32(0), problem, carry, 0, 1)
+
+    try:
+        jax.eval_shape(step)
+    except BadInput as error:
+        return why_of(error)
+    return None
 
 
 def copies(experiment: Experiment) -> Iterator[Experiment]:

@@ -21,6 +21,7 @@ from learnscope.data import (
     GaussianParity,
     Grouped,
     MatrixNoise,
+    MultiIndex,
     NoisyViews,
     Patterns,
     Problem,
@@ -129,6 +130,9 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
         Column(GaussianParity(dim=40, factors=2, train=200, test=test, noise=1.0), 4.0, "axes"),
         Column(XorClusters(dim=200, train=40, test=test, signal=4.0, noise=0.3),
                2 * 4.0**2 + 0.3**2 * (200 - 2), "centres"),
+        # Half-spaces, from a fixed training set.
+        Column(MultiIndex(dim=40, directions=1, link="erf", train=200, test=test, signs=True),
+               40.0, "teacher"),
         # Figure 7 of Wen and Li (2022), as `studies.pred_head` has it.
         Column(StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3.0, 2.0), noise=1.0,
                           batch=32 if smoke else 128, test=200 if smoke else 800),

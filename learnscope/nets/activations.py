@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from learnscope.data import SHAPES
 from learnscope.part import Number
 
 Values = Float[Array, "*shape"]
@@ -54,6 +55,26 @@ def quadratic(z: Values, power: Number, threshold: Number) -> Values:
     return z * z
 
 
+def erf(z: Values, power: Number, threshold: Number) -> Values:
+    """erf(z / sqrt 2) (Saad, Solla 1995)."""
+    return SHAPES["erf"](z)
+
+
+def he2(z: Values, power: Number, threshold: Number) -> Values:
+    """(z^2 - 1) / sqrt 2: a Hermite polynomial, as he3 and he4."""
+    return SHAPES["he2"](z)
+
+
+def he3(z: Values, power: Number, threshold: Number) -> Values:
+    """(z^3 - 3 z) / sqrt 6."""
+    return SHAPES["he3"](z)
+
+
+def he4(z: Values, power: Number, threshold: Number) -> Values:
+    """(z^4 - 6 z^2 + 3) / sqrt 24."""
+    return SHAPES["he4"](z)
+
+
 def _below(u: Values) -> Values:
     """Normal distribution function."""
     return 0.5 + 0.5 * jax.lax.erf(u * 0.5**0.5)
@@ -87,5 +108,17 @@ SMOOTHED: dict[str, Callable[[Values, Number], Values]] = {
 
 ACTIVATIONS: dict[str, Callable[[Values, Number, Number], Values]] = {
     function.__name__: function
-    for function in (relu, relu2, relu_power, huberised, cubic, truncated, quadratic)
+    for function in (
+        relu,
+        relu2,
+        relu_power,
+        huberised,
+        cubic,
+        truncated,
+        quadratic,
+        erf,
+        he2,
+        he3,
+        he4,
+    )
 }

@@ -1,4 +1,4 @@
-"""The two-layer network with biases; both layers are trained."""
+"""The two-layer network; both layers are trained, or the first one."""
 
 from typing import ClassVar
 
@@ -7,10 +7,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
+from learnscope.errors import refuse
 from learnscope.nets.activations import ACTIVATIONS, SMOOTHED
 from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
+
+_SHARP = ("erf", "he2", "he3", "he4")  # activations that are not smoothed
 
 
 class TwoLayer(AbstractInnerProductNet):
@@ -22,10 +25,13 @@ class TwoLayer(AbstractInnerProductNet):
     are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
     \sigma_\xi^2)$, in closed form: the mean effect of noise that is injected into the neurons.
 
+    Without `bias`, $b = 0. With `second_layer="sum"` or `"mean"` the second layer
+    is fixed, $a_i = 1$ or $1/m$: a soft committee machine (Saad and Solla 1995).
+
     | symbol | argument |
     |---|---|
     | $m$ | `width` |
-    | $\sigma$ | `activation`: truncated (min(1, max(z, 0))), relu or quadratic |
+    | $\sigma$ | `activation`: truncated (min(1, max(z, 0))), relu, quadratic, erf, he2, he3, he4 |
     | $\sigma_w$, $\sigma_b$, $\sigma_a$ | `scale`, `bias_scale`, `second_scale` |
     | $\sigma_\xi$ | `smoothing` |
 
@@ -39,15 +45,28 @@ class TwoLayer(AbstractInnerProductNet):
     """
 
     papers: ClassVar = ("shi2022theoretical",)
-    readout: ClassVar = "second"
 
     width: int = count(high=2**31 - 1)  # theory is asked about widths that no run has
-    activation: str = choice(*SMOOTHED, default="truncated")
+    activation: str = choice(*SMOOTHED, *_SHARP, default="truncated")
     scale: Number = number(0.1, low=0)
     bias_scale: Number = number(0.0, low=0)
     second_scale: Number = number(1.0, low=0)
     symmetric: bool = flag(True)
     smoothing: Number | None = number(None, above=0, optional=True)
+    second_layer: str = choice("trained", "sum", "mean", default="trained")
+    bias: bool = flag(True)
+
+    def __check_init__(self):
+        super().__check_init__()
+        if self.smoothing is not None and self.activation not in SMOOTHED:
+            refuse(self, "smoothing", f"it must be none for the activation {self.activation}")
+        if self.symmetric and self.second_layer != "trained":
+            must = "a fixed second layer has no signs: symmetric must be false"
+            refuse(self, "second_layer", must)
+
+    @property
+    def readout(self) -> str | None:  # type: ignore[override]
+        return "second" if self.second_layer == "trained" else None
 
     @property
     def rows(self) -> int:
@@ -61,20 +80,20 @@ class TwoLayer(AbstractInnerProductNet):
         row_key, other_key = jax.random.split(key)
         rows, _ = problem.frame.gaussian_rows(row_key, self.width)
         bias, second = random.inverse_normal(other_key, (2, self.width))
-        filters, bias = self.scale * rows, self.bias_scale * bias
-        second = self.second_scale * second
+        filters, second = self.scale * rows, self.second_scale * second
+        bias = self.bias_scale * bias if self.bias else None
         if self.symmetric:
-            filters, bias = jnp.tile(filters, (2, 1)), jnp.tile(bias, 2)
-            second = jnp.concatenate([second, -second])
-        return Weights(filters, bias, second)
+            filters, second = jnp.tile(filters, (2, 1)), jnp.concatenate([second, -second])
+            bias = None if bias is None else jnp.tile(bias, 2)
+        return Weights(filters, bias, second if self.second_layer == "trained" else None)
 
     def features(
         self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]
     ) -> Float[Array, "neuron n"]:
         """The neurons' outputs, summed over patches if there are several."""
-        total = jnp.zeros((), params["bias"].dtype)
+        total, bias = jnp.zeros((), seen[0].dtype), params["bias"]
         for array in seen:
-            z = array + params["bias"].reshape(-1, *(1,) * (array.ndim - 1))
+            z = array if bias is None else array + bias.reshape(-1, *(1,) * (array.ndim - 1))
             if self.smoothing is None:
                 each = ACTIVATIONS[self.activation](z, 1.0, 1.0)
             else:
@@ -83,4 +102,7 @@ class TwoLayer(AbstractInnerProductNet):
         return total
 
     def read(self, params: Params, seen: tuple[Float[Array, "neuron n *patch"], ...]) -> Array:
-        return params["second"] @ self.features(params, seen)
+        features = self.features(params, seen)
+        if self.second_layer == "trained":
+            return params["second"] @ features
+        return features.sum(0) if self.second_layer == "sum" else features.mean(0)

@@ -54,18 +54,20 @@ from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.response import LearntResponse
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
+from learnscope.probes.teacher import GeneralisationError, Overlaps, fixed_layer, generalisation
 
 __all__ = [
     "DEFAULT", "AbstractProbe", "Activations", "ActiveNeurons", "AdaptedTasks", "AdaptedTest",
     "Alignment", "Amplification", "BalancedAccuracy", "BestReadout", "CentreCosines",
     "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
-    "FeatureLearning", "FilterCosines", "Filters", "GradientBalance", "GradientNorm",
-    "HeadOffDiagonal", "KernelFit", "LearntResponse", "LinearProbe", "LongTailAccuracy", "Loss",
-    "MetaLoss", "NeuronCorrelation", "NoiseMemorisation", "NoiseSpectrum", "Output", "PairLoss",
-    "PartAccuracy", "PatternComponents", "PreferredImages", "ReadoutNorm", "Residual",
-    "SignalLearning", "TaskNoise", "TestAccuracy", "TestLoss", "TrainAccuracy",
-    "WeightGradients", "WeightMap", "chunk_alignment", "correlations", "effective_rank",
-    "filters_of", "hidden", "siamese", "threshold_time",
+    "FeatureLearning", "FilterCosines", "Filters", "GeneralisationError", "GradientBalance",
+    "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse", "LinearProbe",
+    "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
+    "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy", "PatternComponents",
+    "PreferredImages", "ReadoutNorm", "Residual", "SignalLearning", "TaskNoise", "TestAccuracy",
+    "TestLoss", "TrainAccuracy", "WeightGradients", "WeightMap", "chunk_alignment",
+    "correlations", "effective_rank", "filters_of", "fixed_layer", "generalisation", "hidden",
+    "siamese", "threshold_time",
 ]  # fmt: skip
 
 

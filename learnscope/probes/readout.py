@@ -19,6 +19,8 @@ def _two_layer(probe: AbstractProbe, state: AbstractState) -> TwoLayer:
     net = getattr(state.net, "net", state.net)  # a linearised net holds the original
     if not isinstance(net, TwoLayer):
         refuse(probe, f"the net TwoLayer, not {type(net).__name__}")
+    if net.readout is None:
+        refuse(probe, "a trained second layer")
     return net
 
 

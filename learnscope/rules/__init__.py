@@ -20,6 +20,7 @@ from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, Abstrac
 from learnscope.rules.sharpness_aware import SharpnessAware
 from learnscope.rules.siamese import TARGETS, AbstractPairRule, AbstractSiamese, Siamese
 from learnscope.rules.span import SpanState
+from learnscope.rules.spherical_descent import SphericalDescent
 from learnscope.rules.state import AbstractState, Move, WeightState, plus
 from learnscope.rules.two_step import FrozenFeatures, TwoStep
 
@@ -30,8 +31,8 @@ __all__ = [
     "AbstractRule", "AbstractSiamese", "AbstractState", "Averaged", "Contrastive", "Fomaml",
     "FrozenFeatures", "FullPenalty", "GradientDescent", "Head", "Imaml", "Linearised", "Maml",
     "MetaProx", "Move", "NonContrastive", "PerExamplePenalty", "Pooled", "RandomFeatures",
-    "Reptile", "SharpnessAware", "Siamese", "SpanState", "State", "TwoStep", "WeightState",
-    "correct", "off_diagonal", "parts_of", "plus", "split_field", "trained_part",
+    "Reptile", "SharpnessAware", "Siamese", "SpanState", "SphericalDescent", "State", "TwoStep",
+    "WeightState", "correct", "off_diagonal", "parts_of", "plus", "split_field", "trained_part",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ class GradientDescent(AbstractGradientRule):
     | symbol | argument |
     |---|---|
     | $\eta$ | `rate` |
-    | $\ell$ | `loss`: logistic (cross-entropy), hinge, squared; balanced, adjusted (by class) |
+    | $\ell$ | `loss`: logistic (cross-entropy), hinge, squared, correlation, balanced, adjusted |
 
     >>> GradientDescent(rate=0.1, optimiser="sgd", options={"momentum": 0.9}).rate
     0.1
@@ -31,3 +31,7 @@ class GradientDescent(AbstractGradientRule):
 
     def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         return state.gradient(problem.batch(key))
+
+    @property
+    def fresh_obstacle(self) -> str | None:
+        return opt.memory_obstacle(self.optimiser, self.options)

@@ -45,6 +45,13 @@ def squared(outputs: Outputs, labels: Array) -> Each:
     return (outputs - labels) ** 2 / 2
 
 
+def correlation(outputs: Outputs, labels: Array) -> Each:
+    """-y f: on a sphere of weights its mean has the gradient of the squared loss's mean, and less
+    noise (Damian et al. 2023)."""
+    _need_one_output(outputs, labels)
+    return -labels * outputs
+
+
 def balanced(outputs: Outputs, labels: Array) -> Each:
     """Cross-entropy with the same total weight for each class: an example has weight n / (K n_y),
     where n_y of the n examples have its label y, and K classes occur."""
@@ -77,11 +84,12 @@ def _need_classes(labels: Array) -> None:
 
 def _need_one_output(outputs: Outputs, labels: Array) -> None:
     if outputs.ndim != labels.ndim:
-        raise BadInput("the losses hinge and squared need a net with one output per example.")
+        names = "correlation, hinge and squared"
+        raise BadInput(f"the losses {names} need a net with one output per example.")
 
 
 LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
-    function.__name__: function for function in (logistic, hinge, squared)
+    function.__name__: function for function in (logistic, hinge, squared, correlation)
 }
 # Losses that depend on the whole batch; a test loss therefore uses the test batch.
 BATCH_LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {

@@ -11,10 +11,11 @@ from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params
+from learnscope.nets import AbstractNet, Params, filters_of, replaced
 from learnscope.part import AbstractPart, Number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.state import AbstractState, Move, WeightState
+from learnscope.space import turned
 
 S = TypeVar("S", bound=AbstractState)
 
@@ -48,8 +49,20 @@ class AbstractRule(AbstractPart):
         return state
 
     def refreshed(self, state: AbstractState, problem: Problem) -> AbstractState:
-        """The state after a step on fresh examples, ready for new ones: see `AbstractPairRule`."""
-        return state
+        """The state after a step on fresh examples, ready for new ones.
+
+        In compressed coordinates the first ones are those of the directions and the initial
+        filters, which stay. A step on fresh examples adds as many as there are filters at most;
+        the frame is turned, so that these are free again.
+        """
+        if problem.frame.ambient:
+            return state
+        frame, filters = problem.frame, filters_of(state.params)
+        room = ((frame.seen or frame.rank) - frame.used) // 2
+        if filters.shape[0] > room:  # twins, say, which move apart
+            raise BadInput(f"{type(state.net).__name__} has more filters than initial directions.")
+        new = replaced(state.params, filters=turned(filters, frame.used + room))
+        return eqx.tree_at(lambda state: state.params, state, new)
 
     @property
     @abstractmethod

@@ -15,6 +15,7 @@ from learnscope.part import Number
 from learnscope.rules.heads import Head, apply_head, initial_head
 from learnscope.rules.rule import AbstractRule
 from learnscope.rules.state import AbstractState
+from learnscope.space import turned
 
 NORMALISATIONS = ("batch", "l2", "none")
 TARGETS = ("shared", "ema")
@@ -96,15 +97,7 @@ class AbstractPairRule(AbstractRule):
             return [filters_of(params) for params in (state.params, *targets, state.start)]
 
         filters = sets(state)
-        beyond = jnp.concatenate([rows[:, features:] for rows in filters])
-        # R of a QR decomposition holds the rows' coordinates in the basis Q.
-        triangle = jnp.linalg.qr(beyond.T, mode="r").T
-        triangle = jnp.pad(triangle, ((0, 0), (0, beyond.shape[1] - triangle.shape[1])))
-        size = filters[0].shape[0]
-        new = [
-            jnp.concatenate([rows[:, :features], triangle[i * size : (i + 1) * size]], axis=1)
-            for i, rows in enumerate(filters)
-        ]
+        new = jnp.split(turned(jnp.concatenate(filters), features), len(filters))
         return eqx.tree_at(sets, state, new)
 
 

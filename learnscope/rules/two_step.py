@@ -46,13 +46,14 @@ class AbstractTwoStep(AbstractRule):
         return None
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
-        if not isinstance(state.net, TwoLayer):
-            raise BadInput(
-                f"{type(self).__name__} needs the net TwoLayer, not {type(state.net).__name__}."
-            )
+        net, name = state.net, type(self).__name__
+        if not isinstance(net, TwoLayer):
+            raise BadInput(f"{name} needs the net TwoLayer, not {type(net).__name__}.")
+        if net.readout is None or not net.bias:
+            raise BadInput(f"{name} needs biases, and a second layer that is trained.")
         if problem.batches.fresh:
             raise BadInput(
-                f"{type(self).__name__} needs a data model with training examples, for its first "
+                f"{name} needs a data model with training examples, for its first "
                 "steps on the full batch, not one that draws new examples every step."
             )
 

@@ -3,10 +3,10 @@
 import learnscope.space.random as random
 from learnscope.space.columns import Columns, one_array, padded
 from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
-from learnscope.space.fresh import FreshPatches
+from learnscope.space.fresh import FreshPatches, turned
 from learnscope.space.needs import Space
 
 __all__ = [
     "AbstractTurn", "Basis", "Columns", "Frame", "FreshPatches", "Reflections", "Space", "chi",
-    "one_array", "orthonormal", "padded", "random", "turn",
+    "one_array", "orthonormal", "padded", "random", "turn", "turned",
 ]  # fmt: skip

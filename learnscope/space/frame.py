@@ -137,11 +137,18 @@ class Frame(eqx.Module):
         """`count` normal vectors that training may move along, and the frame after them."""
         if self.ambient:
             return random.normal(key, (count, self.rank)), self
-        after = self._after(count)
+        width = self._after(count).used + SPARE
         # One draw of each kind: random bits are most of a program's compile time.
         normal_key, uniform_key = jax.random.split(key)
-        normal = random.normal(normal_key, (count, after.used + _PROPOSALS))
-        uniform = random.uniform(uniform_key, (count, _PROPOSALS + 1))
+        normal = random.normal(normal_key, (count, width))
+        return self.rows_from(normal, random.uniform(uniform_key, (count, SPARE + 1)))
+
+    def rows_from(
+        self, normal: Float[Array, "count width"], uniform: Float[Array, "count proposals_and_one"]
+    ) -> tuple[Float[Array, "count rank"], "Frame"]:
+        """The same from given normal variables (as many per row as coordinates are used then, and
+        some proposals of `chi`) and uniform ones (one more than proposals)."""
+        after = self._after(len(normal))
         square = triangle(normal[:, self.used :], uniform, self.dim - self.used)
         rows = jnp.concatenate([normal[:, : self.used], square], axis=1)
         rows = jnp.where((jnp.arange(after.used) < self.dim)[None], rows, 0)  # only `dim` exist

@@ -10,9 +10,13 @@ class Space(NamedTuple):
     `compression` is `gaussian_rows` (can be drawn compressed, exact in law), `rotate` (drawn in
     R^d, from any law) or `none` (training leaves every fixed span). `sets` is the number of sets of
     filters that need coordinates: one, the trained filters. Models that draw fresh examples every
-    step also need the target's, the initial ones, and those that each view adds.
+    step also need the initial ones (of pairs: those that each view adds, and the target's). `fresh`
+    is the number of fresh examples of a step that have labels: a step adds as many coordinates, or
+    as many as there are filters. `pairs` says that fresh examples are pairs of views.
     """
 
     span: int
     compression: str = "none"
     sets: int = 1
+    fresh: int = 0
+    pairs: bool = False

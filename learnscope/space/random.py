@@ -32,10 +32,24 @@ def normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"
     ((300, 101), True, True)
     """
     size = math.prod(shape)
-    first, second = _uniform(key, -(-size // 2))
+    return _normal(*_uniform(key, -(-size // 2)))[:size].reshape(shape).astype(float)
+
+
+def normal_and_uniform(
+    key: Key[Array, ""], normals: int, uniforms: int
+) -> tuple[Float[Array, " n"], Float[Array, " k"]]:
+    """Standard normal variables, and uniform ones in (0, 1], from one hash: for short steps."""
+    cut, rest = -(-normals // 2), -(-uniforms // 2)
+    first, second = _uniform(key, cut + rest)
+    normal = _normal(first[:cut], second[:cut])[:normals]
+    uniform = jnp.concatenate([first[cut:], second[cut:]])[:uniforms]
+    return normal.astype(float), uniform.astype(float)
+
+
+def _normal(first: Float[Array, " n"], second: Float[Array, " n"]) -> Float[Array, " two_n"]:
     radius = jnp.sqrt(-2 * jnp.log(first))
     cosine, sine = _turn(second)
-    return jnp.concatenate([radius * cosine, radius * sine])[:size].reshape(shape).astype(float)
+    return jnp.concatenate([radius * cosine, radius * sine])
 
 
 def inverse_normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"]:
@@ -84,10 +98,21 @@ def _uniform(key: Key[Array, ""], count: int) -> tuple[Float[Array, " n"], Float
 
 def threefry(key: Key[Array, ""], count: int) -> tuple[UInt32[Array, " n"], UInt32[Array, " n"]]:
     """The two words of Threefry-2x32 at counters 0, 1, ..., as one expression without loops."""
+    return _hashed(key, jnp.arange(count, dtype=jnp.uint32))
+
+
+def fold_in(key: Key[Array, ""], number: Int[Array, ""]) -> Key[Array, ""]:
+    """`jax.random.fold_in` of a number from 0 on, bit for bit, without its loop: that took a third
+    of a short step."""
+    words = _hashed(key, jnp.asarray(number).astype(jnp.uint32))
+    return jax.random.wrap_key_data(jnp.stack(words))
+
+
+def _hashed(key: Key[Array, ""], counters: UInt32[Array, "*n"]) -> tuple[Array, Array]:
     left, right = jax.random.key_data(key)
     keys = (left, right, left ^ right ^ _PARITY)
-    a = jnp.broadcast_to(left, (count,))
-    b = jnp.arange(count, dtype=jnp.uint32) + right
+    a = jnp.broadcast_to(left, counters.shape)
+    b = counters + right
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
             a = a + b

@@ -3,10 +3,10 @@
 from importlib import import_module
 
 from learnscope.theory.condition import Condition, Conditions
-from learnscope.theory.lookup import boundary, conditions, predict
+from learnscope.theory.lookup import boundary, conditions, limit, predict
 from learnscope.theory.prediction import Prediction
 
-__all__ = ["Condition", "Conditions", "Prediction", "boundary", "conditions", "predict"]
+__all__ = ["Condition", "Conditions", "Prediction", "boundary", "conditions", "limit", "predict"]
 
 
 def __getattr__(name: str):

@@ -4,6 +4,8 @@ import contextlib
 from importlib import import_module
 from typing import Any
 
+import xarray as xr
+
 from learnscope.errors import BadInput, refusing
 from learnscope.theory.condition import Conditions
 from learnscope.theory.prediction import Prediction
@@ -35,6 +37,32 @@ def predict(experiment: Any, **choices: float) -> Prediction:
     """What the theorem predicts: times, rates, the side of the boundary."""
     with _computable("predictions"):
         return _theory(experiment).predict(experiment, **choices)
+
+
+def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
+    """The deterministic limit of a run in high dimensions, with the variables of its probes at the
+    recorded steps: differential equations of the overlaps, for online learning.
+
+    It starts where a run did (`start`, a result of `run` with the probe `Overlaps`), or from the
+    law of the initial weights.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.MultiIndex(dim=10**6, directions=1, link="erf"),
+    ...     net=ls.nets.TwoLayer(1, "erf", scale=1e-3, bias=False, symmetric=False,
+    ...                          second_layer="sum"),
+    ...     rule=ls.rules.GradientDescent(rate=1e-6, loss="squared"),
+    ...     steps=10**7, record=ls.Record(every=10**6),
+    ... )
+    >>> float(ls.theory.limit(experiment).generalisation_error[-1]) < 0.01
+    True
+    """
+    known = [theory for theory in _theories() if "limit" in vars(theory)]
+    for theory in known:
+        if theory.applies(experiment):
+            return theory.limit(experiment, start)
+    scopes = "; ".join(theory.SCOPE for theory in known)
+    raise BadInput(f"no theory here has the limit of such a run; there is one for {scopes}.")
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -34,6 +34,11 @@ def flat_mlp_of_classes(key: Key[Array, ""]) -> eqx.Module:
     return flat_mlp(key, 62, 3)
 
 
+def own_link(z: Array) -> Array:
+    """A user's own function of the projections."""
+    return z[0] * jnp.tanh(z[-1])
+
+
 signals = functools.partial(small.signals, dim=30, train=4, test=3, noise=0.5)
 strong_weak = functools.partial(
     small.strong_weak, 30, patches=6, feature_patches=2, noise=0.5, batch=6, test=8
@@ -78,6 +83,11 @@ COMPANIONS: dict[str, dict] = {
         "data": ls.data.GaussianParity(dim=32, factors=2, train=20, test=12, noise=1.0),
         "net": ls.nets.TwoLayer(width=6, activation="relu", scale=0.3, symmetric=False),
         "rule": ls.rules.GradientDescent(rate=0.1),
+    },
+    "teacher": {
+        "data": ls.data.MultiIndex(dim=30, directions=2, link="erf", batch=3, test=8),
+        "net": ls.nets.TwoLayer(2, "erf", bias=False, symmetric=False, second_layer="sum"),
+        "rule": ls.rules.SphericalDescent(rate=0.1),
     },
     "pairs": {
         "data": strong_weak(strengths=[3, 2]), "net": ls.nets.PatchEncoder(width=2),
@@ -224,6 +234,17 @@ MORE: dict[str, Table] = {
         "probes": probes("CentroidError"),
     },
     "clusters": {"probes": probes("CentreCosines")},
+    "teacher": {
+        "data": [
+            ls.data.MultiIndex(30, 2, "staircase", noise=0.1, batch=1, test=8, signs=True),
+            ls.data.MultiIndex(30, 1, own_link, train=6, batch=None, test=8),
+        ],
+        "net": [ls.nets.TwoLayer(2, name, bias=False, symmetric=False, second_layer="mean")
+                for name in ("he2", "he3", "he4")],
+        "rule": [ls.rules.GradientDescent(rate=0.1, loss=name)
+                 for name in ("squared", "correlation")],
+        "probes": probes("Overlaps GeneralisationError"),
+    },
     "images": {
         "data": [
             ls.data.Images("digits", train=6, test=5, classes=[3, 4, 5], batch=4, noise=0.5,

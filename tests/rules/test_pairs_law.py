@@ -143,7 +143,7 @@ NOT_COMPRESSED = {
     "the optimiser adam treats coordinates one by one": with_rule(optimiser="adam"),
     "remembers vectors of earlier steps": with_rule(**MOMENTUM),
     "StrongWeak draws vectors that leave any fixed span": UNIFORM,
-    "GradientDescent may meet a fresh example twice": experiment(small.DESCENT),
+    "GradientDescent learns from labels, not from pairs of fresh views": experiment(small.DESCENT),
     "remembers vectors": experiment(ls.rules.Contrastive(rate=0.1, **MOMENTUM)),
 }
 

@@ -217,3 +217,20 @@ def test_enough_numbers_are_drawn(size, count, monkeypatch):
         each = lambda t: np.log1p(-chances).sum() - np.log1p(-chances * math.exp(t)).sum()  # noqa: E731
         logs = [each(t) - t * (drawn - count + 1) for t in tilts]
         assert min(logs) < math.log(1e-12)
+
+
+def test_a_number_is_folded_in_as_jax_does_it():
+    keys = jax.vmap(jax.random.key)(jnp.arange(5))
+    fold_in = quick(jax.vmap(random_module.fold_in, (0, None)))
+    for number in (0, 1, 77, 2**31 - 2):
+        found = fold_in(keys, jnp.asarray(number))
+        right = jax.vmap(lambda key, n=number: jax.random.fold_in(key, n))(keys)
+        np.testing.assert_array_equal(jax.random.key_data(found), jax.random.key_data(right))
+
+
+def test_normal_and_uniform_variables_of_one_hash():
+    draw = quick(lambda key: random_module.normal_and_uniform(key, 9999, 7777))
+    normal, uniform = map(np.asarray, draw(jax.random.key(3)))
+    right = {"normal": stats.norm(), "uniform": stats.uniform()}
+    assert_law({"normal": normal, "uniform": uniform}, right)
+    assert len(np.unique(normal)) == 9999 and uniform.min() > 0

@@ -1,0 +1,84 @@
+r"""Means over normal variables: of products of two activations, and of any function, by quadrature.
+
+For $(u, v)$ normal with variances $a, b$ and covariance $c$, $E\,\sigma(u) \tau(v)$ is
+
+- $\frac2\pi \arcsin\frac{c}{\sqrt{(1 + a)(1 + b)}}$ for the error function (Saad and Solla 1995);
+- $\frac{\sqrt{ab}}{2\pi} (\sin\theta + (\pi - \theta) \cos\theta)$, $\cos\theta = c / \sqrt{ab}$,
+  for relu (Cho and Saul 2009);
+- a sum over Gauss-Hermite nodes otherwise: exact for polynomials, and to 1e-3 at the kink of relu.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from learnscope.data import SHAPES
+from learnscope.errors import BadInput
+from learnscope.nets.activations import ACTIVATIONS
+
+Values = Float[Array, "*shape"]
+_NODES = 64
+_MOST = 50_000  # nodes of a grid
+
+
+def shape_of(name: str) -> Callable[[Values], Values]:
+    """A shape of a link, or an activation with power and threshold 1, by name."""
+    return SHAPES[name] if name in SHAPES else lambda z: ACTIVATIONS[name](z, 1.0, 1.0)
+
+
+def normal_grid(dims: int) -> tuple[Float[np.ndarray, "node dim"], Float[np.ndarray, " node"]]:
+    """Gauss-Hermite nodes and weights of so many independent normal variables.
+
+    >>> nodes, weights = normal_grid(2)
+    >>> round(float(weights @ (nodes[:, 0] ** 4 * nodes[:, 1] ** 2)), 9)
+    3.0
+    """
+    return _grid(dims, min(_NODES, int(_MOST ** (1 / dims))))
+
+
+@functools.cache
+def _grid(dims: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    if count < 8:
+        raise BadInput(f"{dims} directions and filters are too many for quadrature: at most 5.")
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    axes = np.meshgrid(*[nodes] * dims, indexing="ij")
+    each = np.meshgrid(*[weights / math.sqrt(2 * math.pi)] * dims, indexing="ij")
+    return np.stack(axes, -1).reshape(-1, dims), np.prod(each, axis=0).ravel()
+
+
+def pair_mean(one: str, other: str, a: Values, b: Values, c: Values) -> Values:
+    """E one(u) other(v) for normal u, v with variances a, b and covariance c.
+
+    >>> import jax.numpy as jnp
+    >>> one, half = jnp.asarray(1.0), jnp.asarray(0.5)
+    >>> [round(float(pair_mean(name, name, one, one, half)), 4) for name in ("he3", "erf")]
+    [0.125, 0.1609]
+    """
+    if (one, other) == ("erf", "erf"):
+        return 2 / math.pi * jnp.arcsin(c / jnp.sqrt((1 + a) * (1 + b)))
+    if (one, other) == ("relu", "relu"):
+        size = jnp.sqrt(a * b)
+        # Sine and angle from one cosine: their rounding errors cancel.
+        angle = jnp.arccos(jnp.clip(c / jnp.where(size > 0, size, 1.0), -1.0, 1.0))
+        mean = jnp.sin(angle) + (math.pi - angle) * jnp.cos(angle)
+        return size * mean / (2 * math.pi)
+    return by_quadrature(shape_of(one), shape_of(other), a, b, c)
+
+
+def by_quadrature(
+    one: Callable[[Array], Array], other: Callable[[Array], Array], a: Values, b: Values, c: Values
+) -> Values:
+    """E one(u) other(v), as a sum over nodes."""
+    shape = jnp.shape(c)
+    a, b, c = (jnp.broadcast_to(values, shape).ravel() for values in (a, b, c))
+    grid, weights = normal_grid(1)
+    x, w = jnp.asarray(grid[:, 0], c.dtype), jnp.asarray(weights, c.dtype)
+    slope = c / jnp.sqrt(jnp.where(a > 0, a, 1.0))
+    rest = jnp.sqrt(jnp.maximum(b - slope**2, 0.0))
+    v = slope[:, None, None] * x[None, :, None] + rest[:, None, None] * x[None, None, :]
+    inner = (other(v) * w[None, None]).sum(-1)
+    return (one(jnp.sqrt(a)[:, None] * x[None]) * inner * w[None]).sum(-1).reshape(shape)

@@ -1,0 +1,1 @@
+"""Online learning of a teacher: soft committee machines, and exit times by information exponent."""

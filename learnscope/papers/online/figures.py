@@ -1,0 +1,58 @@
+"""The plateau with the limit, deviations over dimensions, wider students, exits over dimensions."""
+
+import numpy as np
+
+from learnscope.evidence import experiment_of
+from learnscope.figures import COLOURS, figure, over
+from learnscope.papers.online.claims import DEVIATION, ERROR, EXAMPLES
+from learnscope.theory import limit
+
+
+def _plateau(variable, **settings):
+    """Runs, and the limit from the start of each, against alpha."""
+
+    def draw(axes, data):
+        runs = data["plateau"]
+        for i, path in enumerate((runs, limit(experiment_of(runs, ""), runs))):
+            rows = path[variable].transpose("step", "seed", ...).values
+            style = {"color": COLOURS[i], "linewidth": 0.8, "alpha": 0.7, "linestyle": "-:"[i]}
+            lines = axes.plot(runs.step / 100, rows.reshape(len(rows), -1), **style)
+            lines[0].set_label(("runs", "limit")[i])
+        axes.set(xlabel="α = examples / d", **settings)
+
+    return draw
+
+
+def _scaling(*lines, ylabel):
+    """Geometric means of a quantity over dimensions, and a form through the first of them."""
+
+    def draw(axes, data):
+        for i, (quantity, label, form, word) in enumerate(lines):
+            found = quantity.read(data)
+            middle, dims = np.exp(np.log(found).mean("seed")).values, found.dim.values.astype(float)
+            axes.loglog(dims, middle, "o", color=COLOURS[i], label=label)
+            line = form(dims) * middle[0] / form(dims[0])
+            axes.loglog(dims, line, "--", color=COLOURS[i], linewidth=0.8, label=word)
+        axes.set(xlabel="dimension d", ylabel=ylabel)
+
+    return draw
+
+
+OFF = DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"
+FORMS = (lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (lambda d: d**2, "d²")
+EXITS = [(EXAMPLES.of(f"k{k + 1}"), f"k = {k + 1}", *FORMS[k]) for k in range(3)]
+
+
+FIGURES = {
+    "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
+                      [_plateau("generalisation_error", yscale="log", ylim=(3e-7, 1)),
+                       _plateau("teacher_overlap", ylabel="overlaps with the teacher")],
+                      "A soft committee machine, and its limit from the same start"),
+    "deviation": figure("Deviations from the limit", ("deviations", "limit"),
+                        [_scaling(OFF, ylabel="deviation of the overlaps")], "Runs and limit"),
+    "wider": figure("Students wider than their teacher", "wider",
+                    [over(ERROR, "width", "layers", ylabel="error", xlabel="units")], "Noise"),
+    "exits": figure("Exit times by information exponent", ("k1", "k2", "k3"),
+                    [_scaling(*EXITS, ylabel="examples until the alignment is 0.5")],
+                    "Examples until the teacher is found"),
+}  # fmt: skip

@@ -1,0 +1,17 @@
+"""The explorer's preset: a soft committee machine on its plateau."""
+
+from learnscope.evidence import PLAIN, Preset
+from learnscope.papers.online.experiments import committee
+from learnscope.probes import GeneralisationError, Overlaps
+from learnscope.rules import SphericalDescent
+
+
+def presets() -> tuple[Preset, ...]:
+    preset = Preset(
+        "online",
+        "Online learning of a soft committee machine",
+        committee(dim=1000, batch=10, steps=5000),
+        rules=(SphericalDescent(rate=0.01),),
+        probes=(GeneralisationError(), Overlaps(), *PLAIN),
+    )
+    return (preset,)

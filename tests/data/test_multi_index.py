@@ -1,0 +1,208 @@
+"""Online learning of a teacher: compressed runs are ambient ones, path by path and in law."""
+
+import dataclasses
+import functools
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import learnscope as ls
+from learnscope.data import AbstractBatches, Samples, link_of
+from learnscope.lab import one_run
+from learnscope.space import Frame
+from tests import law
+from tests.small import quick, refuses, run
+
+KEY = jax.random.key(0)
+DIM, SEEDS, WIDTH, TEACHER = 30, 1500, 2, 2
+RECORDED = (1, 9)
+SPHERE = ls.rules.SphericalDescent(rate=0.05)
+PLAIN = ls.rules.GradientDescent(rate=0.05, loss="squared")
+
+
+def committee(width=WIDTH, activation="erf", **given):
+    setting = {"scale": 0.15, "bias": False, "symmetric": False, "second_layer": "sum"}
+    return ls.nets.TwoLayer(width, activation, **setting | given)
+
+
+def experiment(rule: Any = PLAIN, steps=9, net=None, **data):
+    setting = {"dim": DIM, "directions": TEACHER, "link": "erf", "test": 5, "noise": 0.1}
+    model = ls.data.MultiIndex(**setting | data)
+    probes = (ls.probes.Overlaps(),)
+    return ls.Experiment(model, net or committee(), rule, steps, probes, ls.Record(every=1))
+
+
+class Given(AbstractBatches):
+    """The examples of one step."""
+
+    fresh: ClassVar[bool] = True
+    samples: Samples
+
+    def __call__(self, problem, key):
+        return self.samples
+
+
+@pytest.mark.parametrize(
+    ("rule", "second_layer", "width"), [(PLAIN, "trained", 3), (SPHERE, "sum", 4)]
+)
+def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_layer, width):
+    """The same examples in R^50, and in coordinates that are turned after each step."""
+    dim = 50
+    net = committee(width, second_layer=second_layer)
+    model = ls.data.MultiIndex(dim, TEACHER, "erf", noise=0.1, batch=width, test=2)
+    problem = model.sample(KEY)
+    state = rule.init(net, problem, KEY)
+    draw = np.random.default_rng(0)
+
+    frame = Frame(jnp.asarray(float(dim)), TEACHER + 3 * width, TEACHER, seen=TEACHER + 2 * width)
+    teacher = np.asarray(problem.directions["teacher"])
+    start = np.asarray(state.params["filters"])
+    known = np.linalg.qr(np.concatenate([teacher, start]).T)[0].T
+    known[:TEACHER] = teacher
+    tail = completed(known, np.zeros((0, dim)), width)
+    small = jax.tree.map(jnp.asarray, dataclasses.replace(
+        state, params=lowered(state.params, known, frame.rank),
+        start=lowered(state.start, known, frame.rank),
+    ))  # fmt: skip
+    compressed = dataclasses.replace(problem, frame=frame)
+
+    @quick
+    def step(state, problem, x, y):
+        given = dataclasses.replace(problem, batches=Given(Samples(x, y)))
+        plain = rule.step(state, given, KEY)
+        return plain, rule.refreshed(plain, given)
+
+    for _ in range(8):
+        x = draw.normal(size=(width, dim))
+        y = np.asarray(link_of("erf")(jnp.asarray(x @ teacher.T)))
+        state, _ = step(state, problem, jnp.asarray(x), jnp.asarray(y))
+        basis = np.concatenate([known, tail])
+        new = completed(basis, x - x @ basis.T @ basis, width)
+        basis = np.concatenate([basis, new])
+        before, small = step(small, compressed, (jnp.asarray(x @ basis.T),), jnp.asarray(y))
+        filters = np.asarray(small.params["filters"])
+        outside = np.asarray(before.params["filters"])[:, len(known) :] @ basis[len(known) :]
+        triangle = filters[:, len(known) : len(known) + width]
+        tail = np.linalg.solve(triangle, outside)
+        lifted = filters[:, :-width] @ np.concatenate([known, tail])
+        np.testing.assert_allclose(lifted, state.params["filters"], atol=1e-10)
+        np.testing.assert_array_equal(filters[:, -width:], 0)
+        if second_layer == "trained":
+            np.testing.assert_allclose(small.params["second"], state.params["second"], atol=1e-10)
+    assert np.abs(lifted - start).max() > 0.01
+
+
+def completed(basis, rows, count):
+    """`count` more orthonormal rows: the span of `rows` first."""
+    more = np.random.default_rng(1).normal(size=(count, basis.shape[1]))
+    whole = np.linalg.qr(np.concatenate([basis, rows, more]).T)[0].T
+    return whole[len(basis) : len(basis) + count]
+
+
+def lowered(params, known, rank):
+    filters = np.asarray(params["filters"]) @ known.T
+    return params.replace(filters=np.pad(filters, ((0, 0), (0, rank - len(known)))))
+
+
+def inner_products(state):
+    """All that inner products tell: overlaps with the teacher, and of filters now and at first."""
+    rows = jnp.concatenate([state.params["filters"], state.start["filters"]])
+    products = (rows @ rows.T)[np.tril_indices(len(rows))]
+    return jnp.concatenate([rows[:WIDTH, :TEACHER].ravel(), products])
+
+
+LAWS: dict[str, Any] = {
+    "few examples": {"batch": 1},
+    "many examples": {"batch": 7},
+    "sphere": {"batch": 3, "rule": SPHERE},
+}
+
+
+@functools.cache
+def simulate(name, how, first, dim=DIM):
+    setting = experiment(**LAWS[name])
+
+    def one(seed, dim):
+        varying = {"data.dim": dim} if how == "compressed" else {}
+        drawn = one_run(setting, seed, how, varying=varying)
+        return jnp.stack([inner_products(drawn.after(step).state) for step in RECORDED])
+
+    seeds = jnp.arange(first, first + SEEDS, dtype=jnp.uint32)
+    walk = quick(lambda seeds, dim: jax.vmap(lambda seed: one(seed, dim))(seeds), 1)
+    return np.asarray(walk(seeds, jnp.asarray(float(dim))))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "sphere")) for n in LAWS]
+)
+def test_compressed_runs_have_the_ambient_law(name):
+    """False alarms: 1e-5 (tests/law.py). A dimension of 40 instead of 30 is told."""
+    ambient = simulate(name, "ambient", SEEDS)
+    law.assert_law(simulate(name, "compressed", 0), ambient)
+    law.assert_other_law(simulate(name, "compressed", 0, 40), ambient, by=3)
+
+
+def test_any_dimension_is_one_program_and_stays_finite():
+    setting = experiment(steps=20, batch=2, dim=10**12, net=committee(scale=1e-6))
+    data = run(setting, {"data.dim": [100, 10**6, 10**12]}, seeds=2)
+    assert data.attrs["coordinates_used"] == "compressed"
+    assert np.isfinite(data.student_overlap).all()
+
+
+def test_fixed_examples_and_signs():
+    model = ls.data.MultiIndex(DIM, 1, "he3", train=6, batch=None, signs=True, test=4)
+    problem = quick(lambda: model.sample(KEY))()
+    assert problem.train.x.shape == (6, DIM) and not problem.batches.fresh
+    z = np.asarray(problem.train.x[:, 0], float)
+    np.testing.assert_array_equal(problem.train.y, np.where(z**3 - 3 * z < 0, -1, 1))
+    setting = experiment(train=6, batch=None)
+    both = [run(setting, seeds=2, coordinates=how, precision="float64")
+            for how in ("ambient", "rotate")]  # fmt: skip
+    for name in ("teacher_overlap", "student_overlap"):
+        np.testing.assert_allclose(both[0][name], both[1][name], atol=1e-10)
+
+
+def test_what_cannot_be_compressed_says_why():
+    twins = experiment(net=ls.nets.TwoLayer(2, "relu"))
+    from learnscope.engine import trial
+
+    assert "more filters than initial" in str(trial._tried.__wrapped__(_keyed(twins)))
+    assert trial._tried.__wrapped__(_keyed(experiment())) is None
+    heavy = ls.rules.GradientDescent(rate=0.1, loss="squared", options={"momentum": 0.9})
+    assert run(experiment(heavy)).attrs["coordinates_used"] == "ambient"
+
+
+def _keyed(setting):
+    from learnscope.engine.experiment import Keyed
+
+    return Keyed(("compressed",), setting)
+
+
+def test_spherical_steps_are_those_of_the_formula(float64):
+    setting = experiment(SPHERE, batch=4)
+    drawn = one_run(setting, 1, "ambient", "float64")
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), 2), 0)  # of the first step
+    batch = drawn.problem.batch(key)
+    w, x, y = (np.asarray(v) for v in (drawn.state.params["filters"], batch.x, batch.y))
+    h = x @ w.T
+    from scipy.special import erf
+
+    delta = erf(h / 2**0.5).sum(1) - y
+    slope = (delta[:, None] * (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)).T @ x / len(x)
+    unit = w / np.linalg.norm(w, axis=1, keepdims=True)
+    v = w - 0.05 * (slope - (slope * unit).sum(1, keepdims=True) * unit)
+    right = v / np.linalg.norm(v, axis=1, keepdims=True) * np.linalg.norm(w, axis=1, keepdims=True)
+    np.testing.assert_allclose(drawn.after(1).state.params["filters"], right, atol=1e-12)
+
+
+def test_refusals():
+    refuses(functools.partial(ls.data.MultiIndex, 30, 2), {
+        "link": {"link": "cosine"}, "batch = 9": {"batch": 9, "train": 4},
+    }, match=r"MultiIndex\.")  # fmt: skip
+    refuses(functools.partial(ls.nets.TwoLayer, 3), {
+        "smoothing": {"activation": "erf", "smoothing": 0.1},
+        "second_layer": {"second_layer": "sum"},
+    }, match=r"TwoLayer\.")  # fmt: skip
