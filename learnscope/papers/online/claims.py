@@ -92,7 +92,7 @@ CLAIMS = (
              "layers", _GOLDT, "constant or a decrease", _NOISY, "wider",
              ev.at_most((ERROR.sel(layers="both", width=6) / ERROR.sel(layers="both", width=2))
                         .named("error of 6 hidden units over that of 2, both layers"), 1.1)
-             & LEARNT, scope="as stated", flags=_ETA,
+             & LEARNT, scope="fitted: η was chosen after a look at this error", flags=_ETA,
              nulls=(ev.UNTRAINED, ev.swapped("layers"))),
     _exit("k1", 1, "With the information exponent 1, a linear number of examples is enough",
           "d", ev.exponent(EXAMPLES, "dim", 1.0, by=0.05)),
