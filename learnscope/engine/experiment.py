@@ -8,15 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from learnscope.data import AbstractData
 from learnscope.errors import BadInput
 from learnscope.nets import AbstractInnerProductNet, AbstractNet
-from learnscope.part import (
-    AbstractDocument,
-    AbstractPart,
-    count,
-    flag,
-    shape_path,
-    slot,
-    slot_list,
-)
+from learnscope.part import AbstractDocument, AbstractPart, count, flag, shape_path, slot, slot_list
 from learnscope.probes import DEFAULT, AbstractProbe
 from learnscope.rules import AbstractRule
 

@@ -77,9 +77,7 @@ class Gram(eqx.Module):
         return jnp.split(self.first, np.cumsum(sizes)[:-1])
 
 
-def first_and_rest(
-    leaves: Leaves,
-) -> tuple[Float[Array, "row few"], Float[Array, "wide rest"]]:
+def first_and_rest(leaves: Leaves) -> tuple[Float[Array, "row few"], Float[Array, "wide rest"]]:
     """The first few coordinates of all vectors, and the others of the wide ones."""
     few = cheapest([leaf.shape for leaf in leaves])
     most = max(leaf.shape[-1] for leaf in leaves)

@@ -71,10 +71,7 @@ def test_files_are_the_arrays_they_hold(tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (
-            {"x": X[:, 0]},
-            "Arrays.x = an array (40,) is not allowed: it must be an",
-        ),
+        ({"x": X[:, 0]}, "Arrays.x = an array (40,) is not allowed: it must be an"),
         ({"x": np.full_like(X, np.nan)}, "it has NaN or infinite values"),
         ({"y": NAMES[:-1]}, "one number or name for each of 40 examples"),
         ({"y": np.full(40, "cat")}, "at least two classes"),

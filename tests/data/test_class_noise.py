@@ -203,8 +203,7 @@ def turn_of(data, key):
 
 
 @pytest.mark.parametrize(
-    ("noise", "dim", "turned"),
-    [("gaussian", RANK - 4, Reflections), ("uniform", 5 * RANK, Basis)],
+    ("noise", "dim", "turned"), [("gaussian", RANK - 4, Reflections), ("uniform", 5 * RANK, Basis)]
 )
 def test_rotated_runs_are_the_ambient_ones(noise, dim, turned):
     data = model(dim=dim, noise=noise, correlation=9.0, signal=(0.5, 1, 2), test=30)

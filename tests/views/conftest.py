@@ -97,10 +97,7 @@ EXPERIMENT = experiment(
     probes=probes("Loss TestAccuracy Decomposition"),
 )
 PLANE = {"data.signal": [0.5, 1.0, 2.0, 4.0], "data.dim": [50, 100, 200]}
-PARTS = {
-    "rule": [EXPERIMENT.rule, PENALTY],
-    "data.noise": [0.1, 0.2, 0.7],
-}
+PARTS = {"rule": [EXPERIMENT.rule, PENALTY], "data.noise": [0.1, 0.2, 0.7]}
 
 
 def partly(store, over, leave, seeds=3):

@@ -13,13 +13,7 @@ from learnscope.evidence import Scale, Sweep, arms
 from learnscope.lab import Experiment, Record
 from learnscope.nets import Linear, PatchCNN
 from learnscope.papers.adam.parts import SparseNoise, WeightDecay
-from learnscope.probes import (
-    Loss,
-    NoiseMemorisation,
-    SignalLearning,
-    TestAccuracy,
-    TrainAccuracy,
-)
+from learnscope.probes import Loss, NoiseMemorisation, SignalLearning, TestAccuracy, TrainAccuracy
 
 RULES = {"GD": WeightDecay(rate=0.5), "Adam": WeightDecay(rate=0.002, optimiser="adam")}
 DECAYS = [0.0, 1e-5, 1e-4]

@@ -59,10 +59,7 @@ class Imaml(AbstractMetaRule):
 
 
 def conjugate_gradients(
-    system: Callable[[Move], Move],
-    right: Move,
-    dot: Callable[[Move, Move], Any],
-    steps: int,
+    system: Callable[[Move], Move], right: Move, dot: Callable[[Move, Move], Any], steps: int
 ) -> Move:
     """The solution x of system(x) = right, for a map that is symmetric in the inner product `dot`,
     after some steps from x = 0."""
