@@ -42,6 +42,7 @@ class Limits:
 LIMITS = Limits()
 PRECISIONS = ("float32", "float64")
 _MOST_RECORDED = 10**7
+_MOST_FILTERS = 10**7  # theory is asked about more, but no run has them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +88,9 @@ def check_precision(precision: str) -> None:
 
 def run_size(experiment: Experiment, coordinates: str, precision: str) -> Size:
     """The size of one run."""
+    if (filters := getattr(experiment.net, "rows", 0)) > _MOST_FILTERS:
+        name = type(experiment.net).__name__
+        raise BadInput(f"{name} has {filters:,} filters; a run has at most {_MOST_FILTERS:,}.")
     leaves, structure = jax.tree.flatten(traced(experiment, precision, coordinates))
     # Values of arrays size nothing; ambient dimensions are not traced.
     sizing = tuple(v.shape if isinstance(v, np.ndarray | jax.Array) else v for v in leaves)
