@@ -72,7 +72,8 @@ def test_a_very_long_axis_gives_its_first_block_soon(points, stored, monkeypatch
         over = {"data.noise": np.linspace(0.1, 1, points)}
         ls.run(setting, over, progress=False, store=tmp_path / "store" if stored else None)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # kB
-    assert seen and time.process_time() - start < 15 + 3e-6 * points
+    # What is stored is also written down and sealed: 10^7 values within a minute or so.
+    assert seen and time.process_time() - start < 15 + (6e-6 if stored else 3e-6) * points
     assert used < 400e3 + 0.15 * points
 
 
