@@ -13,5 +13,8 @@ def presets() -> tuple[Preset, ...]:
         committee(dim=1000, batch=10, steps=5000),
         rules=(SphericalDescent(rate=0.01),),
         probes=(GeneralisationError(), Overlaps(), *PLAIN),
+        about="Every step sees fresh Gaussian inputs with labels of a teacher. All hidden units "
+        "first learn the same mixture of its directions, and then each takes one.",
+        sketch=(("input $x$", "noise"),),
     )
     return (preset,)

@@ -27,8 +27,9 @@ SLOTS = ("data", "net", "rule")
 
 @functools.cache
 def presets() -> Mapping[str, Preset]:
-    """The presets of all studies, by name."""
-    return {preset.name: preset for study in STUDIES.values() for preset in study.presets()}
+    """The presets of all studies, by name; those that run in any dimension come first."""
+    known = [preset for study in STUDIES.values() for preset in study.presets()]
+    return {preset.name: preset for preset in sorted(known, key=lambda each: not each.scaling)}
 
 
 @functools.cache
