@@ -1,6 +1,7 @@
 """Parts as Python: the call that makes them."""
 
 import dataclasses
+import importlib
 import math
 from typing import Any
 
@@ -66,4 +67,7 @@ def _name(kind: type) -> str:
         homes = [base.__module__.split(".")[1] for base in kind.__mro__ if base is not kind
                  and base.__module__.startswith("learnscope.")]  # fmt: skip
         room[1] = next(home for home in homes if home != "papers")
+        if not hasattr(importlib.import_module(".".join(room)), kind.__name__):
+            raise BadInput(f"{kind.__name__} cannot be written as Python: it is only in "
+                           f"{kind.__module__}.")  # fmt: skip
     return f"ls.{kind.__name__}" if room[1] == "lab" else f"ls.{room[1]}.{kind.__name__}"

@@ -19,8 +19,11 @@ EXAMPLES = [
 @pytest.mark.parametrize(("slot", "name", "part"), EXAMPLES, ids=lambda v: str(v)[:30])
 def test_what_is_written_makes_the_same(slot, name, part):
     experiment = experiment_with(slot, part)
-    if name == "Model":
+    if name == "Model" or callable(getattr(part, "link", None)):
         refused(lambda: experiment.to_python(), "cannot be written as Python: it is code")
+        return
+    if name in ("SparseNoise", "WeightDecay"):  # a paper's own, which no room exports
+        refused(lambda: experiment.to_python(), "it is only in learnscope.papers.adam.parts")
         return
     text = experiment.to_python()
     assert eval(text, {"ls": ls, "float": float, "__builtins__": {}}) == experiment
