@@ -12,7 +12,7 @@ from learnscope.errors import BadInput
 from learnscope.evidence import VERDICTS, Study
 from learnscope.evidence.ledger import read_rows
 from learnscope.lab import Experiment
-from learnscope.papers import STUDIES
+from learnscope.papers import studies
 from learnscope.theory import conditions
 from learnscope.theory.condition import Conditions
 
@@ -102,7 +102,8 @@ def read_contents(folder: str | Path) -> Contents:
     folder = Path(folder)
     rows = read_rows(folder)
     there = dict.fromkeys(row["study"] for row in rows)
-    parts = tuple(_part(STUDIES[name], folder / name) for name in there if name in STUDIES)
+    known = studies()
+    parts = tuple(_part(known[name], folder / name) for name in there if name in known)
     return Contents(folder, rows, parts)
 
 
