@@ -20,7 +20,7 @@ from learnscope.evidence.nulls import (
     swapped,
 )
 from learnscope.evidence.output import Output
-from learnscope.evidence.preset import PLAIN, Preset
+from learnscope.evidence.preset import PLAIN, Preset, overfitting
 from learnscope.evidence.quantity import (
     Quantity,
     Unanswered,
@@ -70,6 +70,7 @@ __all__ = [
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "half_width", "is_positive", "judged", "last", "mean", "most_seeds", "ordered", "proportion",
-    "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped", "wilson", "within",
+    "half_width", "is_positive", "judged", "last", "mean", "most_seeds", "ordered", "overfitting",
+    "proportion", "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped",
+    "wilson", "within",
 ]  # fmt: skip

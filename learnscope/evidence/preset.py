@@ -46,3 +46,9 @@ class Preset:
     expected: Callable[[Any, Mapping[str, Any]], tuple[str, str]] | None = None
     scaling: Mapping[str, float] = dataclasses.field(default_factory=dict)
     tour: tuple[tuple[str, str], ...] = ()
+
+
+def overfitting(experiment: Any, last: Mapping[str, Any]) -> str:
+    """An outcome: overfitting is benign if the test error is hardly above the flipped labels."""
+    benign = 1 - last["test_accuracy"] < float(experiment.data.flip) + 0.1
+    return f"overfitting is {'benign' if benign else 'harmful'}"

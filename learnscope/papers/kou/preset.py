@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.evidence import PLAIN, Preset
+from learnscope.evidence import PLAIN, Preset, overfitting
 from learnscope.papers.kou.experiments import experiment
 from learnscope.probes import Decomposition, NoiseMemorisation, SignalLearning
 from learnscope.rules import FullPenalty, PerExamplePenalty
@@ -27,17 +27,11 @@ def presets() -> tuple[Preset, ...]:
             ("Break it: in 40,000 dimensions the same noise is ten times as long.",
              "data.signal=4&data.dim=40000"),
         ),
-        outcome=_outcome,
+        outcome=overfitting,
         expected=_expected,
         scaling={"data.noise": -0.5},
     )  # fmt: skip
     return (preset,)
-
-
-def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
-    error = 1 - last["test_accuracy"]
-    benign = error < float(experiment.data.flip) + 0.1  # Theorem 4.2
-    return f"overfitting is {'benign' if benign else 'harmful'}"
 
 
 def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:

@@ -87,7 +87,8 @@ CLAIMS = (
              nulls=(ev.alike("dim"), LARGER)),
     ev.Claim("first_layer", "The final generalisation error of the student increases with network "
              "size when training only the first layer", _GOLDT, "an increase", _NOISY, "wider",
-             ev.rises(ERROR.sel(layers="first"), "width") & LEARNT, scope="as stated", flags=_ETA),
+             ev.rises(ERROR.sel(layers="first"), "width") & LEARNT, flags=_ETA,
+             scope="reading: our sizes; the abstract has none"),
     ev.Claim("both_layers", "It stays constant or even decreases with size when training both "
              "layers", _GOLDT, "constant or a decrease", _NOISY, "wider",
              ev.at_most((ERROR.sel(layers="both", width=6) / ERROR.sel(layers="both", width=2))

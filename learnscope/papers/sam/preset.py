@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.evidence import PLAIN, Preset
+from learnscope.evidence import PLAIN, Preset, overfitting
 from learnscope.papers.sam.experiments import experiment, rules
 from learnscope.probes import NoiseMemorisation, SignalLearning
 
@@ -25,15 +25,10 @@ def presets() -> tuple[Preset, ...]:
             ("Mend it: the weak signal suffices with the first radius.",
              "data.signal=2"),
         ),
-        outcome=_outcome,
+        outcome=overfitting,
         expected=_expected,
     )  # fmt: skip
     return (preset,)
-
-
-def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
-    error = 1 - last["test_accuracy"]
-    return f"overfitting is {'benign' if error < float(experiment.data.flip) + 0.1 else 'harmful'}"
 
 
 def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.evidence import PLAIN, Preset
+from learnscope.evidence import PLAIN, Preset, overfitting
 from learnscope.papers.xor.experiments import experiment
 from learnscope.probes import NoiseMemorisation
 from learnscope.rules import FullPenalty, SharpnessAware
@@ -26,16 +26,11 @@ def presets() -> tuple[Preset, ...]:
             ("Mend it: a signal of 8 is learnt in 10,000 dimensions, too.",
              "data.signal=8&data.dim=10000"),
         ),
-        outcome=_outcome,
+        outcome=overfitting,
         expected=_expected,
         scaling={"data.noise": -0.5},
     )  # fmt: skip
     return (preset,)
-
-
-def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
-    error = 1 - last["test_accuracy"]
-    return f"overfitting is {'benign' if error < float(experiment.data.flip) + 0.1 else 'harmful'}"
 
 
 def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
