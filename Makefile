@@ -1,5 +1,6 @@
 # learnscope: `make run` shows what it does, `make test` checks that it does it.
-# Only the two variables below are meant to be set: make PYTHON=python3.12 WORKERS=4 test
+# Only these two variables are meant to be set: make PYTHON=python3.12 WORKERS=4 test
+# (and REPOSITORY=https://... for `make release`, where the project is published).
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -23,7 +24,7 @@ KNOWN = XLA_FLAGS="$(QUICKLY)" $(BIN)/python -c 'import jax; jax.devices()' >/de
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test explore lint style format slow docs bench clean
+.PHONY: help run test explore lint style format slow docs bench release clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -61,6 +62,9 @@ docs: .venv/.ready-docs ## build the documentation into site/; warnings are erro
 
 bench: .venv/.ready-bench .venv/.ready-browser ## install the yardstick (PyTorch), then print every benchmark's ratios
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+
+release: .venv/.created ## build sdist and wheel into dist/, try the wheel in an empty environment
+	$(BIN)/python .ci/release.py $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 clean: ## remove .venv, builds and caches; results stay
 	rm -rf .venv build dist .pytest_cache .ruff_cache

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from learnscope.cli import data, new, pages, runs, studies, sweeps, tools
+from learnscope.cli import data, examples, new, pages, runs, studies, sweeps, tools
 
 __all__ = ["app", "main"]
 
@@ -35,7 +35,7 @@ def _version(
         raise typer.Exit()
 
 
-for _module in (studies, sweeps, runs, pages, tools, data, new):
+for _module in (studies, sweeps, runs, pages, examples, tools, data, new):
     app.add_typer(_module.app)
 
 

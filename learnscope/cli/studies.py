@@ -31,11 +31,10 @@ def list_(parts: Parts = None) -> None:
     from learnscope.lab import Experiment
     from learnscope.papers import STUDIES
     from learnscope.part import kinds
+    from learnscope.views.terminal import study_lines
 
     for study in STUDIES.values():
-        echo(f"{study.name}: {study.title} ({len(study.claims)} claims)")
-        for name, figure in study.figures.items():
-            echo(f"  {study.name}.{name}: {figure.title}")
+        echo("\n".join(study_lines(study)))
     for slot in ("data", "net", "rule", "probes"):
         echo(f"{slot}: {', '.join(sorted(kinds(Experiment.slots[slot])))}")
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +226,12 @@ class Study:
     def citation(self) -> str:
         """The paper as BibTeX."""
         return PAPERS.get(self.paper, self.paper)
+
+    @property
+    def link(self) -> str:
+        """The address of the paper; empty if its BibTeX has none."""
+        found = re.search(r"url = \{(.+?)\}", self.citation)
+        return found.group(1) if found else ""
 
     def figure(self, name: str) -> Figure:
         if name not in self.figures:

@@ -1,18 +1,21 @@
-"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same."""
+"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same. One of them may
+be a file with numbers of your own."""
 
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.special import stdtrit
 
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import BadInput, refuse_value, why_of
 
 
 def compare(
-    result: xr.Dataset, other: xr.Dataset, of: str | None = None, level: float = 0.95
+    result: xr.Dataset, other: xr.Dataset | str | Path, of: str | None = None, level: float = 0.95
 ) -> xr.Dataset:
     """The mean of `result` minus that of `other` after the last step, with an interval.
 
@@ -21,6 +24,10 @@ def compare(
     differences are taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is
     that of independent samples (Welch), `paired` is 0, and `why` says why.
 
+    `other` may be a CSV file with numbers from elsewhere: a column `seed`, a column for each
+    further dim of the result, and columns named as its variables, such as `test_accuracy`. With a
+    column `step`, the last step counts. Such seeds are never the draws of `run`.
+
     >>> import learnscope as ls
     >>> data = ls.data.SignalNoise(dim=50, train=4, test=99, signal=1.0, noise=0.5)
     >>> experiment = ls.Experiment(data, ls.nets.PatchCNN(4), ls.rules.GradientDescent(0.1), 9)
@@ -28,6 +35,8 @@ def compare(
     >>> compare(plain, slow, of="loss").attrs["paired"]
     1
     """
+    if isinstance(other, str | Path):
+        other = read_table(other, result)
     for name, data in (("result", result), ("other", other)):
         if not isinstance(data, xr.Dataset) or "seed" not in data.dims:
             refuse_value(name, type(data).__name__, "it must be a result of run with a dim 'seed'")
@@ -61,6 +70,32 @@ def compare(
         variables[f"{name}_high"] = mean + reach
     attributes = {"paired": int(why is None), "level": level}
     return xr.Dataset(variables, attrs=attributes | ({} if why is None else {"why": why}))
+
+
+def read_table(file: str | Path, like: xr.Dataset) -> xr.Dataset:
+    """A CSV file as a result with the axes of another one: its columns are dims or variables."""
+    try:
+        table = pd.read_csv(file)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {why_of(error)}.") from None
+    dims = [str(column) for column in table if column == "step" or column in like.dims]
+    if "seed" not in dims:
+        raise BadInput(f"{file} must have a column 'seed'; it has {', '.join(map(str, table))}.")
+    for column in table.columns.difference(dims):
+        if not pd.api.types.is_numeric_dtype(table[column]):
+            raise BadInput(f"{file} is not allowed: column '{column}' must have numbers only.")
+    if table.duplicated(dims).any():
+        raise BadInput(f"{file} has several rows with the same {', '.join(dims)}.")
+    read = table.set_index(dims).to_xarray()
+    axes = {dim: like[dim] for dim in dims if dim not in ("seed", "step")}
+    for dim, values in axes.items():
+        if not np.isin(values, read[dim]).all():
+            raise BadInput(
+                f"{file} must have rows with {dim} = {', '.join(map(str, values.data))}."
+            )
+    if len(table) != np.prod(list(read.sizes.values())):
+        raise BadInput(f"{file} must have a row for every combination of {', '.join(dims)}.")
+    return read.sel(axes).assign_attrs(draw=f"those of {Path(file).name}")
 
 
 def _last(values: xr.DataArray) -> xr.DataArray:

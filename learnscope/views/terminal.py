@@ -1,6 +1,8 @@
-"""The ledger, boundaries and stored sweeps on a terminal."""
+"""Studies, the ledger, boundaries and stored sweeps on a terminal."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -10,11 +12,39 @@ from rich.table import Table
 from learnscope.errors import BadInput, printable
 from learnscope.evidence.artefacts import details, head, setting
 from learnscope.evidence.ledger import Ledger
+from learnscope.evidence.study import Study
+from learnscope.images.registry import SETS
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
 
 LARGE_FAMILY = 3  # more sweeps than this share one line
 _COLOURS = {"reproduced": "green", "differs": "yellow", "inconclusive": "cyan", "not run": "dim"}
+
+
+def study_lines(study: Study) -> list[str]:
+    """A study in a list: its paper, then each figure with its minutes (of one core, laptop scale)
+    and the data sets that it needs."""
+    import learnscope.papers as papers  # later: it imports every paper
+
+    file = Path(papers.__path__[0]) / "minutes.json"  # written by .ci/minutes.py
+    minutes = json.loads(file.read_text()).get(study.name, {}) if file.exists() else {}
+    sweeps = study.sweeps("laptop")
+    about = "; ".join(filter(None, [f"{len(study.claims)} claims", study.link]))
+    lines = [f"{study.name}: {study.title} ({about})"]
+    for name, figure in study.figures.items():
+        known = [minutes[need] for need in figure.needs if need in minutes]
+        said = [f"about {max(1, round(sum(known)))} min"] if sum(known) > 0.5 else []
+        if data := needed_data([sweeps[need] for need in figure.needs]):
+            said.append(f"needs {' and '.join(data)}")
+        about = f" [{'; '.join(said)}]" if said else ""
+        lines.append(f"  {study.name}.{name}: {figure.title}{about}")
+    return lines
+
+
+def needed_data(sweeps: list) -> list[str]:
+    """The image data sets that sweeps name and that do not come with the package."""
+    words = re.findall(r"'([\w-]+)'", " ".join(map(repr, sweeps)))
+    return sorted(set(words) & set(SETS))
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -82,8 +83,23 @@ def test_list_names_parts_and_conditions_prints_margins_and_predictions(call, fi
     code, out, _ = call("list")
     names = ("pegr.figure1", "pegr.phase", "SignalNoise", "PatchCNN", "FullPenalty")
     assert code == 0 and all(name in out for name in names)
+    lines = {line.strip().partition(":")[0]: line for line in out.splitlines()}
+    assert "[needs cifar10 and mnist]" in lines["benign.figure7"]
+    assert "arxiv.org/abs/2303.17940" in lines["pegr"] and " min" in lines["pegr.figure4"]
     code, out, _ = call("conditions", file, "data.noise=1.0")
     assert code == 0 and "margin" in out and "closing_time" in out
+
+
+def test_examples_are_listed_with_commands_that_there_are_and_copied_once(call, tmp_path):
+    code, out, _ = call("examples")
+    commands = re.findall(r"  learnscope (\w+) examples/(\w+\.toml)", out)
+    assert code == 0 and len(commands) == out.count("?") >= 7
+    code, out, _ = call("examples", "examples")
+    files = {path.name for path in (tmp_path / "examples").iterdir()}
+    assert code == 0 and files == {name for _, name in commands}
+    (tmp_path / "examples" / "penalty.toml").write_text("mine")
+    assert call("examples", "examples")[1].count("is kept") == len(files)
+    assert (tmp_path / "examples" / "penalty.toml").read_text() == "mine"
 
 
 def test_sweep_writes_data_and_curves(call, file, tmp_path):

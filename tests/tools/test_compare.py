@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 
 import learnscope as ls
 from learnscope.nets import AbstractNet
@@ -73,3 +74,37 @@ def test_what_cannot_be_compared():
     result = ls.run(experiment(), seeds=2)
     refused(lambda: ls.compare(result, 3), "it must be a result of run")
     refused(lambda: ls.compare(result, result, of="los"), "both results record")
+
+
+def test_numbers_from_elsewhere(tmp_path):
+    """Welch's interval against a CSV file, by hand; what the file lacks is said."""
+    setting = experiment()
+    ours = ls.run(setting, over={"rule.rate": [0.1, 0.3]}, seeds=3)
+    last = ours.loss.isel(step=-1)
+    theirs = {(rate, seed): 1.0 + rate + 0.1 * seed for rate in (0.1, 0.3) for seed in (7, 8, 9)}
+    file = tmp_path / "mine.csv"
+
+    def write(rows, head="rate,seed,step,loss"):
+        file.write_text("\n".join([head, *rows]))
+        return file
+
+    rows = [f"{rate},{seed},1,99\n{rate},{seed},5,{v}" for (rate, seed), v in theirs.items()]
+    found = ls.compare(ours, write(rows))
+    assert found.attrs["paired"] == 0 and "mine.csv" in found.attrs["why"]
+    expected = last.mean("seed").values - [1.1 + 0.8, 1.3 + 0.8]
+    assert found.loss.values == pytest.approx(expected, rel=1e-6)
+    a, b = last.sel(rate=0.1).var(ddof=1).item() / 3, 0.1**2 / 3
+    freedom = (a + b) ** 2 / (a**2 / 2 + b**2 / 2)
+    reach = stats.t(freedom).ppf(0.975) * (a + b) ** 0.5
+    assert (found.loss_high - found.loss).values[0] == pytest.approx(reach, rel=1e-4)
+    wrong = {
+        "rate = 0.1, 0.3": (rows[:3],),
+        "every combination": (rows[:4],),
+        "several rows": (rows + rows[:1],),
+        "column 'seed'": (["1,2"], "rate,loss"),
+        "numbers only": (["0.1,1,1,good"],),
+    }
+    for words, given in wrong.items():
+        write(*given)
+        refused(lambda: ls.compare(ours, file), words)
+    refused(lambda: ls.compare(ours, tmp_path / "none.csv"), "cannot be read")
