@@ -39,7 +39,6 @@ from learnscope.papers.input_structure import theory
 from learnscope.papers.input_structure.exact import INPUTS
 from learnscope.papers.input_structure.real_claims import REAL_CLAIMS
 from learnscope.papers.input_structure.tables import READING, TUNED, entries
-from learnscope.papers.input_structure.theory.explicit_network import explicit_neurons
 
 HIGH, CHANCE, LESS, NEAR, EPSILON = 0.99, 0.02, 0.05, 0.9, 0.1
 SHARE = 0.5  # p_o
@@ -128,7 +127,7 @@ def _explicit(data: xr.Dataset) -> xr.Dataset:
     """Loss 0, with the norm of Lemma 5's 3 (k + 1) features, rescaled to as many as here."""
     norms = []
     for k in data.relevant.values:
-        _, second = explicit_neurons(theory.exact_law(Patterns(
+        _, second = theory.explicit_neurons(theory.exact_law(Patterns(
             dim=999, patterns=16 * int(k), relevant=int(k), train=1, test=1)))  # fmt: skip
         norms.append(np.linalg.norm(second) * len(second) ** 0.5)
     norm = xr.DataArray(norms, dims="relevant") / data.width**0.5
