@@ -9,4 +9,5 @@ from learnscope.papers.online.preset import presets
 STUDY = Study(
     name="online", title="Online learning of a teacher in any dimension",
     paper="goldt2019dynamics", sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
+    headline=("plateau", "exits"),
 )  # fmt: skip
