@@ -7,7 +7,7 @@ from typer import Argument, Option
 
 from learnscope.cli.options import RESULTS, Store, echo
 
-app = typer.Typer(name="runs", help="List stored sweeps; show, export, repair or remove one.")
+app = typer.Typer(name="runs", help="List stored sweeps; show, share, repair or remove them.")
 SweepIds = Annotated[list[str], Argument(metavar="ID...", help="From `learnscope runs`.")]
 Every = Annotated[bool, Option("--all", help="Also list large families in full.")]
 SweepId = Annotated[str, Argument(metavar="ID", help="The ID, or the start of it.")]
@@ -62,22 +62,48 @@ def remove(ids: SweepIds, store: Store = RESULTS) -> None:
 
 @app.command()
 def export(
-    id: SweepId,
-    file: Annotated[str, Argument(metavar="FILE.nc", help="Where to write it, as NetCDF.")],
+    ids: Annotated[list[str], Argument(metavar="ID...", help="From `learnscope runs`, or `all`.")],
+    file: Annotated[str, Argument(metavar="FILE", help="One sweep: FILE.nc; a bundle: FILE.zip.")],
     store: Store = RESULTS,
 ) -> None:
-    """Write a sweep to a NetCDF file."""
+    """Write a sweep to a NetCDF file, or finished sweeps to a bundle that `import` reads."""
     from pathlib import Path
 
     from learnscope.errors import BadInput
     from learnscope.evidence.output import Output
+    from learnscope.lab.progress import amount
+    from learnscope.lab.store.bundle import export_bundle
     from learnscope.lab.store.folder import Folder
 
-    target = Path(file)
-    if target.suffix != ".nc":
-        raise BadInput(f"{file} is not allowed: the file must end with .nc (NetCDF).")
-    folder = Folder(store)
-    stored = folder.stored(folder.find(id))
+    target, folder = Path(file), Folder(store)
+    if target.suffix not in (".nc", ".zip"):
+        raise BadInput(
+            f"{file} is not allowed: the file must end with .nc (NetCDF, one sweep) or .zip (a "
+            "bundle)."
+        )
+    names = folder.ids() if ids == ["all"] else [folder.find(id) for id in ids]
+    if target.suffix == ".zip":
+        size = export_bundle(folder, names, target)
+        echo(f"wrote {target}: {len(names)} sweeps, {amount(size)}")
+        return
+    if len(names) != 1:
+        raise BadInput(f"{file} holds one sweep, not {len(names)}; a bundle ends with .zip.")
+    stored = folder.stored(names[0])
     with stored.readable():
         data = stored.dataset().load()
     echo(f"wrote {Output(target.parent).dataset(target.stem, data)}")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[str, Argument(metavar="FILE.zip", help="A bundle, from `runs export`.")],
+    store: Store = RESULTS,
+) -> None:
+    """Put the sweeps of a bundle into the store, where `run` and `verify` find them."""
+    from pathlib import Path
+
+    from learnscope.lab.store.bundle import import_bundle
+    from learnscope.lab.store.folder import Folder
+
+    for sentence in import_bundle(Folder(store), Path(file)):
+        echo(sentence)
