@@ -14,7 +14,7 @@ from learnscope.data.links import Link
 from learnscope.data.views import AbstractViews, Pair
 from learnscope.errors import BadInput, refuse
 from learnscope.part import AbstractPart, Number
-from learnscope.space import Space, random
+from learnscope.space import Space, SparsePatches, random
 from learnscope.space.columns import Columns
 from learnscope.space.frame import AbstractTurn, Frame
 
@@ -22,9 +22,10 @@ from learnscope.space.frame import AbstractTurn, Frame
 class Samples(eqx.Module):
     """Examples: inputs `x`, labels `y`, and hidden variables that the learner does not see.
 
-    In ambient coordinates `x` is one array, `n patch dim`. In compressed coordinates it is a tuple
-    of arrays, one per patch, each cut after its last non-zero coordinate: a signal patch may be one
-    number wide. Nets that see inputs through inner products read both forms (`nets.inner`).
+    In ambient coordinates `x` is one array, `n patch dim`, or a tuple of `SparsePatches`. In
+    compressed coordinates it is a tuple of arrays, one per patch, each cut after its last non-zero
+    coordinate: a signal patch may be one number wide. Nets that see inputs through inner products
+    read all forms (`nets.inner`).
 
     `vectors` holds the hidden vectors (last axis: coordinates, full width), `marks` all other
     hidden variables. `groups` is the number of tasks: the examples of the first task come first,
@@ -69,8 +70,12 @@ class Samples(eqx.Module):
         return dataclasses.replace(self, x=x, vectors=jax.tree.map(onto, self.vectors))
 
 
-def _patches(x: Float[Array, "n *patch dim"]) -> list[Float[Array, "n dim"]]:
+def _patches(
+    x: Float[Array, "n *patch dim"] | tuple[SparsePatches, ...],
+) -> list[Float[Array, "n dim"]]:
     """The patches of ambient inputs: the second axis, or one patch if there is none."""
+    if isinstance(x, tuple):
+        return [patches.dense() for patches in x]
     return [x] if x.ndim == 2 else [x[:, i] for i in range(x.shape[1])]
 
 

@@ -76,7 +76,7 @@ def draw_one(
         directions, rest = problem.span()
         onto = turn(directions, [*rest, net.vectors(params)])
         problem, params = problem.project(onto), net.project(params, onto)
-    if isinstance(problem.test.x, tuple):
+    if isinstance(problem.test.x, tuple) and not problem.frame.ambient:
         # No rule learns from compressed test patches: they are stored as probes read them fastest.
         columns = tuple(Columns.of(patches) for patches in problem.test.x)
         problem = eqx.tree_at(lambda p: p.test.x, problem, columns)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Key, PyTree
 
 from learnscope.data import Problem
 from learnscope.part import AbstractPart
-from learnscope.space import AbstractTurn, Columns, FreshPatches
+from learnscope.space import AbstractTurn, Columns, FreshPatches, SparsePatches
 
 Params = PyTree[Float[Array, "..."]]
 
@@ -123,7 +123,7 @@ def summed(arrays: Iterable[Float[Array, "filter n *patch"]]) -> Float[Array, "f
 
 def inner(
     filters: Float[Array, "filter dim"],
-    x: PyTree[Float[Array, "n *patch width"] | Columns | FreshPatches],
+    x: PyTree[Float[Array, "n *patch width"] | Columns | FreshPatches | SparsePatches],
 ) -> tuple[Float[Array, "filter n *patch"], ...]:
     """<filter, patch> for every array of patches, which may be cut after its last coordinate.
 
@@ -132,7 +132,7 @@ def inner(
     """
 
     def product(leaf) -> Float[Array, "filter n *patch"]:
-        if isinstance(leaf, FreshPatches):
+        if isinstance(leaf, FreshPatches | SparsePatches):
             return leaf.inner(filters)
         if isinstance(leaf, Columns):
             width, *shape = leaf.values.shape
@@ -143,5 +143,6 @@ def inner(
         product = filters[:, :1] * columns if width == 1 else filters[:, :width] @ columns
         return product.reshape(-1, *shape)
 
-    arrays = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, Columns | FreshPatches))
+    own = Columns | FreshPatches | SparsePatches
+    arrays = jax.tree.leaves(x, is_leaf=lambda node: isinstance(node, own))
     return tuple(product(patches) for patches in arrays)

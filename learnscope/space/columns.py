@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from learnscope.space.sparse import SparsePatches
+
 
 class Columns(eqx.Module):
     """Patches with coordinates as the leading axis. The engine stores compressed test sets this
@@ -35,8 +37,9 @@ def padded(vectors: Float[Array, "*shape width"], rank: int) -> Float[Array, "*s
 
 
 def one_array(
-    patches: Sequence[Float[Array, "n *patch width"]], rank: int
+    patches: Sequence[Float[Array, "n *patch width"] | SparsePatches], rank: int
 ) -> Float[Array, "n patch rank"]:
-    """Patches in several arrays, cut to different widths, as one array."""
-    whole = [padded(each, rank) for each in patches]
+    """Patches in several arrays, cut to different widths or sparse, as one array."""
+    whole = [each.dense() if isinstance(each, SparsePatches) else padded(each, rank)
+             for each in patches]  # fmt: skip
     return jnp.concatenate([each.reshape(len(each), -1, rank) for each in whole], axis=1)

@@ -1,11 +1,14 @@
 """Zou et al. (2021): its data and rule against NumPy, and the study at its smallest scale."""
 
+from typing import ClassVar
+
 import jax
 import numpy as np
 import optax
 import pytest
 
 import learnscope as ls
+from learnscope.lab import one_run
 from learnscope.papers import get
 from learnscope.papers.adam.experiments import RULES, experiment
 from learnscope.papers.adam.parts import SparseNoise
@@ -14,23 +17,50 @@ from tests.small import drawn, refused, run
 
 ADAM = get("adam")
 SMALL = experiment(steps=4, dim=120).replace("data.sparsity", 7)
+SPARSE = experiment(steps=5, dim=400).replace("data.sparsity", 9)
+
+
+class Dense(SparseNoise):
+    """The same draws, with all their coordinates."""
+
+    sparse_from: ClassVar[float] = np.inf
 
 
 def test_the_data_are_a_feature_and_sparse_noise_with_a_little_of_it_reversed():
     model = SparseNoise(dim=400, train=300, test=50, sparsity=9, noise=0.3, strength=0.2)
     for samples in (drawn(model).train, drawn(model).test):
-        x, y = np.asarray(samples.x), np.asarray(samples.y)
+        x, y = np.stack([each.dense() for each in samples.x], axis=1), np.asarray(samples.y)
         assert set(y) == {-1.0, 1.0}
         np.testing.assert_array_equal(x[:, 0], y[:, None] * np.eye(1, 400))
         np.testing.assert_allclose(x[:, 1, 0], -0.2 * y, rtol=1e-6)
         assert ((x[:, 1, 1:] != 0).sum(1) == 9).all()
-    values = np.asarray(drawn(model).train.x)[:, 1, 1:]
+    values = np.asarray(drawn(model).train.x[1].dense())[:, 1:]
     used = values[values != 0]
     # 2700 draws: the deviation of the variance estimate is 2.7 %, so 5 of them fail at 6e-7.
     assert np.var(used) == pytest.approx(0.09, rel=0.14)
     # Every coordinate is as likely: 9/399 of 300 examples; the largest count of 399 stays small.
     assert (values != 0).sum(0).max() < 25
     refused(lambda: SparseNoise(dim=5, train=2, test=2, sparsity=5, noise=1.0), "below dim = 5")
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_sparse_patches_are_the_dense_ones_step_by_step(name, float64):
+    sparse = SPARSE.replace("rule", RULES[name])
+    dense = sparse.replace("data", Dense(**vars(sparse.data)))
+    problems = [one_run(each, 3, "ambient", "float64").problem for each in (sparse, dense)]
+    assert isinstance(problems[0].train.x, tuple) and problems[1].train.x.shape == (20, 2, 400)
+    for one, other in zip(problems[0].test.x, np.moveaxis(problems[1].test.x, 1, 0), strict=True):
+        np.testing.assert_array_equal(one.dense(), other)
+    one, other = (run(setting, coordinates="ambient", precision="float64", seeds=2)
+                  for setting in (sparse, dense))  # fmt: skip
+    for name in ("loss", "test_accuracy", "signal_learning", "noise_memorisation"):
+        np.testing.assert_allclose(one[name], other[name], rtol=1e-10, atol=1e-13)
+    assert float(abs(one.loss[:, -1] - one.loss[:, 0]).min()) > 1e-4
+
+
+def test_sparse_patches_are_rotated_where_the_rule_allows_it():
+    found = [run(SPARSE, coordinates=how, precision="float64") for how in ("ambient", "rotate")]
+    np.testing.assert_allclose(found[0].loss, found[1].loss, rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", list(RULES))

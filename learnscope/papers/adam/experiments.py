@@ -6,7 +6,8 @@ s σ_p ≫ 1; a gradient that moves it less, s σ_p² ≪ n. Here d = 1500, n = 
 n s/d = 0.4, s σ_p = 4.8, s σ_p²/n = 0.04. These sizes were chosen on the seeds 0 to 11 (with s = 16
 and m = 8 Adam fails in half of them, and GD in one); claims are about seeds from 100 on.
 
-Runs of Adam use all coordinates, since its steps depend on the basis.
+`published` are the sizes of Tang et al. (2025; see `claims`), at which nothing was chosen here but
+the rate of GD. Runs of Adam use all coordinates, since its steps depend on the basis.
 """
 
 from learnscope.evidence import Scale, Sweep, arms
@@ -18,7 +19,10 @@ from learnscope.probes import Loss, NoiseMemorisation, SignalLearning, TestAccur
 RULES = {"GD": WeightDecay(rate=0.5), "Adam": WeightDecay(rate=0.002, optimiser="adam")}
 DECAYS = [0.0, 1e-5, 1e-4]
 STRENGTHS = [0.0, 0.1, 0.2, 0.3]
-SIZES = Scale(seeds=(3, 12, 50), steps=(60, 1000, 4000), dim=(200, 1500, 4000))
+SIZES = Scale(
+    seeds=(3, 12, 50), steps=(60, 1000, 4000), dim=(200, 1500, 4000),
+    published_steps=(60, 10_000, 10_000),
+)  # fmt: skip
 
 
 def experiment(steps: int = 1000, dim: int = 1500) -> Experiment:
@@ -37,6 +41,16 @@ def experiment(steps: int = 1000, dim: int = 1500) -> Experiment:
     )  # fmt: skip
 
 
+def published(steps: int) -> Experiment:
+    """Gradient descent at the sizes of Tang et al. (2025)."""
+    sizes = {"data.dim": 1000, "data.train": 200, "data.sparsity": 100, "data.noise": 0.1,
+             "data.strength": 0.2, "net.width": 20, "net.scale": 0.01}  # fmt: skip
+    setting = experiment(steps)
+    for path, value in sizes.items():
+        setting = setting.replace(path, value)
+    return setting
+
+
 def sweeps(scale: str) -> dict[str, Sweep]:
     """All sweeps of the study."""
     size = SIZES[scale]
@@ -47,7 +61,10 @@ def sweeps(scale: str) -> dict[str, Sweep]:
         "Adam": WeightDecay(rate=0.05, decay=0.05, optimiser="adam",
                             options={"cosine_steps": size.steps}),
     }  # fmt: skip
+    both = {"GD": WeightDecay(rate=0.5, decay=1e-5),
+            "Adam": WeightDecay(rate=5e-5, decay=1e-5, optimiser="adam")}  # fmt: skip
     return {
+        "published": arms(published(size.published_steps), seeds, rule=both),
         "decay": arms(base, seeds, {"rule.decay": DECAYS}, rule=RULES),
         "strength": arms(base.replace("record.every", size.steps), seeds,
                          {"data.strength": STRENGTHS}, rule=RULES),

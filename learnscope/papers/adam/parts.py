@@ -1,6 +1,7 @@
 """Parts of this paper's own: a feature patch beside sparse noise, and descent with weight decay."""
 
-from typing import Any
+import dataclasses
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -11,7 +12,7 @@ from learnscope.data import AbstractData, Problem, Samples
 from learnscope.errors import refuse
 from learnscope.part import Number, choice, count, number
 from learnscope.rules import LOSSES, AbstractGradientRule, AbstractState, Move, plus
-from learnscope.space import Frame, Space, random
+from learnscope.space import Frame, Space, SparsePatches, random
 
 
 class SparseNoise(AbstractData):
@@ -20,7 +21,8 @@ class SparseNoise(AbstractData):
     (Zou et al. 2021).
 
     The noise patch holds a little of the feature with the wrong sign: who memorises noise unlearns
-    the feature.
+    the feature. Patches are stored by their non-zero coordinates from $d = 40 s$ on, where this is
+    faster (`benchmarks/sparse.py`).
 
     | symbol | argument |
     |---|---|
@@ -34,6 +36,8 @@ class SparseNoise(AbstractData):
     >>> problem.train.x.shape, int((problem.train.vectors["noise"][0] != 0).sum())
     ((4, 2, 50), 6)
     """
+
+    sparse_from: ClassVar[float] = 40  # dimensions per non-zero coordinate
 
     dim: Number = number(low=3, high=1e6, whole=True, shape=True)
     train: int = count()
@@ -56,6 +60,8 @@ class SparseNoise(AbstractData):
         frame = Frame.of_dimension(int(self.dim))
         feature = jnp.eye(1, int(self.dim), dtype=float)[0]
         train, test = self._draw(train_key, self.train), self._draw(test_key, self.test)
+        if isinstance(test.x, tuple):
+            test = dataclasses.replace(test, vectors={})  # as large as what is saved
         return Problem(train, test, {"signal": feature}, frame, widths=(1, None))
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
@@ -63,14 +69,20 @@ class SparseNoise(AbstractData):
 
     def _draw(self, key: Key[Array, ""], size: int) -> Samples:
         label_key, place_key, noise_key = jax.random.split(key, 3)
-        others = int(self.dim) - 1
-        y = random.signs(label_key, (size,))
-        places = random.uniform(place_key, (size, others))
-        last = jnp.sort(places, axis=1)[:, self.sparsity - 1 : self.sparsity]
-        sparse = jnp.where(places <= last, self.noise * random.normal(noise_key, (size, others)), 0)
-        noise = jnp.concatenate([-self.strength * y[:, None], sparse], axis=1)
-        feature = jnp.zeros_like(noise).at[:, 0].set(y)
-        return Samples(jnp.stack([feature, noise], axis=1), y, {"noise": noise})
+        dim, y = int(self.dim), random.signs(label_key, (size,))
+        one = lambda key: random.distinct(key, dim - 1, self.sparsity)  # noqa: E731
+        places = 1 + jax.vmap(one)(jax.random.split(place_key, size))
+        values = self.noise * random.normal(noise_key, (size, self.sparsity))
+        first = jnp.zeros((size, 1), places.dtype)
+        feature = SparsePatches(first, y[:, None], dim)
+        places = jnp.concatenate([first, places], axis=1)
+        noise = SparsePatches(
+            places, jnp.concatenate([-self.strength * y[:, None], values], axis=1), dim
+        )
+        x = feature, noise
+        if dim < self.sparse_from * self.sparsity:
+            x = jnp.stack([patches.dense() for patches in x], axis=1)
+        return Samples(x, y, {"noise": noise.dense()})
 
 
 class WeightDecay(AbstractGradientRule):

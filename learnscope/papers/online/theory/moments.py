@@ -28,6 +28,8 @@ from learnscope.nets import normal_grid, shape_of
 from learnscope.papers.online.theory import orthants
 from learnscope.part import Number
 
+Index = Array | np.ndarray
+
 
 class Overlap(NamedTuple):
     """M and Q."""
@@ -116,7 +118,7 @@ def _variables(task: Task, at: Overlap) -> tuple[Array, Array, np.ndarray, np.nd
     return c, signs, np.arange(width), np.arange(width + directions)
 
 
-def _both_positive(c: Array, one: np.ndarray, two: np.ndarray) -> Array:
+def _both_positive(c: Array, one: Index, two: Index) -> Array:
     sizes = orthants.root(c[one, one]) * orthants.root(c[two, two])
     return 1 / 4 + orthants.arcsin(orthants.over(c[one, two], sizes)) / (2 * math.pi)
 
@@ -141,27 +143,27 @@ def _rectified_fourth(c: Array, width: int) -> Float[Array, "filter filter varia
     return found
 
 
-def _third(c: Array, one: Array, two: Array, three: Array) -> Array:
+def _third(c: Array, one: Index, two: Index, three: Index) -> Array:
     """I3."""
     own = 1 + c[one, one]
     root = jnp.sqrt(own * (1 + c[three, three]) - c[one, three] ** 2)
     return 2 / math.pi * (c[two, three] * own - c[one, two] * c[one, three]) / (own * root)
 
 
-def _determinant(c: Array, one: Array, two: Array) -> Array:
+def _determinant(c: Array, one: Index, two: Index) -> Array:
     return (1 + c[one, one]) * (1 + c[two, two]) - c[one, two] ** 2
 
 
-def _slopes(c: Array, one: Array, two: Array) -> Array:
+def _slopes(c: Array, one: Index, two: Index) -> Array:
     """E sigma'(v1) sigma'(v2)."""
     return 2 / math.pi / jnp.sqrt(_determinant(c, one, two))
 
 
-def _fourth(c: Array, one: Array, two: Array, three: Array, four: Array) -> Array:
+def _fourth(c: Array, one: Index, two: Index, three: Index, four: Index) -> Array:
     """I4."""
     whole = _determinant(c, one, two)
 
-    def reduced(a: Array, b: Array, own: Array | float) -> Array:
+    def reduced(a: Index, b: Index, own: Array | float) -> Array:
         """The covariance of two outputs given the two slopes' variables, times `whole`."""
         return (
             whole * (own + c[a, b])
