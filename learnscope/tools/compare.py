@@ -1,5 +1,5 @@
-"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same. One of them may
-be a file with numbers of your own."""
+"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same. The other one
+may be a file with numbers of your own."""
 
 import json
 import tomllib
