@@ -9,16 +9,19 @@ import numpy as np
 from learnscope.engine.experiment import Record
 from learnscope.engine.size import Size, machine_memory
 from learnscope.errors import BadInput
-from learnscope.lab.blocks import Plan, Plans
+from learnscope.lab.blocks import Plan, Plans, nominal
 from learnscope.lab.processes import cores
 from learnscope.lab.progress import amount, duration
 from learnscope.lab.store import identity
+from learnscope.lab.store.checked import MARK
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.reuse import reusable
 from learnscope.lab.sweep import Axis, Program
 from learnscope.lab.worker import compute
 
 LONG, LIMIT = 60.0, 86_400.0  # seconds: longer is announced; longer needs a yes
+_SHORT, _SHARE = 1.0, 1 / 500  # nominal seconds, and share of a budget, not worth a measurement
+_PROGRAM = 2.0  # seconds to compile a program
 _TRIAL = 0.05  # such seconds between two looks at the clock
 
 
@@ -28,16 +31,16 @@ def announce(
     """Say what long sweeps will take; beyond a limit, ask for a yes."""
     for plan, _ in plans:
         plan.check_fits(machine_memory(), "memory")  # commands draw what they compute
-    if store is not None and _nominal(plans) > LONG / 4:
+    if store is not None and nominal(plans) > LONG / 4:
         folder = Folder(store)
         plans = [(p, times * _missing(p, folder, related=True).mean()) for p, times in plans]
-    total, seconds, slower = _nominal(plans), 0.0, 0.0
+    total, seconds, slower = nominal(plans), 0.0, 0.0
     if total <= LONG / 4:
         return
-    for each in sorted(plans, key=lambda each: -_nominal([each])):
-        if not slower or _nominal([each]) > total / 5:
+    for each in sorted(plans, key=lambda each: -nominal([each])):
+        if not slower or nominal([each]) > total / 5:
             slower = _slower(each[0])
-        seconds += _nominal([each]) * slower / min(workers, cores())
+        seconds += nominal([each]) * slower / min(workers, cores())
     runs = round(sum(plan.runs * times for plan, times in plans))
     size = amount(sum(plan.bytes * times for plan, times in plans))
     words = f"about {duration(seconds)} on this machine: {runs:,} trainings, {size}"
@@ -45,6 +48,37 @@ def announce(
         raise BadInput(f"this would take {words} of results; more than a day needs --yes.")
     if seconds > LONG:
         say(f"{words} of results.")
+
+
+def measured(
+    sweeps: list[Plans], store: str, budget: float, say: Callable[[str], None], workers: int = 1
+) -> list[float]:
+    """Seconds that each of some sweeps will still take, by what its stored runs took, or by a few
+    steps of every long arm. Short ones are as slow as the others are in the middle."""
+    folder, ratios, found = Folder(store), [], []
+    for number, plans in enumerate(sweeps, 1):
+        say(f"measuring {number} of {len(sweeps)} sweeps")
+        for plan, times in plans:
+            missing = _missing(plan, folder)
+            expected = nominal([(plan, times * missing.mean())])
+            ratio = None if expected == 0 else _stored_ratio(plan, folder, missing)
+            if ratio is None and expected > max(_SHORT, _SHARE * budget):
+                ratio = _slower(plan)
+            ratios += [] if ratio is None else [ratio]
+            found.append((number, expected, ratio, len(plan.programs) * bool(missing.any())))
+    middle = float(np.median(ratios)) if ratios else 1.0
+    side = min(workers, cores())
+    return [sum(expected * (ratio or middle) + cold * _PROGRAM
+                for of, expected, ratio, cold in found if of == number) / side
+            for number in range(1, len(sweeps) + 1)]  # fmt: skip
+
+
+def _stored_ratio(plan: Plan, folder: Folder, missing: np.ndarray) -> float | None:
+    """Seconds of stored runs for each nominal one; None if there are none."""
+    if missing.all():
+        return None
+    took = np.asarray(folder.stored(identity.identity(plan)).array(MARK)[...])[~missing]
+    return float(took.mean()) * plan.runs / nominal([(plan, 1)])
 
 
 def _missing(plan: Plan, folder: Folder, related: bool = False) -> np.ndarray:
@@ -57,15 +91,6 @@ def _missing(plan: Plan, folder: Folder, related: bool = False) -> np.ndarray:
     return missing
 
 
-def _nominal(plans: Plans) -> float:
-    """Seconds by the size of arrays and the number of steps alone."""
-    return sum(
-        times * max(1, plan.runs / len(plan.programs) / size.batch) * _batch(program, size)
-        for plan, times in plans
-        for program, size in zip(plan.programs, plan.sizes, strict=True)
-    )
-
-
 def _batch(program: Program, size: Size) -> float:
     return size.seconds(program.experiment.steps)
 
@@ -73,9 +98,9 @@ def _batch(program: Program, size: Size) -> float:
 def _slower(plan: Plan) -> float:
     """Seconds by the clock for each nominal one: one batch is drawn and trained for a few steps."""
     program, size = max(zip(plan.programs, plan.sizes, strict=True), key=lambda b: _batch(*b))
-    experiment, nominal = program.experiment, _batch(program, size)
+    experiment, expected = program.experiment, _batch(program, size)
     steps, every = experiment.steps, experiment.record.every
-    few = max(1, min(steps // 3, int(_TRIAL / nominal * steps)))
+    few = max(1, min(steps // 3, int(_TRIAL / expected * steps)))
     few, between = (few - few % every, every) if every < few else (few, 3 * few)
     over = [Axis(axis.dim, {path: given[:1] for path, given in axis.fields.items()})
             for axis in plan.axes if axis.dim not in program.place]  # fmt: skip
@@ -92,4 +117,4 @@ def _slower(plan: Plan) -> float:
         return 1.0
     first, second, third = np.diff(times)[:3]
     record = max(0.0, third - second) * (steps // every + 1 if between > every else 0)
-    return (max(0.0, first - second) + second * steps / few + record) / nominal
+    return (max(0.0, first - second) + second * steps / few + record) / expected

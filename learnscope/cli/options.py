@@ -1,10 +1,12 @@
 """The options that commands share."""
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,6 +108,35 @@ def echo(text: str, err: bool = False) -> None:
 
 def saying(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else echo
+
+
+@contextlib.contextmanager
+def status(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line of the terminal that is said anew again and again; nothing elsewhere."""
+    from rich.console import Console
+
+    line = Console(stderr=True, quiet=quiet)
+    if quiet or not line.is_terminal:
+        yield lambda text: None
+        return
+    with line.status("") as shown:
+        yield shown.update
+
+
+def seconds_of(text: str) -> float:
+    """The seconds of a time.
+
+    >>> seconds_of("2h"), seconds_of("1h30min"), seconds_of("45 s")
+    (7200.0, 5400.0, 45.0)
+    """
+    from learnscope.errors import BadInput
+
+    units = {"d": 86_400, "h": 3600, "min": 60, "m": 60, "s": 1}
+    parts = re.findall(r"([\d.]+)\s*([a-z]+)", text)
+    with contextlib.suppress(ValueError, KeyError):
+        if parts and not re.sub(r"[\d.]+\s*[a-z]+|\s", "", text):
+            return sum(float(number) * units[unit] for number, unit in parts)
+    raise BadInput(f"--budget {text} is not allowed: it must be a time such as 2h or 90min.")
 
 
 def use_data(folder: str | None) -> None:

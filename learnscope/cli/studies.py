@@ -5,10 +5,23 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from learnscope.cli.options import Changes, Experimenting, Parts, echo, use_parts, with_options
+from learnscope.cli.options import (
+    Changes,
+    Experimenting,
+    Parts,
+    echo,
+    seconds_of,
+    status,
+    use_parts,
+    with_options,
+)
 
 app = typer.Typer()
 Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
+Budget = Annotated[
+    str | None,
+    Option(metavar="TIME", help="End after such a time (2h, 90min), and write what is there."),
+]
 
 
 @app.command("list")
@@ -35,6 +48,7 @@ def run(
     ] = None,
     changes: Changes = None,
     scale: Scale = "laptop",
+    budget: Budget = None,
 ) -> None:
     """Run a study or a figure; write figures, data and (for a whole study) the ledger.
 
@@ -42,7 +56,7 @@ def run(
     """
     if target is not None and "=" in target:
         changes, target = [target, *(changes or [])], None
-    _run(target, changes, scale, options, headlines=True)
+    _run(target, changes, scale, options, budget, headlines=True)
 
 
 @app.command()
@@ -51,14 +65,18 @@ def verify(
     options: Experimenting,
     target: Annotated[str | None, Argument(metavar="[STUDY]", help="Default: every study.")] = None,
     scale: Scale = "laptop",
+    budget: Budget = None,
 ) -> None:
-    """Check every claim. Like run, but the exit code is 1 if a claim differs."""
-    ledger = _run(target, None, scale, options)
+    """Check every claim. Like run, but the exit code is 1 if a claim differs.
+
+    With a budget, what decides most is computed first; a second call goes on where this one ended.
+    """
+    ledger = _run(target, None, scale, options, budget)
     if ledger is not None and ledger.count("differs"):
         raise typer.Exit(1)
 
 
-def _run(target, changes, scale, options, **more):
+def _run(target, changes, scale, options, budget, **more):
     from rich.console import Console
 
     from learnscope.cli.sweep_file import parse_changes
@@ -68,8 +86,29 @@ def _run(target, changes, scale, options, **more):
 
     ledger = run_studies(
         STUDIES, target, parse_changes(changes or []), options.seeds, options.out, scale,
-        options.precision, quiet=options.quiet, ask=options.ask, **options.where, **more,
+        options.precision, quiet=options.quiet, ask=options.ask,
+        budget=_budget(budget, options), **options.where, **more,
     )  # fmt: skip
     if ledger is not None and not options.quiet:
         print_ledger(ledger, Console(highlight=False, soft_wrap=True))
     return ledger
+
+
+def _budget(text, options):
+    """A time to keep to, and how the cost of sweeps is measured."""
+    if text is None:
+        return None
+    from learnscope.cli.cost import measured
+    from learnscope.errors import BadInput
+    from learnscope.evidence.budget import Budget
+
+    seconds, store = seconds_of(text), options.where["store"]
+    if store is None:
+        raise BadInput("--budget needs a store, where the next call goes on: --store FOLDER.")
+    workers = options.workers or 1
+
+    def cost(sweeps):
+        with status(options.quiet) as say:
+            return measured(sweeps, store, seconds, say, workers)
+
+    return Budget(text, seconds, cost)

@@ -1,11 +1,11 @@
 """Gaussian inputs whose labels depend on a few directions: a teacher."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from learnscope.data.links import JOINT, SHAPES, Link, link_of
 from learnscope.data.problem import (
@@ -30,7 +30,8 @@ class MultiIndex(AbstractData):
     + \sigma \zeta$ with orthonormal directions $u_k$ and normal $\zeta$.
 
     Every step learns from `batch` fresh examples (none: one; online learning: Saad and Solla 1995),
-    or from a mini-batch of `train` fixed ones (none: all). In compressed coordinates a fresh one is
+    or from a mini-batch of `train` fixed ones (none: all). With `repeats`, so many steps in a row
+    learn from the same fresh examples. In compressed coordinates a fresh one is
     known along the filters and the directions; the rest of it is a new coordinate, of the law of
     Bartlett's decomposition. A step then costs the same in any dimension. Test examples are fresh
     too, in law, at each record.
@@ -61,6 +62,7 @@ class MultiIndex(AbstractData):
     test: int = count(1000)
     train: int | None = count(None, optional=True)
     signs: bool = flag(False)
+    repeats: int = count(1)
 
     def __check_init__(self):
         super().__check_init__()
@@ -71,11 +73,14 @@ class MultiIndex(AbstractData):
             refuse(self, "directions", f"at most dim = {self.dim} can be orthonormal")
         if self.train is not None:
             check_batch(self, self.train)
+            if self.repeats > 1:
+                refuse(self, "repeats", "fixed examples are repeated anyway; it must be 1")
 
     @property
     def space(self) -> Space:
         if self.train is None:  # the initial filters, and those now
-            return Space(self.directions, "gaussian_rows", sets=2, fresh=self.batch or 1)
+            fresh, repeated = self.batch or 1, self.repeats > 1
+            return Space(self.directions, "gaussian_rows", 2, fresh, repeated=repeated)
         return Space(self.directions + self.train, "gaussian_rows")
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
@@ -91,7 +96,7 @@ class MultiIndex(AbstractData):
         train = test
         if rows is not None:
             train = self._samples(rows, random.normal(noise_keys[0], (len(rows),)), frame)
-        batches = FreshRows(self, self.batch or 1) if rows is None else mini_batches(self.batch)
+        batches = FreshRows(self) if rows is None else mini_batches(self.batch)
         return Problem(train, test, {"teacher": teacher}, frame, batches, link=self.link)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
@@ -131,12 +136,21 @@ class MultiIndex(AbstractData):
 
 
 class FreshRows(AbstractBatches):
-    """`size` new examples of the model, every step."""
+    """New examples of the model, every step, or for so many steps in a row."""
 
     fresh: ClassVar[bool] = True
 
     model: MultiIndex
-    size: int = eqx.field(static=True)
+    step: Any = None
+    key: Any = None
+
+    def at(self, step: Int[Array, ""], key: Key[Array, ""]) -> "FreshRows":
+        return self if self.model.repeats == 1 else FreshRows(self.model, step, key)
+
+    def reused(self) -> Bool[Array, ""] | None:
+        return None if self.step is None else (self.step + 1) % self.model.repeats != 0
 
     def __call__(self, problem: Problem, key: Key[Array, ""]) -> Samples:
-        return self.model.fresh(key, self.size, problem.frame)
+        if self.key is not None:
+            key = random.fold_in(self.key, self.step // self.model.repeats)
+        return self.model.fresh(key, self.model.space.fresh, problem.frame)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key, PyTree
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from learnscope.data.factors import AbstractFactors
 from learnscope.data.links import Link
@@ -102,6 +102,10 @@ class AbstractBatches(eqx.Module):
         """The batches at a step, given the key of the whole training: overridden by batches that
         depend on the step."""
         return self
+
+    def reused(self) -> Bool[Array, ""] | None:
+        """Whether the next step learns from the same fresh examples (None: none does)."""
+        return None
 
 
 class FullBatch(AbstractBatches):

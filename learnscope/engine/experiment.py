@@ -89,7 +89,8 @@ def room(experiment: Experiment, coordinates: str) -> Room | None:
     if in_use is None and data.sets > 1:
         in_use = 2  # the trained filters and the initial ones
     seen = None if in_use is None else data.span + in_use * net.rows
-    added = min(data.space.fresh, net.rows)
+    fresh = data.space.fresh
+    added = fresh if data.space.repeated else min(fresh, net.rows)
     return Room(data.span + data.sets * net.rows + added, seen, data.span)
 
 

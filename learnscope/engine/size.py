@@ -32,7 +32,7 @@ class Limits:
     batch_runs: int = 10
     batch_bytes: int = 2**26
     segment_work: float = 3e8
-    segments: int = 50
+    segments: int = 50  # of a run of less than as many seconds
     block_work: float = 3e9
     block_runs: int = 512
     block_results: int = 2**24  # bytes
@@ -69,8 +69,11 @@ class Size:
 
     @property
     def segments(self) -> int:
-        """Segments of a run: by the experiment alone."""
-        return int(np.clip(self.work * self.batch // LIMITS.segment_work, 1, LIMITS.segments))
+        """Segments of a run: by the experiment alone. Those of long runs are about a second, so
+        that little is lost between two checkpoints."""
+        work = self.work * self.batch
+        most = max(LIMITS.segments, work // LIMITS.speed)
+        return int(np.clip(work // LIMITS.segment_work, 1, most))
 
     @property
     def block(self) -> int:

@@ -55,6 +55,9 @@ class Sweep:
     dim: str | None = "rule"
     coordinates: str = "auto"
     precision: str = "float32"
+    _planned: dict[str | None, list[tuple[Plan, float]]] = dataclasses.field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(
@@ -101,7 +104,10 @@ class Sweep:
     def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
         """The plans of the runs, to estimate their cost."""
         settings = self.seeds, self.coordinates, precision or self.precision
-        return [(Plan.of(arm.experiment, arm.axes, *settings), 1) for arm in self.arms]
+        if precision not in self._planned:  # which takes seconds, and is asked for twice
+            plans = [(Plan.of(arm.experiment, arm.axes, *settings), 1.0) for arm in self.arms]
+            self._planned[precision] = plans
+        return self._planned[precision]
 
     def keeps_axes(self, changes: Mapping[str, list[Any]]) -> bool:
         """Whether fields with several values are axes already, so that figures still fit."""

@@ -1,6 +1,7 @@
 """Running studies: sweeps, figures, data and ledger into a folder."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,14 +10,15 @@ from rich.console import Console
 from learnscope.engine.size import check_precision
 from learnscope.errors import BadInput, MissingData, unknown, why_of
 from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.budget import Budget, Job, jobs_of, spend
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
 from learnscope.evidence.scale import SCALES
 from learnscope.evidence.study import Study, Sweep, check_scale
-from learnscope.lab.blocks import Plans
+from learnscope.lab.blocks import Plans, nominal
 from learnscope.lab.cluster import opened
-from learnscope.lab.progress import divergence
+from learnscope.lab.progress import Session, divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
@@ -34,12 +36,14 @@ def run_studies(
     cluster: Any = None,
     headlines: bool = False,
     ask: Callable[[Plans], None] = lambda plans: None,
+    budget: Budget | None = None,
 ) -> Ledger | None:
     """Run `study`, `study.figure` or (None) all `known` studies. The ledger is returned if whole
     studies were run unchanged: claims are not about changed experiments.
 
     `headlines` restricts a run of all studies to the figures that they name as such. `ask` receives
-    the plans before anything is run.
+    the plans before anything is run. Within a `budget`, sweeps are stored in the order of
+    `schedule` until the time is over. Claims on others keep the row that the folder has of them.
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
@@ -52,31 +56,44 @@ def run_studies(
         _plan(study, names, changes, seeds, scale)
         for study, names in zip(studies, chosen, strict=True)
     ]
-    ask([run for sweeps, _ in plans for each in sweeps.values() for run in _runs(each, precision)])
     output = Output(out)
     if not changes and figures is None:
         _with_others(Ledger(), output, known)  # fail before any run if the ledger is damaged
+    paired = zip(studies, plans, strict=True)
+    jobs = [job for study, (sweeps, _) in paired for job in jobs_of(study, sweeps)]
+    listed = list(_planned(jobs, precision, quiet, say))
+    if budget is None:
+        ask([run for runs in listed for run in runs])
     ledger, undrawn = Ledger(), []
     made = {"date": str(datetime.now(UTC).date()), "commit": commit() or "", "scale": scale}
     with opened(cluster) as shared:
         settings = {"progress": not quiet, "store": store}
         if precision is not None:
             settings["precision"] = precision
-        total, number = sum(len(sweeps) for sweeps, _ in plans), 0
+        unfinished = set[tuple[str, str]]()
+        if budget is not None:
+            unfinished = spend(budget, jobs, listed, say, **settings, cluster=shared)
+            settings["progress"] = False
+        session = Session([nominal(runs) for runs in listed], show=bool(settings["progress"]))
         for study, (sweeps, drawn) in zip(studies, plans, strict=True):
             say(f"{study.name}: {study.title}")
             datasets, absent = {}, {}
             for name, sweep in sweeps.items():
-                number += 1
-                name_of = f"  {name} ({number} of {total})"
+                name_of = f"  {name} ({session})"
+                if budget is not None and (study.name, name) in unfinished:
+                    absent[name] = budget.over(study.name, scale)
+                    session.next()
+                    continue
                 try:
-                    data = sweep.run(**settings, cluster=shared)
+                    data = sweep.run(**settings | {"progress": session}, cluster=shared)
                 except MissingData as missing:
                     if target is not None and figures is not None:
                         raise
                     absent[name] = str(missing)
                     say(f"{name_of}: not run: {missing}")
                     continue
+                finally:
+                    session.next()
                 datasets[name] = data
                 lost = divergence(data) if "diverged_at" in data else ""
                 say(f"{name_of}: {'; '.join(filter(None, (str(report_of(data)), lost)))}")
@@ -102,30 +119,50 @@ def run_studies(
     if not ledger:
         say(f"Figures and data are in {output.folder}.")
         return None
-    whole = _with_others(ledger, output, known)
+    whole = _with_others(ledger, output, known, unfinished)
     ledger = Ledger(entry for entry in whole if entry.study in {s.name for s in studies})
     paths = output.ledger(whole)
     say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
     return ledger
 
 
-def _with_others(ledger: Ledger, output: Output, known: Mapping[str, Study]) -> Ledger:
+def _with_others(
+    ledger: Ledger, output: Output, known: Mapping[str, Study],
+    unfinished: Collection[tuple[str, str]] = (),
+) -> Ledger:  # fmt: skip
     """The ledger with the folder's rows of other studies, in the order of studies. Rows that the
-    folder holds at another precision are judged by both."""
+    folder holds at another precision are judged by both. What an unfinished sweep leaves open
+    keeps its row."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
     old = {(row["study"], row["id"]): Entry.from_dict(row) for row in there}
-    both = (entry.beside(old.get((entry.study, entry.claim.id), entry)) for entry in ledger)
+
+    def beside(new: Entry) -> Entry:
+        before = old.get((new.study, new.claim.id), new)
+        late = any((new.study, need) in unfinished for need in new.claim.needs)
+        return before if late else new.beside(before)
+
+    both = map(beside, ledger)
     others = (entry for entry in old.values() if entry.study not in new)
     place = lambda entry: order.index(entry.study) if entry.study in order else len(order)  # noqa: E731
     return Ledger(sorted([*both, *others], key=place))
 
 
-def _runs(sweep: Sweep | BoundarySweep | FunctionSweep, precision: str | None) -> Plans:
-    try:
-        return sweep.plans(precision)
-    except MissingData:  # reported when the sweep is run
-        return []
+def _planned(
+    jobs: list[Job], precision: str | None, quiet: bool, say: Callable[[str], None]
+) -> Iterator[Plans]:
+    """The plans of every sweep, with a line that says how far it is."""
+    line = Console(stderr=True, quiet=quiet)
+    if len(jobs) > 1 and not line.is_terminal:
+        say(f"planning {len(jobs)} sweeps")
+    with line.status("") if line.is_terminal else contextlib.nullcontext() as shown:
+        for number, job in enumerate(jobs, 1):
+            if shown is not None:
+                shown.update(f"planning {number} of {len(jobs)} sweeps: {job.study} {job.name}")
+            try:
+                yield job.sweep.plans(precision)
+            except MissingData:  # reported when the sweep is run
+                yield []
 
 
 def _choose(

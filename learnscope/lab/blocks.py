@@ -311,6 +311,16 @@ class Plan:
         return ", ".join([*settings, f"seed {_range(self.seeds, *ends[-1])}"])
 
 
+def nominal(plans: Plans) -> float:
+    """Seconds by the size of arrays and the number of steps alone."""
+    return sum(
+        times * max(1, plan.runs / len(plan.programs) / size.batch)
+        * size.seconds(program.experiment.steps)
+        for plan, times in plans
+        for program, size in zip(plan.programs, plan.sizes, strict=True)
+    )  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class KnownRuns:
     """The runs of a block that need not be computed (`mask`), and arrays of the block with their

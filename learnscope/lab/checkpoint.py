@@ -37,31 +37,31 @@ class Checkpoint:
         try:
             with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 tables = {name: arrays[name] for name in arrays.files}
-            segment, count = tables["counts"].tolist()
+            segment = int(tables["segment"])
             if str(tables["runs"]) != self.runs:
                 return None
         except Exception:  # whatever a damaged archive makes Python raise
             return None
-        recorded: Recorded = [{} for _ in range(count)]
-        for key, array in tables.items():
-            number, _, name = key.removeprefix("recorded").partition("/")
-            if name:
-                recorded[int(number)][name] = array
+        names = (key.partition("/") for key in tables)
+        recorded = [{name: tables[f"recorded/{name}"] for _, given, name in names if given}]
         leaves, structure = jax.tree.flatten(fresh)
         saved = [_restored(leaf, tables.get(f"leaf{i}")) for i, leaf in enumerate(leaves)]
         return segment, jax.tree.unflatten(structure, saved), recorded
 
     def offer(self, segment: int, carry: Any, recorded: Recorded) -> None:
         """Save a state, unless one was saved just before."""
+        if time.monotonic() - self._last >= self.every:
+            self.write(segment, carry, recorded)
+
+    def write(self, segment: int, carry: Any, recorded: Recorded) -> None:
+        """Save a state."""
         # A worker elsewhere may not see the results folder that the file is to be in.
-        if time.monotonic() - self._last < self.every or not self.path.parents[2].is_dir():
+        if not self.path.parents[2].is_dir():
             return
         leaves = [jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(carry)]
         tables = {f"leaf{i}": np.asarray(x) for i, x in enumerate(leaves) if eqx.is_array(x)}
-        for i, values in enumerate(recorded):
-            tables |= {f"recorded{i}/{name}": value for name, value in values.items()}
-        tables["runs"] = np.array(self.runs)
-        tables["counts"] = np.array([segment, len(recorded)])
+        tables |= {f"recorded/{name}": values for name, values in joined(recorded).items()}
+        tables["runs"], tables["segment"] = np.array(self.runs), np.array(segment)
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **tables)
         with contextlib.suppress(OSError):  # a run does not stop because it cannot be resumed
@@ -72,6 +72,11 @@ class Checkpoint:
         """Delete the file."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
+
+
+def joined(recorded: Recorded) -> dict[str, np.ndarray]:
+    """What several segments recorded (run by step), one after the other."""
+    return {name: np.concatenate([values[name] for values in recorded], 1) for name in recorded[0]}
 
 
 def _is_key(leaf: Any) -> bool:

@@ -1,5 +1,7 @@
 """What a sweep says: its progress bar, amounts for people, and which runs are not to be trusted."""
 
+import dataclasses
+import math
 import threading
 import time
 
@@ -8,12 +10,57 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 
+class OutOfTime(InterruptedError):
+    """The time that was given is over; what was computed is stored."""
+
+
+@dataclasses.dataclass
+class Session:
+    """Several sweeps that are run one after the other: their costs (in seconds that may be wrong by
+    a common factor), and when they must end. In the place of `progress=True` it adds to every bar
+    which sweep this is, and the time left for all."""
+
+    costs: list[float]
+    deadline: float = math.inf  # of `time.monotonic`
+    show: bool = True
+    at: int = 0
+    _spent: float = 0.0
+    _pace: float = 1.0
+    _begun: float = dataclasses.field(default_factory=time.monotonic)
+
+    def __bool__(self) -> bool:
+        return self.show
+
+    def next(self) -> None:
+        """Go on to the next sweep. The pace is that of the sweeps that took long."""
+        now, cost = time.monotonic(), self.costs[self.at]
+        if now - self._begun > 1.0 and cost > 0:
+            self._spent += cost
+            self._pace += (max(0.0, now - self._begun) / cost - self._pace) * cost / self._spent
+        self._begun, self.at = now, self.at + 1
+
+    def left(self) -> float:
+        """Seconds to the end of all sweeps, or of the time that was given."""
+        now = time.monotonic()
+        here = sum(self.costs[self.at : self.at + 1]) * self._pace - (now - self._begun)
+        later = sum(self.costs[self.at + 1 :]) * self._pace
+        return max(0.0, min(max(0.0, here) + later, self.deadline - now))
+
+    def __str__(self) -> str:
+        return f"sweep {self.at + 1} of {len(self.costs)}, about {duration(self.left())} left"
+
+    def check(self) -> None:
+        if time.monotonic() > self.deadline:
+            raise OutOfTime("the time that was given is over")
+
+
 class SweepProgress:
     """Counts trainings; shown, if asked for, on standard error of a terminal or below a notebook's
     cell."""
 
-    def __init__(self, trainings: int, there: int, show: bool):
+    def __init__(self, trainings: int, there: int, show: bool | Session):
         self._total, self._there, self._cancelled = trainings, there, False
+        self._session = show if isinstance(show, Session) else None
         self._done, self._start, self._lock = 0.0, time.perf_counter(), threading.Lock()
         console = Console(stderr=True)
         self._bar = Progress(
@@ -45,16 +92,24 @@ class SweepProgress:
         """Make the next `advance`, in any thread, end its work."""
         self._cancelled = True
 
+    def check(self) -> None:
+        """Raise `OutOfTime` if the time of the session is over."""
+        if self._session is not None:
+            self._session.check()
+
     def advance(self, trainings: float) -> None:
         """Count trainings, or fractions of one. Safe to call from several threads."""
         if self._cancelled:
             raise InterruptedError("the sweep was cancelled")
+        self.check()
         with self._lock:
             self._done += trainings
             done, seconds = self._there + self._done, time.perf_counter() - self._start
             speed = self._done / max(seconds, 1e-9)
             left = duration(max(self._total - done, 0) / max(speed, 1e-12))
             text = f"{speed:.3g} trainings/s, {left} left"
+            if self._session is not None:
+                text = f"{speed:.3g} trainings/s; {self._session}"
             self._bar.update(self._task, completed=done, speed=text)
             if self._cell is not None:
                 self._cell.update(done, text)

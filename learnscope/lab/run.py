@@ -18,12 +18,12 @@ from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import Pool, Workers, workers
-from learnscope.lab.progress import SweepProgress, at_floor, divergence, duration
+from learnscope.lab.progress import Session, SweepProgress, at_floor, divergence, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
 from learnscope.lab.worker import Done, Tasks, work_all
-from learnscope.part.code import commit, versions
+from learnscope.part.code import command, commit, versions
 
 # Seconds between two looks at what other processes compute, and at whether workers are there.
 _POLL, _LOOK = 0.1, 5.0
@@ -78,7 +78,7 @@ def run(
 
 
 def run_plan(
-    plan: Plan, store: Any = None, cluster: Any = None, progress: bool = True
+    plan: Plan, store: Any = None, cluster: Any = None, progress: bool | Session = True
 ) -> xr.Dataset:
     """The dataset of a plan; the caller says what was reused."""
     started = time.perf_counter()
@@ -98,7 +98,7 @@ def run_plan(
         finally:
             report.seconds = time.perf_counter() - started
             facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
-            facts["at"] = commit() or versions()["learnscope"]
+            facts |= {"at": commit() or versions()["learnscope"], "command": command()}
             unsaid = ("store", "made")
             results.log({name: value for name, value in facts.items() if name not in unsaid})
     results.tidy()
@@ -210,14 +210,15 @@ Results = MemoryResults | StoredResults
 
 
 def _fill(
-    results: Results, missing: list[Block], crew: Workers, report: Report, show: bool
+    results: Results, missing: list[Block], crew: Workers, report: Report, show: bool | Session
 ) -> None:
     """Compute the missing blocks, and store each as soon as it is there."""
     with SweepProgress(results.plan.runs, report.reused, show) as bar:
         filling = _Filling(results, Tasks(results.plan, missing), report, bar)
         try:
             while True:
-                filling.submit(crew.expect(filling.tasks, show))
+                bar.check()
+                filling.submit(crew.expect(filling.tasks, bool(show)))
                 if not filling.running and not filling.elsewhere:
                     break
                 if not filling.running:  # what is left is being computed by other processes

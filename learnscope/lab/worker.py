@@ -17,7 +17,7 @@ from learnscope.engine.experiment import room
 from learnscope.engine.program import cache_programs, compilations
 from learnscope.errors import why_of
 from learnscope.lab.blocks import Block, Plan, Runs
-from learnscope.lab.checkpoint import Checkpoint
+from learnscope.lab.checkpoint import Checkpoint, joined
 
 _BLOCK = 0.01  # seconds of a block beside its steps
 _PROGRAM = 2.0  # seconds to trace and compile a program
@@ -201,21 +201,25 @@ def compute(
         sources = Batches(source_of(fixed), drawn, batches.seeds, runs.batch)
         problem, params = draw(sources, runs.coordinates, room(runs.experiment, runs.coordinates))
         carry = train.start(batches, problem, params)
-        segments, recorded_at = train.cut_segments(runs.experiment, runs.segments)
+        segments, _ = train.cut_segments(runs.experiment, runs.segments)
         first, recorded = 0, []
         if checkpoint is not None and (saved := checkpoint.load(carry)) is not None:
             first, carry, recorded = saved
             advance(runs.size * first / len(segments))
         for number in range(first, len(segments)):
             carry, values = train.segment(batches, problem, carry, segments[number])
-            recorded.append(jax.device_get(values))
-            advance(runs.size / len(segments))
-            if checkpoint is not None and number + 1 < len(segments):
-                checkpoint.offer(number + 1, carry, recorded)
-        variables = {
-            name: np.concatenate([values[name] for values in recorded], 1)[: runs.size, recorded_at]
-            for name in recorded[0]
-        }
+            kept = segments[number][:, 2] == 1
+            recorded.append({name: read[:, kept] for name, read in jax.device_get(values).items()})
+            save = checkpoint if number + 1 < len(segments) else None
+            try:
+                advance(runs.size / len(segments))
+            except InterruptedError:
+                if save is not None:
+                    save.write(number + 1, carry, recorded)
+                raise
+            if save is not None:
+                save.offer(number + 1, carry, recorded)
+        variables = {name: values[: runs.size] for name, values in joined(recorded).items()}
         if runs.experiment.record.final:
             last = jax.device_get(train.finals(batches, problem, carry))
             variables |= {name: values[: runs.size] for name, values in last.items()}

@@ -13,6 +13,8 @@ import hashlib
 import importlib.util
 import inspect
 import linecache
+import os
+import shlex
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -45,6 +47,14 @@ def versions() -> dict[str, str]:
 
 
 @functools.cache
+def command() -> str:
+    """The command line of this process, with folders by their last names; empty elsewhere."""
+    if Path(sys.argv[0]).name not in ("learnscope", "__main__.py"):
+        return ""
+    words = (Path(word).name if os.sep in word else word for word in sys.argv[1:])
+    return shlex.join(["learnscope", *words])
+
+
 def commit() -> str | None:
     """The commit that learnscope was checked out at, in short; None if it was installed."""
     git = _OWN.parent / ".git"

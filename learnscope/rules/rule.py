@@ -53,7 +53,7 @@ class AbstractRule(AbstractPart):
 
         In compressed coordinates the first ones are those of the directions and the initial
         filters, which stay. A step on fresh examples adds as many as there are filters at most;
-        the frame is turned, so that these are free again.
+        the frame is turned, so that these are free again, unless the examples are used once more.
         """
         if problem.frame.ambient:
             return state
@@ -61,7 +61,8 @@ class AbstractRule(AbstractPart):
         room = ((frame.seen or frame.rank) - frame.used) // 2
         if filters.shape[0] > room:  # twins, say, which move apart
             raise BadInput(f"{type(state.net).__name__} has more filters than initial directions.")
-        new = replaced(state.params, filters=turned(filters, frame.used + room))
+        kept, now = problem.batches.reused(), turned(filters, frame.used + room)
+        new = replaced(state.params, filters=now if kept is None else jnp.where(kept, filters, now))
         return eqx.tree_at(lambda state: state.params, state, new)
 
     @property

@@ -12,7 +12,8 @@ class Space(NamedTuple):
     filters that need coordinates: one, the trained filters. Models that draw fresh examples every
     step also need the initial ones (of pairs: those that each view adds, and the target's). `fresh`
     is the number of fresh examples of a step that have labels: a step adds as many coordinates, or
-    as many as there are filters. `pairs` says that fresh examples are pairs of views.
+    as many as there are filters (not so if steps are `repeated` on the same examples, which must
+    then be known in coordinates of their own). `pairs` says that fresh examples are pairs of views.
     """
 
     span: int
@@ -20,3 +21,4 @@ class Space(NamedTuple):
     sets: int = 1
     fresh: int = 0
     pairs: bool = False
+    repeated: bool = False

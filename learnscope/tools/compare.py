@@ -1,4 +1,4 @@
-"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same. The other one
+"""`compare`: two results of `run`, seed by seed where the seeds' draws are the same. One of them
 may be a file with numbers of your own."""
 
 import json

@@ -118,6 +118,7 @@ LAWS: dict[str, Any] = {
     "few examples": {"batch": 1},
     "many examples": {"batch": 7},
     "sphere": {"batch": 3, "rule": SPHERE},
+    "repeated": {"batch": 4, "repeats": 3},
 }
 
 
@@ -198,9 +199,29 @@ def test_spherical_steps_are_those_of_the_formula(float64):
     np.testing.assert_allclose(drawn.after(1).state.params["filters"], right, atol=1e-12)
 
 
+def test_repeated_batches_are_the_same_examples_for_so_many_steps(float64):
+    """Three steps in R^d against the formula, on the examples of the first."""
+    drawn = one_run(experiment(batch=4, repeats=3), 1, "ambient", "float64")
+    key = jax.random.key(1)
+    batches = [drawn.problem.batches.at(jnp.asarray(t), key) for t in range(4)]
+    x = [np.asarray(each(drawn.problem, KEY).x) for each in batches]
+    assert (x[0] == x[1]).all() and (x[0] == x[2]).all() and (x[0] != x[3]).all()
+    assert [bool(each.reused()) for each in batches] == [True, True, False, True]
+    batch = drawn.problem.batches.at(jnp.asarray(0), jax.random.fold_in(key, 2))(drawn.problem, KEY)
+    w, x, y = (np.asarray(v) for v in (drawn.state.params["filters"], batch.x, batch.y))
+    from scipy.special import erf
+
+    for _ in range(3):
+        h = x @ w.T
+        delta = erf(h / 2**0.5).sum(1) - y
+        w = w - 0.05 * (delta[:, None] * (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)).T @ x / len(x)
+    np.testing.assert_allclose(drawn.after(3).state.params["filters"], w, atol=1e-12)
+
+
 def test_refusals():
     refuses(functools.partial(ls.data.MultiIndex, 30, 2), {
         "link": {"link": "cosine"}, "batch = 9": {"batch": 9, "train": 4},
+        "repeats": {"repeats": 2, "train": 4},
     }, match=r"MultiIndex\.")  # fmt: skip
     refuses(functools.partial(ls.nets.TwoLayer, 3), {
         "smoothing": {"activation": "erf", "smoothing": 0.1},

@@ -104,5 +104,5 @@ def test_the_estimate_is_about_right(every):
     start = time.perf_counter()
     compute(runs)
     seconds = time.perf_counter() - start
-    guess = cost._nominal([(planned, 1)]) * cost._slower(planned)
+    guess = cost.nominal([(planned, 1)]) * cost._slower(planned)
     assert seconds / 10 < guess < 10 * seconds  # the machine may be busy

@@ -25,6 +25,12 @@ def smoothed(z, noise):
     return ramp(z) - ramp(z - 1), ndtr(z / noise) - ndtr((z - 1) / noise)
 
 
+def components_of(filters, directions):
+    """<w_i, M_j> for a drawn problem's directions, relevant patterns first."""
+    rows = [np.asarray(directions[name], float) for name in ("relevant", "background")]
+    return np.asarray(filters, float) @ np.concatenate(rows).T
+
+
 def parts(model):
     """The model's own law, as arrays."""
     with jax.enable_x64(True):

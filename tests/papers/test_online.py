@@ -13,7 +13,8 @@ from learnscope.data import link_of
 from learnscope.nets import by_quadrature, pair_mean, shape_of
 from learnscope.papers import get
 from learnscope.papers.online import theory
-from learnscope.papers.online.experiments import committee, over_dims
+from learnscope.papers.online.experiments import NEAR, committee, over_dims
+from learnscope.papers.online.theory import orthants
 from learnscope.probes import generalisation
 from tests import law
 from tests.papers.test_studies import check_all, smoke
@@ -60,6 +61,62 @@ def test_closed_moments_are_sums_over_nodes(float64, width, directions, squared)
     one, two = quick(lambda at: [form(task, at) for form in forms])(at)
     np.testing.assert_allclose(one.along, two.along, atol=close)
     np.testing.assert_allclose(one.squares, two.squares, atol=close)
+
+
+def on_orthant(c, *powers, count=36, far=8.5):
+    """E of a product of variables where all are positive: the density has no kink there, so that
+    Gauss-Legendre nodes are exact to about 1e-10."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    sizes = far * np.sqrt(np.diag(c))
+    grid = np.meshgrid(*[size * (nodes + 1) / 2 for size in sizes], indexing="ij")
+    each = np.meshgrid(*[size * weights / 2 for size in sizes], indexing="ij")
+    inverse = np.linalg.inv(c)
+    exponent = sum(inverse[i, j] * grid[i] * grid[j] for i, j in np.ndindex(*c.shape))
+    density = np.exp(-exponent / 2) / np.sqrt(np.linalg.det(2 * np.pi * c))
+    return (density * np.prod(each, axis=0) * np.prod([grid[i] for i in powers], axis=0)).sum()
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_relu_moments_are_integrals_over_orthants(float64, squared):
+    """Two filters and two directions: all numbers of different variables, up to four."""
+    at, _ = overlap(2, 2)
+    second, noise = np.array([1.0, 0.5]), 0.3
+    task = theory.Task("relu", "relu", jnp.asarray(second), noise, squared)
+    found = quick(task.moments)(at)
+    c = np.block([[at.student, at.teacher], [at.teacher.T, np.eye(2)]])
+    signs = np.array([*(second * squared), -1.0, -1.0])
+
+    @functools.cache
+    def mean(positive, *powers):
+        kept = sorted(positive)
+        return on_orthant(c[np.ix_(kept, kept)], *(kept.index(power) for power in powers))
+
+    def third(i, v, n):  # v is regressed on the two others
+        kept = [i] if i == n else [i, n]
+        slopes = np.linalg.solve(c[np.ix_(kept, kept)], c[kept, v])
+        return sum(b * mean(frozenset(kept), k, n) for b, k in zip(slopes, kept, strict=True))
+
+    for i, v in np.ndindex(2, 4):
+        right = second[i] * sum(signs[n] * third(i, v, n) for n in range(4))
+        assert found.along[i, v] == pytest.approx(right, abs=1e-8)
+    for i, j in np.ndindex(2, 2):
+        right = noise**2 * mean(frozenset((i, j)))
+        right += sum(signs[n] * signs[m] * mean(frozenset((i, j, n, m)), *sorted((n, m)))
+                     for n, m in np.ndindex(4, 4))  # fmt: skip
+        assert found.squares[i, j] == pytest.approx(second[i] * second[j] * right, abs=1e-8)
+
+
+def test_four_variables_that_are_alike_or_the_same(float64):
+    """Correlations of 1/2: 1/5 (exact). Pairs that are the same: two variables are left."""
+    half = 0.5 * (jnp.eye(4) + 1)
+    pairs = jnp.kron(jnp.array([[1.0, 0.3], [0.3, 1.0]]), jnp.ones((2, 2)))
+    found = quick(lambda *all: [orthants.orthant(c) for c in all])(half, pairs)
+    np.testing.assert_allclose(found[0], 0.2, atol=1e-12)
+    np.testing.assert_allclose(found[1], 0.25 + np.arcsin(0.3) / (2 * np.pi), atol=1e-8)
+    slope = quick(jax.grad(lambda r: orthants.orthant(half.at[0, 1].add(r).at[1, 0].add(r))))(0.0)
+    step = 1e-4
+    moved = [float(orthants.orthant(half.at[[0, 1], [1, 0]].add(s))) for s in (step, -step)]
+    assert float(slope) == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-6)
 
 
 def test_mean_gradients_are_derivatives_of_the_generalisation_error(float64):
@@ -173,6 +230,13 @@ def test_axes_scale_with_the_dimension():
     axis = over_dims(np.array([1e3, 1e5]), np.array([1.0, 100.0]), np.array([1.0, 2.0]), 0.5)
     assert axis.fields["data.batch"] == [1, 100]
     np.testing.assert_allclose(axis.fields["rule.rate"], [1e-3, 2e-3])
+
+
+def test_seeds_near_the_teacher_are_those_that_start_there():
+    base = committee(1, dim=10**6, batch=8, link="he3", teacher=1)
+    starts = run(base.replace("net.scale", 1e-3), seeds=NEAR[-1] + 1).isel(step=0)
+    near = starts.teacher_overlap.values.ravel() >= 0.5e-3
+    assert np.flatnonzero(near).tolist() == NEAR
 
 
 WHOLE = pytest.param(None, marks=pytest.mark.slow, id="whole")

@@ -10,6 +10,7 @@ import pytest
 import learnscope as ls
 from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head import theory as pred_head
+from learnscope.papers.pred_head.parts import population_gradient as gradient
 from learnscope.papers.pred_head.parts.population import PopulationDescent
 from learnscope.rules.siamese import misaligned
 from learnscope.space import Frame
@@ -20,8 +21,8 @@ from tests.reference import pairs as reference
 from tests.small import strong_weak
 
 # Compiled whole: op by op, small matrices take seconds.
-slopes_of = jax.jit(pred_head.population_slopes, static_argnums=(4, 5))
-loss_of = jax.jit(pred_head.loss)
+slopes_of = jax.jit(gradient.population_slopes, static_argnums=(4, 5))
+loss_of = jax.jit(gradient.loss)
 
 
 def model_of(strengths=(2.0, 1.5), shares=(0.5, 0.5), dim=9, **more):

@@ -76,10 +76,13 @@ class StoredResults:
         }
 
     def missing(self) -> list[Block]:
-        """The blocks to compute, shuffled: two processes then seldom want the same one."""
+        """The blocks to compute, shuffled: two processes then seldom want the same one. Those that
+        were begun come first."""
         blocks = [block for block in self.plan.blocks if not self._finished[block.region].all()]
         random.SystemRandom().shuffle(blocks)
-        return blocks
+        saved = Path(self.folder.path(_SAVED, self.name)) if self.folder.is_local else Path()
+        begun = {path.stem for path in saved.glob("*.npz")} if self.folder.is_local else set()
+        return sorted(blocks, key=lambda block: str(block.number) not in begun)
 
     def known(self, block: Block) -> KnownRuns | None:
         with self.stored.readable():

@@ -18,4 +18,5 @@ PAPER = """@inproceedings{zou2021adam,
 STUDY = Study(
     name="adam", title="Why Adam generalises worse than gradient descent", paper=PAPER,
     sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
+    headline=("dynamics",),
 )  # fmt: skip

@@ -29,7 +29,6 @@ from scipy.special import ndtr
 from learnscope.data import Patterns
 from learnscope.evidence import Scale
 from learnscope.papers.input_structure import theory
-from learnscope.papers.input_structure.theory.explicit_network import explicit_neurons
 
 PAIRS = 100
 WITH, WITHOUT = "with structure", "without structure"
@@ -56,7 +55,7 @@ def population(seeds: int, scale: str) -> xr.Dataset:
         coords,
     )
     law = theory.exact_law(_model(100, k))
-    bias, second = explicit_neurons(law)
+    bias, second = theory.explicit_neurons(law)
     z = (np.arange(k + 1)[:, None] - k * law.mean[0]) / (4 * k) + bias
     kept = np.repeat([1, 1], [len(bias) - 3, 3]), np.repeat([1, 0], [len(bias) - 3, 3])
     errors = [abs(np.clip(z, 0, 1) @ (second * some) - law.signs).max() for some in kept]
@@ -69,7 +68,7 @@ def _first_steps(patterns: int, k: int, neurons: int, seed: int) -> dict[str, An
     bias, second = random.normal(size=neurons) / k**2, np.ones(neurons)
     model, bare = _model(patterns, k), _model(patterns, k, structure="none")
     noise, rate = k**-2.0, theory.settings(model, 300, 600, "lemma_23").first_rate
-    terms = theory.lemma_6(model, q, bias, noise, width=300)
+    terms = theory.lemma_6(model, q, bias, noise)
     unit = theory.exact_law(model).correlation / theory.exact_law(model).scale  # gamma / sigma~
     steps = theory.two_steps(model, q, bias, second, rate, 1.0, noise)
     ratio = [np.linalg.norm(s.filters[:, k:]) / np.linalg.norm(s.filters[:, :k]) for s in steps]
@@ -81,7 +80,7 @@ def _first_steps(patterns: int, k: int, neurons: int, seed: int) -> dict[str, An
         "first_ratio": ratio[0], "second_ratio": ratio[1],
         "structured_query": abs(terms.relevant).min() * theory.exact_law(model).scale,
         "free_query": abs(free).max() * theory.exact_law(bare).scale,
-        "tolerance": 1 / theory.query_bound(patterns, k).queries,
+        "tolerance": 1 / theory.query_bound(patterns, k),
     }  # fmt: skip
 
 

@@ -9,10 +9,10 @@ The law of everything but the untrained weights' cosines is the same for every d
 Table 3 and Figure 9 read the sweep of Table 1, and `maps` has the cosines.
 """
 
-import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from learnscope import probes, rules
 from learnscope.data import GaussianParity, Patterns
 from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
@@ -20,29 +20,7 @@ from learnscope.nets import TwoLayer
 from learnscope.papers.input_structure import theory
 from learnscope.papers.input_structure.exact import kernels, population, wide
 from learnscope.papers.input_structure.real import real_sweeps
-from learnscope.probes import (
-    AbstractProbe,
-    Alignment,
-    BalancedAccuracy,
-    BestReadout,
-    CentreCosines,
-    KernelFit,
-    Loss,
-    PatternComponents,
-    ReadoutNorm,
-    TestAccuracy,
-    TestLoss,
-    TrainAccuracy,
-    WeightMap,
-)
-from learnscope.rules import (
-    AbstractRule,
-    FrozenFeatures,
-    GradientDescent,
-    Linearised,
-    RandomFeatures,
-    TwoStep,
-)
+from learnscope.rules import AbstractRule
 
 DIM, PATTERNS, TRAIN, TEST, BATCH = 500, 100, 50_000, 5_000, 1_000
 NETWORK, NTK, RANDOM = "network", "NTK", "random features"
@@ -55,6 +33,7 @@ UPDATES = {EXACT: ("exact", 1.0), NAIVE: ("naive", 1.0), FASTER: ("naive", 120.0
 DIMS, RATIOS, COUNTS, BACKGROUNDS = (100, 2000), (0.8, 0.9), (25_000, 10_000), (0.05, 0.25, 0.5)
 FEWER = "n = 10000, m = 300"  # the network that overfits, according to E.2.3
 CLUSTERED = {"1": (100, 4, 1.0), "2": (25, 4, 0.7), "3": (100, 5, 1.0)}  # Table 6: d, k, sigma_r
+_ACCURACIES = (probes.TrainAccuracy(examples=TEST), probes.TestAccuracy())
 SIZES = Scale(
     seeds=(2, 10, 20), many=(2, 35, 35), patterns=(48, PATTERNS, PATTERNS), relevant=(3, 5, 5),
     part=(25, 1, 1), test=(200, TEST, TEST), batch=(100, BATCH, BATCH), width=(20, 300, 300),
@@ -67,8 +46,7 @@ SIZES = Scale(
 )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """The rates that `tuning` chose: the second step's, then one for each method."""
 
     second: float
@@ -83,8 +61,7 @@ PARITY_RATES = Rates(100.0, 1.0, 1e-3, 1.0, 1.0, 10.0)
 INTERVAL_RATES = Rates(100.0, 1.0, 1.0, 100.0, 1000.0, 1000.0)
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """The setting of a table: data, m, T, and the rates."""
 
     data: Patterns
@@ -96,37 +73,39 @@ class Setting:
     def scales(self) -> theory.Settings:
         return theory.settings(self.data, self.width, self.steps, "lemma_23")
 
-    @property
-    def first(self) -> dict[str, Any]:
-        """The first step."""
-        return {"first_rate": self.scales.first_rate, "noise": self.data.k**-2.0}
-
     def net(self) -> TwoLayer:
         scales = self.scales
         return TwoLayer(width=self.width, scale=scales.scale, bias_scale=scales.bias_scale,
                         second_scale=scales.second_scale)  # fmt: skip
 
+    @property
+    def grown(self) -> float:
+        """The second step's rate over the first's."""
+        return self.rates.second / self.scales.first_rate
+
     def rules(self) -> dict[str, AbstractRule]:
         """By method."""
         rates = self.rates
-        steps: dict[str, Any] = self.first | {"second_rate": rates.second}
-        grown = rates.second / self.scales.first_rate
+        steps: dict[str, Any] = {"first_rate": self.scales.first_rate, "noise": self.data.k**-2.0,
+                                 "second_rate": rates.second}  # fmt: skip
         return {
-            NETWORK: TwoStep(rate=rates.network, **steps),
-            NTK: Linearised(rate=rates.kernel),
-            RANDOM: RandomFeatures(rate=rates.random),
-            ONE: FrozenFeatures(after=1, rate=rates.one, **steps),
-            RESCALED: FrozenFeatures(after=1, rate=rates.two, rescale=grown, head="zero", **steps),
-            TWO: FrozenFeatures(after=2, rate=rates.two, **steps),
-        }
+            NETWORK: rules.TwoStep(rate=rates.network, **steps),
+            NTK: rules.Linearised(rate=rates.kernel),
+            RANDOM: rules.RandomFeatures(rate=rates.random),
+            ONE: rules.FrozenFeatures(after=1, rate=rates.one, **steps),
+            RESCALED: rules.FrozenFeatures(after=1, rate=rates.two, rescale=self.grown,
+                                           head="zero", **steps),
+            TWO: rules.FrozenFeatures(after=2, rate=rates.two, **steps),
+        }  # fmt: skip
 
     def experiment(
-        self, rule: AbstractRule, probes: tuple[AbstractProbe, ...], every: int, steps: int = 0
-    ) -> Experiment:
-        return Experiment(
-            data=self.data, net=self.net(), rule=rule, steps=steps or self.steps, probes=probes,
-            record=Record(every=every),
-        )  # fmt: skip
+        self, rule: str | AbstractRule, watched: tuple[probes.AbstractProbe, ...],
+        every: int = 0, steps: int = 0,
+    ) -> Experiment:  # fmt: skip
+        """An experiment with a rule or the name of a method; recorded at the end, unless told."""
+        rule, steps = self.rules()[rule] if isinstance(rule, str) else rule, steps or self.steps
+        return Experiment(data=self.data, net=self.net(), rule=rule, steps=steps, probes=watched,
+                          record=Record(every=every or steps))  # fmt: skip
 
 
 def parity(scale: str = "laptop", width: int = 0, steps: int = 0, **changes: Any) -> Setting:
@@ -152,7 +131,7 @@ def tuning(setting: Setting, seed: int = 1000) -> dict[str, Sweep]:
     """The candidates for every rate, by method; `Rates` have the least `loss` at the end.
     The network's two rates are chosen together; later steps take over its second rate."""
     powers = [10.0**p for p in range(-5, 4)]
-    base = setting.experiment(setting.rules()[NETWORK], (Loss(), TestAccuracy()), setting.steps)
+    base = setting.experiment(NETWORK, (probes.Loss(), probes.TestAccuracy()))
     both = {"rule.second_rate": powers[5:], "rule.rate": powers[3:6]}
     found = {NETWORK: arms(base, [seed], both)}
     for method in (NTK, RANDOM, ONE, TWO):
@@ -163,32 +142,36 @@ def tuning(setting: Setting, seed: int = 1000) -> dict[str, Sweep]:
 
 def table(
     settings: Mapping[str, Setting], seeds: int, free: tuple[str, ...],
-    methods: tuple[str, ...] = METHODS,
+    methods: tuple[str, ...] = METHODS, base: Experiment | None = None, axis: str = "setting",
 ) -> Sweep:  # fmt: skip
     """Methods as arms, those in `free` also without input structure; settings as an axis."""
-    probes = (TrainAccuracy(examples=TEST), TestAccuracy(), BalancedAccuracy(), Alignment())
     given = list(settings.values())
-    base = given[0].experiment(given[0].rules()[NETWORK], probes, max(1, given[0].steps // 20))
+    if base is None:
+        watched = (*_ACCURACIES, probes.BalancedAccuracy(), probes.Alignment())
+        base = given[0].experiment(NETWORK, watched, max(1, given[0].steps // 20))
     bare = [each.data.replace("structure", "none") for each in given]
     learners: dict[str, dict[str, Any]] = {}
     for method in methods:
-        rules = {"rule": [each.rules()[method] for each in given]}
-        learners[method] = rules
+        learners[method] = {"rule": [each.rules()[method] for each in given]}
         if method in free:
-            learners[method + FREE] = rules | {"data": bare}
+            learners[method + FREE] = learners[method] | {"data": bare}
     fields = {"data": [each.data for each in given], "net": [each.net() for each in given]}
-    return arms(base, seeds, Axis("setting", fields, tuple(settings)), learner=learners)
+    return arms(base, seeds, Axis(axis, fields, tuple(settings)), learner=learners)
+
+
+def _varied(scale: str) -> dict[str, Setting]:
+    """Tables 4 and 5: unequal classes, and fewer examples (of 10,000, with 50 neurons)."""
+    found = {f"ratio {r:g}": parity(scale, negative=r) for r in RATIOS}
+    for n in COUNTS:
+        found[f"n = {n}"] = parity(scale, 50 if n <= 10_000 else 0, train=n)
+    return found
 
 
 def _maps(scale: str) -> Sweep:
     """The weights before training, after one step and after two."""
     size = SIZES[scale]
-    settings = {
-        "parity": parity(scale), "interval": interval(scale),
-        **{f"d = {d}": parity(scale, dim=d) for d in DIMS},
-        **{f"ratio {r:g}": parity(scale, negative=r) for r in RATIOS},
-        **{f"n = {n}": parity(scale, train=n, width=_narrow(n)) for n in COUNTS},
-    }  # fmt: skip
+    settings = {"parity": parity(scale), "interval": interval(scale)}
+    settings |= {f"d = {d}": parity(scale, dim=d) for d in DIMS} | _varied(scale)
     rows: dict[str, dict[str, Any]] = {
         name: {"data": each.data, "net": each.net(), "rule": each.rules()[NETWORK]}
         for name, each in settings.items()
@@ -198,15 +181,10 @@ def _maps(scale: str) -> Sweep:
         "data": Patterns(dim=DIM, patterns=5 * k, relevant=k, train=TRAIN // size.part, test=200,
                          batch=100, label="codes", structure="independent", codes=size.codes),
         "net": TwoLayer(width=size.width, scale=1 / k, bias_scale=1 / k**2),
-        "rule": TwoStep(first_rate=1e-9, second_rate=30.0, rate=1.0, noise=k**-2.0),
+        "rule": rules.TwoStep(first_rate=1e-9, second_rate=30.0, rate=1.0, noise=k**-2.0),
     }  # fmt: skip
-    base = settings["parity"].experiment(rows["parity"]["rule"], (), 1, 2)
-    probes = (WeightMap(), Alignment(), PatternComponents())
-    return arms(base.replace("probes", probes), size.seeds, data=rows)
-
-
-def _narrow(train: int) -> int:
-    return 50 if train <= 10_000 else 0
+    watched = (probes.WeightMap(), probes.Alignment(), probes.PatternComponents())
+    return arms(settings["parity"].experiment(NETWORK, watched, 1, 2), size.seeds, data=rows)
 
 
 def _gaussian(scale: str) -> Sweep:
@@ -222,8 +200,8 @@ def _gaussian(scale: str) -> Sweep:
         data=each["1"],
         net=TwoLayer(width=size.neurons, activation="relu", scale=0.005, second_scale=0.03,
                      symmetric=False),
-        rule=GradientDescent(rate=0.05, options={"momentum": 0.9}), steps=20 * epoch,
-        probes=(TestAccuracy(), CentreCosines()), record=Record(every=2 * epoch),
+        rule=rules.GradientDescent(rate=0.05, options={"momentum": 0.9}), steps=20 * epoch,
+        probes=(probes.TestAccuracy(), probes.CentreCosines()), record=Record(every=2 * epoch),
     )  # fmt: skip
     return arms(base, size.seeds, experiment=each)
 
@@ -233,8 +211,7 @@ def _theorem1(scale: str) -> Sweep:
     size = SIZES[scale]
     given = [parity(scale, m, size.short, train=size.few * size.part) for m in size.widths]
     axis = zipped({"net.width": size.widths, "rule": [s.rules()[NETWORK] for s in given]})
-    probes = (TestAccuracy(), TestLoss())
-    base = given[-1].experiment(given[-1].rules()[NETWORK], probes, size.short)
+    base = given[-1].experiment(NETWORK, (probes.TestAccuracy(), probes.TestLoss()))
     return arms(base, size.many, axis)
 
 
@@ -246,8 +223,8 @@ def _theorem2(scale: str) -> Sweep:
     base = Experiment(
         data=data["5"], steps=200 // size.part,
         net=TwoLayer(width=8, scale=1.0, bias_scale=0.1, second_scale=0.0, symmetric=False),
-        rule=RandomFeatures(rate=1.0), probes=(TestLoss(), TestAccuracy(), ReadoutNorm()),
-        record=Record(every=200 // size.part),
+        rule=rules.RandomFeatures(rate=1.0), record=Record(every=200 // size.part),
+        probes=(probes.TestLoss(), probes.TestAccuracy(), probes.ReadoutNorm()),
     )  # fmt: skip
     over = {"net.width": size.features, "rule.rate": [0.03, 3.0]}
     return arms(base, size.seeds, over, relevant=data)
@@ -263,29 +240,26 @@ def _theorem34(scale: str) -> Sweep:
                      incoherence=0.2 * dim**0.5 / size.patterns, noise=0.05, negative=0.7,
                      train=size.few * size.part)  # fmt: skip
     scales = theory.settings(setting.data, setting.width, setting.steps, "theorem_34")
-    given: dict[str, Any] = {"first_rate": scales.first_rate, "noise": scales.noise}
-    rule = TwoStep(second_rate=setting.rates.second, rate=setting.rates.network, **given)
-    base = setting.experiment(rule, (TestAccuracy(), BalancedAccuracy(), TestLoss()), size.long)
+    rule = rules.TwoStep(scales.first_rate, setting.rates.second, setting.rates.network,
+                         noise=scales.noise)  # fmt: skip
+    watched = (probes.TestAccuracy(), probes.BalancedAccuracy(), probes.TestLoss())
     small = theory.exact_law(setting.data).scale / (size.patterns * setting.width) ** 0.5
-    return arms(base.replace("net.scale", small), size.many)
+    return arms(setting.experiment(rule, watched).replace("net.scale", small), size.many)
 
 
 def _one_step(scale: str) -> dict[str, Sweep]:
     """One step's features, multiplied by 1 to eta2/eta1 before a classifier is trained on them, in
     double precision; and, multiplied, by the probability of background patterns."""
     size = SIZES[scale]
-    given = [parity(scale, size.narrow, size.short, train=size.few * size.part, background=p)
-             for p in BACKGROUNDS]  # fmt: skip
-    setting, probes = given[-1], (TestAccuracy(), TrainAccuracy(examples=TEST), Alignment())
-    base = setting.experiment(setting.rules()[RESCALED], probes, setting.steps)
-    grown = setting.rates.second / setting.scales.first_rate
-    over = {"rule.rescale": [grown**p for p in size.powers]}
-    fields = {"data": [s.data for s in given], "net": [s.net() for s in given]}
-    learners = {name: {"rule": [s.rules()[name] for s in given]} for name in (ONE, RESCALED)}
-    axis = Axis("background", fields, tuple(f"{p:g}" for p in BACKGROUNDS))
+    given = {f"{p:g}": parity(scale, size.narrow, size.short, train=size.few * size.part,
+                              background=p) for p in BACKGROUNDS}  # fmt: skip
+    setting = given["0.5"]
+    base = setting.experiment(RESCALED, (*_ACCURACIES[::-1], probes.Alignment()))
+    over = {"rule.rescale": [setting.grown**p for p in size.powers]}
+    methods = (ONE, RESCALED)
     return {
         "scale": arms(base, size.seeds, over, precision="float64"),
-        "small_background": arms(base, size.seeds, axis, learner=learners),
+        "small_background": table(given, size.seeds, (), methods, base, "background"),
     }
 
 
@@ -297,7 +271,7 @@ def _rounding(scale: str) -> Sweep:
     for label, (update, faster) in UPDATES.items():
         rule = setting.rules()[ONE].replace("update", update)
         updates[label] = rule.replace("first_rate", faster * setting.scales.first_rate)
-    base = setting.experiment(updates[EXACT], (Alignment(),), 1, 1)
+    base = setting.experiment(updates[EXACT], (probes.Alignment(),), 1, 1)
     over = {"data.dim": [60, 120] if scale == "smoke" else [100, 500, 2000]}
     return arms(base, SIZES[scale].seeds, over, coordinates="ambient", update=updates)
 
@@ -305,20 +279,18 @@ def _rounding(scale: str) -> Sweep:
 def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     """All sweeps of the study."""
     size, base = SIZES[scale], parity(scale)
-    varied = {f"ratio {r:g}": parity(scale, negative=r) for r in RATIOS}
-    varied |= {f"n = {n}": parity(scale, _narrow(n), train=n) for n in COUNTS}
-    fewer = {FEWER: parity(scale, train=10_000)}
     printed = tuple(method for method in METHODS if method != RESCALED)
-    once = base.experiment(base.rules()[NETWORK], (KernelFit(), BestReadout(2 * TEST)), 1, 1)
+    solved = (probes.KernelFit(), probes.BestReadout(2 * TEST))
     part = {"seeds": size.seeds, "scale": scale}
     return {
         "table1": table({"parity": base}, size.seeds, CURVES),
         "table2": table({"interval": interval(scale)}, size.seeds, CURVES),
-        "varied": table(varied, size.seeds, (NETWORK,), printed),
-        "fewer": table(fewer, size.seeds, (), (NETWORK,)),
-        "maps": _maps(scale), "kernels": arms(once, size.seeds), "gaussian": _gaussian(scale),
+        "varied": table(_varied(scale), size.seeds, (NETWORK,), printed),
+        "fewer": table({FEWER: parity(scale, train=10_000)}, size.seeds, (), (NETWORK,)),
+        "maps": _maps(scale), "gaussian": _gaussian(scale), "rounding": _rounding(scale),
+        "kernels": arms(base.experiment(NETWORK, solved, 1, 1), size.seeds),
         "theorem1": _theorem1(scale), "theorem2": _theorem2(scale),
-        "theorem34": _theorem34(scale), **_one_step(scale), "rounding": _rounding(scale),
+        "theorem34": _theorem34(scale), **_one_step(scale),
         "population": FunctionSweep(population, part),
         "wide": FunctionSweep(wide, part | {"seeds": size.many}),
         "corollary3": FunctionSweep(kernels, part), **real_sweeps(scale),

@@ -1,6 +1,5 @@
 """The explorer's presets: parities of patterns, and of Gaussian clusters."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +17,7 @@ def presets() -> tuple[Preset, ...]:
 
 
 def _patterns() -> Preset:
-    setting = parity(train=2000, test=500, batch=200, width=100)
-    setting = dataclasses.replace(setting, steps=200)
+    setting = parity(train=2000, test=500, batch=200, width=100, steps=200)
     rules = setting.rules()
     network = rules.pop(NETWORK)
     return Preset(

@@ -7,28 +7,17 @@ the teacher's labels, at the end. Settings are those of the scale `laptop`, whos
 nothing; `paper` has the whole sets and the paper's nets.
 """
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import (
-    Claim,
-    Quantity,
-    Unanswered,
-    Verb,
-    above,
-    at_least,
-    at_most,
-    below,
-    computed,
-    every,
-    last,
-    most_seeds,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import Quantity, Unanswered, Verb, above, at_least, below, last, within
 from learnscope.papers.input_structure import real
 from learnscope.papers.input_structure.clusters import Clusters, best_number, clusters, cosines
 from learnscope.papers.input_structure.real import ALONE, FOUND, GAUSSIAN, NAMES, SMALL
@@ -51,34 +40,32 @@ def _found(text: str, step: int, of: Callable[[Clusters], float]) -> Quantity:
         runs = (best_number(cosines(one.isel(seed=i))) for i in range(data.sizes["seed"]))
         return xr.DataArray([of(found) for found in runs], dims="seed")
 
-    return computed(text, read)
+    return ev.computed(text, read)
 
 
-def _silhouette(step: int) -> Quantity:
-    return _found(f"silhouette at record {step}", step, lambda found: found.silhouette)
-
-
-_CLUSTERED = at_least(_found("cosine to own centre", -1, lambda c: c.inside), INSIDE) & above(
-    _silhouette(-1), _silhouette(0)
-)
+_START, _EARLY, _END = (_found(f"silhouette at record {step}", step, lambda c: c.silhouette)
+                        for step in (0, 1, -1))  # fmt: skip
+_CLUSTERED = at_least(_found("cosine to own centre", -1, lambda c: c.inside), INSIDE)
+_CLUSTERED &= above(_END, _START)
 _NUMBER = _found("number of clusters", -1, lambda found: len(set(found.label.tolist())))
-_PART = ((_silhouette(1) - _silhouette(0)) / (_silhouette(-1) - _silhouette(0))).named(
+_PART = ((_EARLY - _START) / (_END - _START)).named(
     "part of the final silhouette after a twentieth of the steps"
 )
 
 
-def _on_pairs(name: str, words: str, where: str, number: int, images: str) -> list[Claim]:
+def _on_pairs(name: str, words: str, where: str, number: int, images: str) -> list[ev.Claim]:
     setting = f"{words}, {images} images, m = 50, ReLU, momentum 0.95, 400 steps of 64; initial " \
               "weights × 0.01"  # fmt: skip
-    most = most_seeds((abs(_NUMBER - number) < 0.5).named(f"{number} clusters"), 0.5)
+    most = ev.most_seeds((abs(_NUMBER - number) < 0.5).named(f"{number} clusters"), 0.5)
     return [
-        Claim(f"{id}_{name}", statement, where, reported, setting, f"weights_{name}", verb,
+        ev.Claim(f"{id}_{name}", statement, where, reported, setting, f"weights_{name}", verb,
               scope=_OPEN)
         for id, statement, reported, verb in (
             ("clusters", "The neurons' weights gradually form clusters", "clusters", _CLUSTERED),
             ("cluster_number", f"There are {number} of them", f"{number}", most.given(_CLUSTERED)),
             ("early", "Effective features emerge after a few steps, then get improved",
-             "after a few steps", (at_least(_PART, 0.5) & at_most(_PART, 1.0)).given(_CLUSTERED)),
+             "after a few steps",
+             (at_least(_PART, 0.5) & ev.at_most(_PART, 1.0)).given(_CLUSTERED)),
         )
     ]  # fmt: skip
 
@@ -89,16 +76,12 @@ def _cores(text: str, step: int, small: bool, of: Callable[[Clusters], float]) -
     def read(data: xr.Dataset) -> xr.DataArray:
         (name, *_) = [n for n in data.net.values if str(n).endswith(SMALL) == small]
         one = data.sel(net=name).isel(step=step)
-        found = [
-            [
-                of(clusters(cosines(one.isel(seed=i), block), 2, CORE))
-                for block in range(data.sizes["layer"])
-            ]
-            for i in range(data.sizes["seed"])
-        ]
-        return xr.DataArray(found, dims=("seed", "layer"))  # fmt: skip
+        found = np.zeros((data.sizes["seed"], data.sizes["layer"]))
+        for seed, block in np.ndindex(found.shape):
+            found[seed, block] = of(clusters(cosines(one.isel(seed=seed), block), 2, CORE))
+        return xr.DataArray(found, dims=("seed", "layer"))
 
-    return computed(text, read)
+    return ev.computed(text, read)
 
 
 def _two_clusters(small: bool) -> Verb:
@@ -115,7 +98,7 @@ def _turned(first: int, second: int) -> Quantity:
         moved = data.filter_cosine.isel(step=second) - data.filter_cosine.isel(step=first)
         return (moved**2).sum(("layer", "filter", "other_filter")) ** 0.5
 
-    return computed(f"turn from epoch {first} to {second}", read)
+    return ev.computed(f"turn from epoch {first} to {second}", read)
 
 
 def gradients(data: xr.Dataset, rate: float = real.DEEP_RATE) -> xr.DataArray:
@@ -155,7 +138,7 @@ def _agree(slow: bool) -> Verb:
     def pairs(early: xr.Dataset, trained: xr.Dataset) -> xr.DataArray:
         return table7(early, trained, slow).sel(filter="chosen", drop=True).isel(pair=[3, 4, 5])
 
-    return at_least(computed("pairs of chunks", pairs, "resnet_early", "resnet"), PAIR)
+    return at_least(ev.computed("pairs of chunks", pairs, "resnet_early", "resnet"), PAIR)
 
 
 # E.5: the effect of inputs
@@ -173,7 +156,7 @@ def _speed(variable: str) -> Quantity:
         return ((values - start) / (values.isel(step=-1, drop=True) - start)).mean("step")
 
     words = f"mean part of the final gain, {variable.replace('_', ' ')}"
-    return every(variable, other=GAUSSIAN, share=0.5).map(gained, words)
+    return ev.every(variable, other=GAUSSIAN, share=0.5).map(gained, words)
 
 
 def _images_help(*others: str) -> Verb:
@@ -182,31 +165,25 @@ def _images_help(*others: str) -> Verb:
     for other in others:
         images, part = _parts(other=other)
         verbs += [above(part, last("other_accuracy", other=GAUSSIAN)), above(images, part)]
-    verb = verbs[0]
-    for each in verbs[1:]:
-        verb &= each
-    return verb
+    return functools.reduce(operator.and_, verbs)
 
 
-def _whole(mixed: dict, alone: dict) -> Verb:
-    return below(last("mixture_accuracy", **mixed), last("real_accuracy", **alone))
+def _against_alone(mixed: dict, alone: dict) -> tuple[Verb, Verb]:
+    """Beside a student on images alone: as accurate on images, less so on the whole mixture."""
+    images = last("real_accuracy", **alone)
+    same = within(last("real_accuracy", **mixed), images, by=SIMILAR)
+    return same, below(last("mixture_accuracy", **mixed), images)
 
 
-def _same(mixed: dict, alone: dict) -> Verb:
-    return within(last("real_accuracy", **mixed), last("real_accuracy", **alone), by=SIMILAR)
-
-
-_HALF, _NONE = {"other": GAUSSIAN, "share": 0.5}, {"other": GAUSSIAN, "share": 0.0}
+_HALF = {"other": GAUSSIAN, "share": 0.5}
+_SAME, _WHOLE = _against_alone(_HALF, {"other": GAUSSIAN, "share": 0.0})
 _REAL, _OTHER = _parts(other=GAUSSIAN, share=[0.25, 0.5, 0.75])
 _WIDE, _WIDE_OTHER = (part.of("mixture_wide") for part in _parts(other=GAUSSIAN))
 _SPLIT = [part.of("mixture") for part in _parts(**_HALF)]
 _COLOUR_SPLIT = [part.of("mixture_cifar10") for part in _parts(other=GAUSSIAN)]
 _GAP, _GAP_COLOUR = ((a - b).named("gap of the parts") for a, b in (_SPLIT, _COLOUR_SPLIT))
 _COMMON = last("commonest_label", weight=0.5)
-
-
-def _loss(width: int) -> Quantity:
-    return last("test_loss", width=width)
+_SMALL, _MIDDLE, _LARGE = (last("test_loss", width=width) for width in (2, 4, 200))
 
 
 def _best(labels: str) -> Quantity:
@@ -220,23 +197,23 @@ def _best(labels: str) -> Quantity:
         best = last_loss.idxmin("width", skipna=False)
         return best.copy(data=np.log(best))
 
-    return computed(f"log of the best width, {labels}", read)
+    return ev.computed(f"log of the best width, {labels}", read)
 
 
-def _on_colour(name: str, words: str, panel: str, other: str) -> list[Claim]:
+def _on_colour(name: str, words: str, panel: str, other: str) -> list[ev.Claim]:
     images, part = _parts(other=GAUSSIAN)
-    both = {"other": GAUSSIAN}, {"other": ALONE}
+    same, whole = _against_alone({"other": GAUSSIAN}, {"other": ALONE})
     setting = f"{words}, 5000 inputs; {_TEACHER} (the paper: ResNet; `--scale paper` runs it)"
     return [
-        Claim(f"{id}_{name}", f"On {words} {statement}", where, reported, setting,
+        ev.Claim(f"{id}_{name}", f"On {words} {statement}", where, reported, setting,
               f"mixture_{name}", verb, scope=_MIXED)
         for id, statement, where, reported, verb in (
             ("real_part", "a student learns the images' part better than the Gaussian part", panel,
              "clearly better", above(images, part)),
             ("real_part_similar", "it is as accurate on the images' part as trained on images "
-             "alone", panel, "similar", _same(*both)),
+             "alone", panel, "similar", same),
             ("mixture_lower", "accuracy on the mixture is lower than that on images alone", panel,
-             "lower", _whole(*both)),
+             "lower", whole),
             ("mixture_images", f"other images ({other}) are learnt better than Gaussian inputs, "
              "though not as well as the original ones", "Figure 23", "between (Tiny ImageNet)",
              _images_help(other)),
@@ -272,9 +249,9 @@ _ROWS: tuple[Any, ...] = (
     ("real_part_faster", "A student learns slower on the Gaussian part", "Figure 22", "slower",
      _MNIST, "mixture", above(_speed("real_accuracy"), _speed("other_accuracy")), _MIXED),
     ("real_part_similar", "On the images' part it is as accurate as trained on images alone",
-     "Figure 22", "similar", _MNIST, "mixture", _same(_HALF, _NONE), _MIXED),
+     "Figure 22", "similar", _MNIST, "mixture", _SAME, _MIXED),
     ("mixture_lower", "Accuracy on the whole mixture is lower than that on images alone",
-     "Figure 22", "lower", _MNIST, "mixture", _whole(_HALF, _NONE), _MIXED),
+     "Figure 22", "lower", _MNIST, "mixture", _WHOLE, _MIXED),
     ("mixture_shares", "For every share the images' part is learnt better", "Figure 24",
      "the same trend for α = 0.25, 0.5, 0.75 (on CIFAR-10)", f"on MNIST; {_MNIST}", "mixture",
      above(_REAL, _OTHER), _MIXED),
@@ -289,10 +266,10 @@ _ROWS: tuple[Any, ...] = (
     ("balanced_labels", "The regulariser makes all labels equally common on other inputs",
      "E.5.1, eqs. (291) to (293)", "guaranteed", "MNIST, teacher FC(9), weight 0.5, λ = 0.5; "
      "equally: none above 20 % of ten", "balance",
-     at_most(_COMMON, EVEN) & below(_COMMON, last("commonest_label", weight=0.0)), _MIXED),
+     ev.at_most(_COMMON, EVEN) & below(_COMMON, last("commonest_label", weight=0.0)), _MIXED),
     ("double_descent", "The teacher's loss against its width falls, rises and falls again",
      "Figure 26a", "a U and a second descent", "MNIST, 2000 images, FC(2), FC(4) and FC(200)",
-     "double_descent", above(_loss(4), _loss(2)) & above(_loss(4), _loss(200)), _MIXED),
+     "double_descent", above(_MIDDLE, _SMALL) & above(_MIDDLE, _LARGE), _MIXED),
     ("teacher_size", "Its minimum in the classical regime is at FC(9)", "Figure 26a", "9",
      "MNIST, 20000 images, FC(4) to FC(100), 4000 steps", "capacity",
      within(_best("images"), math.log(FOUND), by=math.log(1.5)), _MIXED),
@@ -318,8 +295,8 @@ REAL_CLAIMS = (
     *_on_pairs("mnist", "MNIST 0/1", "Figures 3 and 17", 2, "3000"),
     *_on_pairs("cifar10", "CIFAR-10 airplane/automobile", "Figure 18", 2, "3000"),
     *_on_pairs("svhn", "SVHN 0/1", "Figure 19", 4, "1000"),
-    *(Claim(*row, scope=scope, flags=_FLAGS.get(row[0], ())) for *row, scope in _ROWS),
+    *(ev.Claim(*row, scope=scope, flags=_FLAGS.get(row[0], ())) for *row, scope in _ROWS),
     *_on_colour("cifar10", "CIFAR-10", "Figures 4b and 22b", "svhn"),
     *_on_colour("svhn", "SVHN", "Figures 4c and 22c", "cifar10"),
-    *(Claim(*row, reason=reason, scope="as stated") for *row, reason in _NOT_RUN),
+    *(ev.Claim(*row, reason=reason, scope="as stated") for *row, reason in _NOT_RUN),
 )  # fmt: skip

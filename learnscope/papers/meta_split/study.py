@@ -9,5 +9,5 @@ from learnscope.papers.meta_split.preset import presets
 STUDY = Study(
     name="meta_split", title="Why meta-learning splits its data", paper="zuo2023split",
     sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
-    headline=("separation", "plane", "lemmas"),
+    headline=("separation", "plane"),
 )  # fmt: skip

@@ -42,7 +42,6 @@ OFF = DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"
 FORMS = (lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (lambda d: d**2, "d²")
 EXITS = [(EXAMPLES.of(f"k{k + 1}"), f"k = {k + 1}", *FORMS[k]) for k in range(3)]
 
-
 FIGURES = {
     "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
                       [_plateau("generalisation_error", yscale="log", ylim=(3e-7, 1)),

@@ -9,4 +9,5 @@ from learnscope.papers.pegr.preset import presets
 STUDY = Study(
     name="pegr", title="Per-example gradient regularisation learns signal and suppresses noise",
     paper="meng2023pegr", sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
+    headline=("figure2", "figure3", "figure4", "arithmetic"),
 )  # fmt: skip

@@ -8,15 +8,23 @@ from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.experiments import RATIO, model
 
 ALL, ALL_STRONG, OTHER, UNSETTLED = "all features", "all strong", "other", "unsettled"
-_WORDS = {"all": ALL, "strong": ALL_STRONG, "some": OTHER, "unsettled": UNSETTLED}
 PAIR = ("neuron", "feature")
+CLEAR = 0.9  # share of its variance by which a neuron has learnt a feature
+
+
+def learnt(shares: np.ndarray, clear: float = CLEAR) -> np.ndarray:
+    """The feature that every neuron has learnt, or -1, from shares by (..., neuron, feature)."""
+    return np.where(shares.max(-1) >= clear, shares.argmax(-1), -1)
 
 
 def outcome(shares: xr.DataArray) -> xr.DataArray:
-    """Outcomes in words, from shares of variance: all features learnt by some neuron, all neurons
-    the strong one, others, or unsettled (a neuron without a feature of 90 %)."""
+    """Outcomes in words: all features learnt by some neuron, all neurons the strong one, others, or
+    unsettled (a neuron has learnt none), which is not collapse."""
     shares = shares.transpose(..., *PAIR)
-    named = np.vectorize(_WORDS.__getitem__, otypes=["<U16"])(theory.outcomes(shares.values))
+    which = learnt(shares.values)
+    covered = np.all([(which == k).any(-1) for k in range(shares.sizes["feature"])], axis=0)
+    words = np.where(covered, ALL, np.where((which == 0).all(-1), ALL_STRONG, OTHER))
+    named = np.where((which < 0).any(-1), UNSETTLED, words)
     return shares.isel(neuron=0, feature=0, drop=True).copy(data=named)
 
 
@@ -37,18 +45,18 @@ def covered(**where) -> Quantity:
 
     def share(shares: xr.DataArray) -> xr.DataArray:
         there = shares.notnull().any("neuron")
-        return (shares >= 0.9).any("neuron").sum("feature") / there.sum("feature")
+        return (shares >= CLEAR).any("neuron").sum("feature") / there.sum("feature")
 
     return last("population_share", **where).map(share, "share of features learnt")
 
 
-def learnt(**where) -> Quantity:
+def on_strong(**where) -> Quantity:
     """The share of neurons on the strong feature."""
-    shares = last("population_share", **where).isel(feature=0)
 
     def share(values: xr.DataArray) -> xr.DataArray:
-        return (values >= 0.9).sum("neuron") / values.notnull().sum("neuron")
+        return (values >= CLEAR).sum("neuron") / values.notnull().sum("neuron")
 
+    shares = last("population_share", **where).isel(feature=0)
     return shares.map(share, "share of neurons on the strong feature")
 
 
@@ -57,8 +65,7 @@ def pairs(variable: str, **where) -> Quantity:
 
     def mean(matrix: xr.DataArray) -> xr.DataArray:
         other = matrix.transpose(..., "neuron", "other_neuron")
-        upper = np.triu_indices(other.sizes["neuron"], 1)
-        values = np.abs(other.values[..., *upper])
+        values = np.abs(other.values[..., *np.triu_indices(other.sizes["neuron"], 1)])
         return other.isel(neuron=0, other_neuron=0, drop=True).copy(data=np.nanmean(values, -1))
 
     return last(variable, **where).map(mean, "mean |correlation| of two neurons")
@@ -77,28 +84,31 @@ def beyond(**where) -> Quantity:
 
 def least_beta(**where) -> Quantity:
     """The smallest |beta_j| over neurons."""
-    found = abs(last("strength", **where)).max("feature").min("neuron")
-    return found.named("least |β|")
+    return abs(last("strength", **where)).max("feature").min("neuron").named("least |β|")
+
+
+def while_high(data: xr.Dataset) -> xr.DataArray:
+    """The head's asymmetry while its norm is above half of its highest value."""
+    high = data.head_norm > 0.5 * data.head_norm.max("step")
+    return data.head_asymmetry.where(high).mean("step")
 
 
 # The flow at its events
 
 
 def _at(variable: str, event: int, text: str, **place: int) -> Quantity:
-    return at(variable, event).isel(**place).named(f"{text} at {theory.EVENTS[event]}")
+    return at(variable, event).isel(**place).map(abs, f"{text} at {theory.EVENTS[event]}")
 
 
 def elapsed(event: int) -> Quantity:
     """The time from the event before to one."""
-    names = theory.EVENTS
-    text = names[1] if event == 1 else f"{names[event]} - {names[event - 1]}"
-    return at("elapsed", event).named(text)
+    before, name = theory.EVENTS[event - 1 : event + 1]
+    return at("elapsed", event).named(name if event == 1 else f"{name} - {before}")
 
 
 def overlap(neuron: int, feature: int, event: int) -> Quantity:
-    text = f"|B{neuron}{feature}|"
-    found = abs(_at("strength", event, text, neuron=neuron - 1, feature=feature - 1))
-    return found.named(f"{text} at {theory.EVENTS[event]}")
+    place = {"neuron": neuron - 1, "feature": feature - 1}
+    return _at("strength", event, f"|B{neuron}{feature}|", **place)
 
 
 def noise(neuron: int, event: int) -> Quantity:
@@ -107,9 +117,7 @@ def noise(neuron: int, event: int) -> Quantity:
 
 def entry(row: int, event: int) -> Quantity:
     """|E12| or |E21|."""
-    text = f"|E{row}{3 - row}|"
-    found = abs(_at("head", event, text, neuron=row - 1, other_neuron=2 - row))
-    return found.named(f"{text} at {theory.EVENTS[event]}")
+    return _at("head", event, f"|E{row}{3 - row}|", neuron=row - 1, other_neuron=2 - row)
 
 
 def head_norm(event: int) -> Quantity:
@@ -137,9 +145,12 @@ def substitute() -> Quantity:
 
 def in_order() -> Quantity:
     """Hits: T1 to T4 all come, T1 not at the start."""
-    times = every("elapsed").map(lambda t: t.isel(step=slice(1, 6)), "{}")
-    there = times.map(lambda t: (t < np.inf).all("step") & (t.isel(step=0) > 0), "{}")
-    return there.map(lambda hits: hits.astype(float), "T1 < T2 < T3,1 ≤ T3 < T4")
+
+    def hits(elapsed: xr.DataArray) -> xr.DataArray:
+        times = elapsed.isel(step=slice(1, 6))
+        return ((times < np.inf).all("step") & (times.isel(step=0) > 0)).astype(float)
+
+    return every("elapsed").map(hits, "T1 < T2 < T3,1 ≤ T3 < T4")
 
 
 def growth() -> Quantity:
@@ -149,7 +160,7 @@ def growth() -> Quantity:
     def ratio(data: xr.Dataset) -> xr.DataArray:
         begun = data.isel(step=0, drop=True)
         time = xr.apply_ufunc(
-            lambda b, r: theory.first_learned(law, b, r).time, begun.strength, begun.noise,
+            lambda b, r: theory.first_time(law, b, r), begun.strength, begun.noise,
             input_core_dims=[PAIR, ["neuron"]], vectorize=True,
         )  # fmt: skip
         return (data.elapsed.isel(step=1, drop=True) / time).reset_coords(drop=True)
@@ -171,4 +182,4 @@ def head_share() -> Quantity:
 
 def chance(strength: float) -> float:
     """That both neurons learn the strong feature without a head."""
-    return theory.collapse_probability(model(strength), 2)
+    return float(theory.learning_probabilities(model(strength))[0] ** 2)

@@ -5,8 +5,6 @@ keep it below 0.5. "Comparable" linear probes differ by at most 3 points of accu
 than those on the untrained network. A norm has fallen if it ends below 0.8 of its highest.
 """
 
-import functools
-import operator
 from typing import Any
 
 import xarray as xr
@@ -31,7 +29,9 @@ from learnscope.evidence import (
     within,
 )
 from learnscope.papers.pred_head.experiments import BARE, HEAD
+from learnscope.papers.pred_head.quantities import while_high
 from learnscope.papers.pred_head.real import BATCH, CONSTANT, EMA, L2, PLAIN
+from learnscope.papers.pred_head.settings import claim
 
 APART, TOGETHER, FALLEN, COMPARABLE, MILDER, VARIED = 0.5, 0.9, 0.8, 0.03, 0.1, 0.05
 TYPICAL = 2 / 3
@@ -46,19 +46,8 @@ def _collapsed(way: str = "") -> Verb:
     return at_least(_last(size, BARE + way), TOGETHER) & at_most(_last(size, HEAD + way), APART)
 
 
-def _accuracy(head: str, way: str, name: str = "probe_accuracy") -> Quantity:
+def _probe(head: str, way: str = BATCH, name: str = "probe_accuracy") -> Quantity:
     return _last(name, f"{head}, {way}")
-
-
-def _learnt(arm: str) -> Verb:
-    """More than the untrained network."""
-    return above(_last("probe_accuracy", arm), first("probe_accuracy", method_name=arm))
-
-
-def _comparable() -> Verb:
-    others = [_accuracy(head, BATCH) for head in ("linear head", "MLP head")]
-    verbs = [within(_accuracy(HEAD, BATCH), other, by=COMPARABLE) for other in others]
-    return functools.reduce(operator.and_, verbs).given(_learnt(f"{HEAD}, {BATCH}"))
 
 
 def _falls(arm: str) -> Quantity:
@@ -67,85 +56,63 @@ def _falls(arm: str) -> Quantity:
     return (norm.isel(step=-1) < FALLEN * norm.max("step")).named(f"it has fallen, {arm}")
 
 
-def _asymmetry(data: xr.Dataset) -> xr.DataArray:
-    run = data.sel(method_name=HEAD, drop=True)
-    high = run.head_norm > 0.5 * run.head_norm.max("step")
-    return run.head_asymmetry.where(high).mean("step")
-
-
 def _band(data: xr.Dataset) -> xr.DataArray:
     """The largest distance of a run from the mean run, over the mean, after the start."""
     norm = data.head_norm.sel(method_name=HEAD, drop=True).isel(step=slice(1, None))
     return abs(norm / norm.mean("seed") - 1).max("step")
 
 
-def _decides() -> Verb:
-    falls = most_seeds(_falls(CONSTANT), TYPICAL)
-    return falls & most_seeds(1.0 - _falls(PLAIN), TYPICAL)
-
-
-_CIFAR = (
-    "CIFAR-10, Conv4 of 8 filters, projection 128-32, Adam 0.003, 800 steps of 64 of 5,000 images "
-    "(smoke: digits; paper: ResNet-18, projection 512-64, 200 epochs)"
-)
-_TABLE = (
-    "CIFAR-10, 256 hidden neurons, projection 128-32, Adam 0.003, 300 steps of 64 of 5,000 images, "
-    "ridge probe on 2,000 (smoke: digits; paper: ResNet-18, 200 epochs)"
-)
-_SHORT = "bundled digits, 128 hidden neurons, projection 128-32, Adam 0.003, 2000 steps of 128"
-_DIGITS = "bundled digits, 128 hidden neurons, projection 128-32, Adam 0.003, 8000 steps of 128"
 _SETS = "CIFAR-100 and STL-10 are not at hand, and their scale needs a GPU: learnscope run pred_head.{} data.name={} --scale paper --data DIR"  # noqa: E501
-_SMALLER = "reading: a smaller network, for less time"
 _SWAP = (swapped("method_name"), alike("method_name"))
+_FALLS = most_seeds(_falls(HEAD), TYPICAL)
+_FALLS_LONG = most_seeds(_falls(CONSTANT), TYPICAL)
+# More than the untrained network.
+_LEARNT = above(_probe(HEAD), first("probe_accuracy", method_name=f"{HEAD}, {BATCH}"))
 
 
-def _image(id: str, where: str, statement: str, reported: str, needs: str, check: Verb,
-           **more) -> Claim:  # fmt: skip
-    setting = {"images": _CIFAR, "digits": _SHORT, "heads": _TABLE, "fading": _DIGITS}[needs]
-    settings: dict[str, Any] = {"scope": _SMALLER, "setting": setting} | more
-    return Claim(id, statement, where, reported, needs=needs, check=check, **settings)
-
-
-def _both(id: str, *said: str, check: Verb, nulls=None) -> tuple[Claim, Claim]:
+def _both(id: str, *said: str, check: Verb, **more: Any) -> list[Claim]:
     """A sentence about CIFAR-10 and about the digits."""
     names = {"images": id, "digits": f"{id.removesuffix('_real')}_digits"}
-    return tuple(_image(name, *said, needs, check, nulls=nulls) for needs, name in names.items())  # type: ignore[return-value]
+    return [claim(name, *said, needs, check, **more) for needs, name in names.items()]  # type: ignore[arg-type]
 
 
 REAL_CLAIMS = (
     *_both("figure1_real", "Figure 1a", "Without a head, outputs of the projection become "
            "extremely correlated", "|correlation| near 1 without, spread around 0 with a head",
            check=_collapsed()),
-    _image("figure1b_real", "Figure 1b", "The impact on the encoder below the projection is milder",
-           "milder", "images", below(_last("feature_correlation_size", BARE),
-                                     _last("correlation_size", BARE), by=MILDER)
-           & at_least(_last("feature_rank", BARE), 2.0), nulls=(scaled(0.1, "correlation_size"),)),
-    _image("figure2_real", "Figure 2", "An identity-initialised head is as good as linear and MLP "
-           "heads", "comparable accuracies", "heads", _comparable()),
-    _image("figure2_no_head", "section 1.1, no head", "A head that stays the identity is "
-           "significantly worse", "significantly worse", "heads", above(
-               _accuracy(HEAD, BATCH), _accuracy(BARE, BATCH)) & above(
-               _accuracy(HEAD, BATCH, "output_probe_accuracy"),
-               _accuracy(BARE, BATCH, "output_probe_accuracy")), nulls=_SWAP),
-    _image("figure2_ema", "section 2, EMA", "EMA does not prevent collapse by itself",
-           "inessential", "heads", _collapsed(f", {EMA}")),
-    _image("figure2_l2", "section 7, l2", "There is a gap between l2 and batch normalisation of "
-           "outputs", "batch normalisation is better", "heads",
-           above(_accuracy(HEAD, BATCH), _accuracy(HEAD, L2)), nulls=_SWAP),
-    _image("figure3_real", "Figure 3a", "The head's off-diagonal rises and falls", "rise and fall",
-           "images", most_seeds(_falls(HEAD), TYPICAL)),
-    _image("figure3_digits", "Figure 3a", "The head's off-diagonal rises and falls",
-           "rise and fall", "fading", most_seeds(_falls(CONSTANT), TYPICAL)),
-    _image("figure3_decider", "beyond the paper, the fall", "What decides the fall is batch "
-           "normalisation inside the projection", "not said", "fading", _decides(), scope="beyond",
-           flags=("added after looking: read off this sweep",), nulls=_SWAP),
-    _image("figure3b_real", "Figure 3b", "The head is not symmetric while features are learnt",
-           "asymmetry above 0", "images",
-           above(computed("asymmetry while the norm is high", _asymmetry), 0.2),
-           nulls=(scaled(0.1, "head_asymmetry"),)),
-    _image("figure4_real", "Figure 4", "The rise and fall is consistent over runs",
-           "a narrow band that rises and falls", "images", most_seeds(_falls(HEAD), TYPICAL)
-           & bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL)),
+    claim("figure1b_real", "Figure 1b", "The impact on the encoder below the projection is milder",
+          "milder", "images", below(_last("feature_correlation_size", BARE),
+                                    _last("correlation_size", BARE), by=MILDER)
+          & at_least(_last("feature_rank", BARE), 2.0), nulls=(scaled(0.1, "correlation_size"),)),
+    claim("figure2_real", "Figure 2", "An identity-initialised head is as good as linear and MLP "
+          "heads", "comparable accuracies", "heads",
+          (within(_probe(HEAD), _probe("linear head"), by=COMPARABLE)
+           & within(_probe(HEAD), _probe("MLP head"), by=COMPARABLE)).given(_LEARNT)),
+    claim("figure2_no_head", "section 1.1, no head", "A head that stays the identity is "
+          "significantly worse", "significantly worse", "heads",
+          above(_probe(HEAD), _probe(BARE)) & above(
+              *(_probe(head, name="output_probe_accuracy") for head in (HEAD, BARE))), nulls=_SWAP),
+    claim("figure2_ema", "section 2, EMA", "EMA does not prevent collapse by itself",
+          "inessential", "heads", _collapsed(f", {EMA}")),
+    claim("figure2_l2", "section 7, l2", "There is a gap between l2 and batch normalisation of "
+          "outputs", "batch normalisation is better", "heads",
+          above(_probe(HEAD), _probe(HEAD, L2)), nulls=_SWAP),
+    claim("figure3_real", "Figure 3a", "The head's off-diagonal rises and falls", "rise and fall",
+          "images", _FALLS),
+    claim("figure3_digits", "Figure 3a", "The head's off-diagonal rises and falls",
+          "rise and fall", "fading", _FALLS_LONG),
+    claim("figure3_decider", "beyond the paper, the fall", "What decides the fall is batch "
+          "normalisation inside the projection", "not said", "fading",
+          _FALLS_LONG & most_seeds(1.0 - _falls(PLAIN), TYPICAL), scope="beyond",
+          flags=("added after looking: read off this sweep",), nulls=_SWAP),
+    claim("figure3b_real", "Figure 3b", "The head is not symmetric while features are learnt",
+          "asymmetry above 0", "images", above(computed(
+              "asymmetry while the norm is high",
+              lambda data: while_high(data.sel(method_name=HEAD, drop=True))), 0.2),
+          nulls=(scaled(0.1, "head_asymmetry"),)),
+    claim("figure4_real", "Figure 4", "The rise and fall is consistent over runs",
+          "a narrow band that rises and falls", "images", _FALLS
+          & bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL)),
     *_both("figure5", "Figure 5", "Features look more varied with a head",
            "obviously more variety (Wide-ResNet, BYORL)", check=above(
                _last("preferred_alike", BARE), _last("preferred_alike", HEAD), by=VARIED),

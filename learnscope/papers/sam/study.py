@@ -17,4 +17,5 @@ PAPER = """@inproceedings{chen2023sam,
 STUDY = Study(
     name="sam", title="Why sharpness-aware minimisation generalises better than SGD", paper=PAPER,
     sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
+    headline=("diagram",),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from learnscope.rules import GradientDescent
 FLIP, LEVEL = 0.1, 0.7  # the level is halfway between chance and 1 - FLIP
 TRAIN, WIDTH = 40, 10
 SMALLEST, LARGEST, FAR = 1e5, 1e9, 1e7  # dimensions
-SAMPLES, MANY = (40, 80, 160), 160  # at n = 20, clusters of five, the boundary is higher
+SAMPLES, MANY = (80, 160, 320), 160  # in clusters of five or ten, the boundary is higher
 RATIOS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # n|μ|⁴ / (d σ⁴), on both sides
 
 

@@ -9,4 +9,5 @@ from learnscope.papers.xor.preset import presets
 STUDY = Study(
     name="xor", title="Benign overfitting of ReLU CNNs on XOR data", paper="meng2023xor",
     sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
+    headline=("diagram",),
 )  # fmt: skip

@@ -10,32 +10,26 @@ The first two steps are known exactly, for infinitely many examples: `population
 `two_steps`. Symbols are in the docstrings of each module.
 """
 
-from learnscope.papers.input_structure.theory.bounds import (
-    QueryBound,
-    fixed_feature_bound,
-    fixed_feature_conditions,
-    majority_score,
-    query_bound,
-    threshold_score,
-)
 from learnscope.papers.input_structure.theory.conditions import SCOPE, applies, conditions
-from learnscope.papers.input_structure.theory.expectations import Expectations, expectations
-from learnscope.papers.input_structure.theory.explicit_network import explicit_network
+from learnscope.papers.input_structure.theory.expectations import expectations
+from learnscope.papers.input_structure.theory.explicit_network import explicit_neurons
 from learnscope.papers.input_structure.theory.law import ExactLaw, exact_law
-from learnscope.papers.input_structure.theory.lemma_6 import Lemma6, lemma_6
 from learnscope.papers.input_structure.theory.population import (
-    components_of,
-    output_bound,
+    lemma_6,
     population_gradient,
     two_steps,
 )
-from learnscope.papers.input_structure.theory.predictions import boundary, predict
+from learnscope.papers.input_structure.theory.predictions import (
+    boundary,
+    fixed_feature_bound,
+    majority_score,
+    predict,
+    query_bound,
+)
 from learnscope.papers.input_structure.theory.settings import FORMS, Settings, settings
 
 __all__ = [
-    "FORMS", "SCOPE", "ExactLaw", "Expectations", "Lemma6", "QueryBound", "Settings", "applies",
-    "boundary", "components_of", "conditions", "exact_law", "expectations", "explicit_network",
-    "fixed_feature_bound", "fixed_feature_conditions", "lemma_6", "majority_score",
-    "output_bound", "population_gradient", "predict", "query_bound", "settings",
-    "threshold_score", "two_steps",
+    "FORMS", "SCOPE", "ExactLaw", "Settings", "applies", "boundary", "conditions", "exact_law",
+    "expectations", "explicit_neurons", "fixed_feature_bound", "lemma_6", "majority_score",
+    "population_gradient", "predict", "query_bound", "settings", "two_steps",
 ]  # fmt: skip

@@ -24,13 +24,13 @@ class ExactLaw:
     | Pr of a group and a count of relevant patterns | `chances` |
     | Pr[$\tilde\phi_j = 1$] given the group, $j \notin A$ | `background` |
     | $y$ of every count | `signs` |
-    | $\tilde\sigma$ | `scale` |
+    | $d \sigma_\zeta^2$ | `noise` |
     """
 
     chances: Float[np.ndarray, "group count"]
     background: Float[np.ndarray, "group rest"]
     signs: Values
-    scale: float
+    noise: float
 
     @property
     def relevant(self) -> int:
@@ -55,7 +55,15 @@ class ExactLaw:
     @property
     def mean(self) -> Float[np.ndarray, " pattern"]:
         r"""$E[\tilde\phi]$."""
-        return _mean(self.chances, self.background)
+        present = self.counts @ (np.arange(self.relevant + 1) / self.relevant)
+        return np.append(np.full(self.relevant, present), self.chances.sum(1) @ self.background)
+
+    @property
+    def scale(self) -> float:
+        r"""$\tilde\sigma^2 = \sum_j \mathrm{Var}(\tilde\phi_j) + d \sigma_\zeta^2$ (F.1.1): for
+        dictionaries that are not orthonormal the paper's number, which leaves out inner products.
+        """
+        return float(np.sqrt((self.mean * (1 - self.mean)).sum() + self.noise))
 
     @property
     def correlation(self) -> float:
@@ -63,38 +71,24 @@ class ExactLaw:
         share, weighted = np.arange(self.relevant + 1) / self.relevant, self.signs * self.counts
         return float(weighted @ share - weighted.sum() * (self.counts @ share))
 
-    def class_weights(self, weighted: bool) -> Values:
-        r"""$\alpha_y = 1 / (2 \Pr[y])$ of every count (eq. 295), or 1."""
-        if not weighted:
-            return np.ones_like(self.signs)
-        return 0.5 / np.where(self.signs > 0, self.positive, 1 - self.positive)
-
 
 def exact_law(model: Any) -> ExactLaw:
-    r"""The law of a `Patterns` model; groups with the same background are one.
+    """The law of a `Patterns` model; groups with the same background are one.
 
-    $\tilde\sigma^2 = \sum_j \mathrm{Var}(\tilde\phi_j) + d \sigma_\zeta^2$ (F.1.1): for
-    dictionaries that are not orthonormal the paper's number, which leaves out inner products.
-
-    >>> from learnscope.data import Patterns
     >>> law = exact_law(Patterns(dim=500, patterns=100, relevant=5, train=1, test=1))
     >>> law.scale, law.correlation, law.chances.shape
     (5.0, 0.25, (1, 6))
     """
     if not isinstance(model, Patterns):
-        raise BadInput(
-            f"{type(model).__name__} has no law of patterns: the model must be Patterns."
-        )
+        raise BadInput(f"{type(model).__name__} has no law of patterns: give a Patterns model.")
     with jax.enable_x64(True):
         law = model.law()
     chances, background = np.asarray(law.chances, float), np.asarray(law.background, float)
     background, group = np.unique(background, axis=0, return_inverse=True)
     merged = np.zeros((len(background), chances.shape[1]))
     np.add.at(merged, group.ravel(), chances)
-    mean = _mean(merged, background)
     noise = 0.0 if model.noise is None else float(model.dim) * float(model.noise) ** 2
-    scale = float(np.sqrt((mean * (1 - mean)).sum() + noise))
-    return ExactLaw(merged, background, np.asarray(law.signs, float), scale)
+    return ExactLaw(merged, background, np.asarray(law.signs, float), noise)
 
 
 def orthonormal_law(model: Any) -> ExactLaw:
@@ -105,11 +99,3 @@ def orthonormal_law(model: Any) -> ExactLaw:
     if model.noise:
         refuse(model, "noise", "it must be none here")
     return law
-
-
-def _mean(
-    chances: Float[np.ndarray, "group count"], background: Float[np.ndarray, "group rest"]
-) -> Float[np.ndarray, " pattern"]:
-    k = chances.shape[1] - 1
-    present = chances.sum(0) @ (np.arange(k + 1) / k)
-    return np.concatenate([np.full(k, present), chances.sum(1) @ background])

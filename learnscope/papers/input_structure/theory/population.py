@@ -1,4 +1,4 @@
-r"""The gradient of the first two steps on infinitely many examples, exactly.
+r"""The first two steps on infinitely many examples, exactly; Lemma 6 about the first of them.
 
 While $|g(x)| < 1$ everywhere, the hinge loss is linear,
 $L = E[\alpha_y] - \sum_i a_i E[\alpha_y y\,\tilde\sigma(z_i)]$ with
@@ -20,10 +20,10 @@ $$\langle M_j, \nabla_{w_i} L \rangle = -a_i E[\alpha_y y \phi_j \tilde\sigma'(z
 | $\eta^{(1)}$, $\eta^{(2)}$ | `first_rate`, `second_rate` |
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import Weights
@@ -34,12 +34,6 @@ from learnscope.papers.input_structure.theory.law import (
     PerNeuron,
     orthonormal_law,
 )
-
-
-def components_of(filters: Any, directions: Mapping[str, Any]) -> Components:
-    r"""$q_{ij} = \langle w_i, M_j \rangle$ for a drawn problem's `directions`."""
-    rows = [np.asarray(directions[name], float) for name in ("relevant", "background")]
-    return np.asarray(filters, float) @ np.concatenate(rows).T
 
 
 def population_gradient(
@@ -58,8 +52,12 @@ def population_gradient(
     -0.05
     """
     law = orthonormal_law(model)
-    q, b, a = checked(law, components, bias, noise, second)
-    return _gradient(law, q, b, a, noise, weighted)
+    q, b, a = _checked(law, components, bias, second, noise)
+    values = law.signs
+    if weighted:
+        values = 0.5 * values / np.where(values > 0, law.positive, 1 - law.positive)
+    means = expectations(law, q, b, noise, values)
+    return Weights(-a[:, None] * means.patterns, -a * means.slope, -means.value)
 
 
 def two_steps(
@@ -67,59 +65,68 @@ def two_steps(
     second_rate: float, noise: float, weighted: bool = False,
 ) -> list[Weights]:  # fmt: skip
     r"""Parameters after the first and after the second step of `rules.TwoStep`, had it infinitely
-    many examples; `filters` along the patterns, relevant ones first.
+    many examples and outputs below 1; `filters` along the patterns, relevant ones first.
 
     $\lambda_w = 1/(2\eta)$ in both steps and $\lambda_a = 1/(2\eta)$ in the second leave
-    $w = -\eta \nabla_w L$ and $a^{(2)} = -\eta \nabla_a L$. `output_bound` tells whether outputs
-    are below 1.
+    $w = -\eta \nabla_w L$ and $a^{(2)} = -\eta \nabla_a L$.
     """
-    law = orthonormal_law(model)
-    q, b, a = checked(law, components, bias, noise, second)
+    q, b, a = components, bias, second
     steps = []
     for rate, kept in ((first_rate, 1.0), (second_rate, 0.0)):
-        by: Any = _gradient(law, q, b, a, noise, weighted)
+        by: Any = population_gradient(model, q, b, a, noise, weighted)
         q, b, a = -rate * by.filters, b - rate * by.bias, kept * a - rate * by.second
         steps.append(Weights(q, b, a))
     return steps
 
 
-def output_bound(
-    model: Any, components: Components, bias: PerNeuron, second: PerNeuron, noise: float
-) -> float:
-    r"""What $|g(x)|$ cannot exceed for any input, so that the hinge is linear where it is below 1:
-    $|\sum_i a_i \tilde\sigma(b_i)| + \sum_i |a_i| \max_x |z_i - b_i|$, since $\tilde\sigma$ has
-    slopes of at most 1. Neurons with the same $q$ and $b$ are one: twins cancel.
+class Lemma6(NamedTuple):
+    r"""$\nabla_{w_i} L = -a_i \sum_j M_j T_j$, and what the lemma puts $T_j$ near to.
+
+    | symbol | field |
+    |---|---|
+    | $T_j$, $j \in A$ (near the centre) and $j \notin A$ (near 0) | `relevant`, `background` |
+    | $\beta = \Pr[\langle \phi_{-A}, q_{-A} \rangle + b + \xi \in (0, 1)]$ | `beta` |
+    | $\beta \gamma / \tilde\sigma$ | `centre` |
+    """
+
+    relevant: Float[np.ndarray, "neuron k"]
+    background: Float[np.ndarray, "neuron rest"]
+    beta: PerNeuron
+    centre: PerNeuron
+
+
+def lemma_6(model: Any, components: Components, bias: PerNeuron, noise: float) -> Lemma6:
+    r"""All of it exactly, for given neurons ($T_j$ without class weights).
+
+    $T_j$ is near $\beta\gamma/\tilde\sigma$ because the background is independent of labels and
+    relevant patterns (A2); a mixture is so only for $p_o = 1/2$.
+
+    >>> import numpy as np
+    >>> from learnscope.data import Patterns
+    >>> model = Patterns(dim=500, patterns=100, relevant=5, train=1, test=1)
+    >>> terms = lemma_6(model, np.zeros((1, 100)), np.full(1, 0.5), noise=0.01)
+    >>> float(terms.beta[0]), float(terms.centre[0])
+    (1.0, 0.05)
     """
     law = orthonormal_law(model)
-    q, b, a = checked(law, components, bias, noise, second)
-    rows, which = np.unique(np.column_stack([q, b]), axis=0, return_inverse=True)
-    q, b, a = rows[:, :-1], rows[:, -1], np.bincount(which.ravel(), a, len(rows))
-    centred = np.stack([-law.mean, 1 - law.mean]) / law.scale
-    away = np.maximum((q[:, None] * centred).max(1).sum(1), -(q[:, None] * centred).min(1).sum(1))
-    at_bias = expectations(law, np.zeros_like(q), b, noise, np.ones_like(law.signs)).value
-    return float(abs(a @ at_bias) + abs(a) @ away)
+    q, b, _ = _checked(law, components, bias, np.ones(len(bias)), noise)
+    terms = expectations(law, q, b, noise, law.signs).patterns
+    without, k = q.copy(), law.relevant
+    without[:, :k] = 0
+    beta = expectations(law, without, b, noise, np.ones_like(law.signs)).slope
+    return Lemma6(terms[:, :k], terms[:, k:], beta, beta * law.correlation / law.scale)
 
 
-def checked(
-    law: ExactLaw, components: Any, bias: Any, noise: float, second: Any = None
+def _checked(
+    law: ExactLaw, components: Any, bias: Any, second: Any, noise: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Components, biases and last layer (ones, unless given) as float64 arrays that fit."""
-    q, b = np.asarray(components, float), np.asarray(bias, float)
-    a = np.ones_like(b) if second is None else np.asarray(second, float)
-    if q.ndim != 2 or q.shape[1] != law.patterns:
-        raise BadInput(
-            f"components have shape {q.shape}: it must be (neurons, {law.patterns}), one a pattern."
-        )
-    for name, each in (("bias", b), ("second", a)):
-        if each.shape != (len(q),):
-            raise BadInput(f"{name} has shape {each.shape}: it must be ({len(q)},), one a neuron.")
+    """Components, biases and last layer as float64 arrays that fit."""
+    q, b, a = (np.asarray(each, float) for each in (components, bias, second))
+    for name, each, shape in (
+        ("components", q, (len(q), law.patterns)), ("bias", b, (len(q),)), ("second", a, (len(q),)),
+    ):  # fmt: skip
+        if each.shape != shape:
+            raise BadInput(f"{name} has shape {each.shape}: it must be {shape}.")
     if not noise > 0:
         refuse_value("noise", noise, "it must be above 0")
     return q, b, a
-
-
-def _gradient(
-    law: ExactLaw, q: np.ndarray, b: np.ndarray, a: np.ndarray, noise: float, weighted: bool
-) -> Weights:
-    means = expectations(law, q, b, noise, law.signs * law.class_weights(weighted))
-    return Weights(-a[:, None] * means.patterns, -a * means.slope, -means.value)

@@ -35,6 +35,7 @@ from learnscope.papers.online.theory.moments import (
     Overlap,
     Task,
     closed_moments,
+    rectified_moments,
     sampled_moments,
 )
 from learnscope.rules import GradientDescent, SphericalDescent
@@ -42,12 +43,12 @@ from learnscope.theory import Condition, Conditions, Prediction
 
 __all__ = [
     "Moments", "Overlap", "Steps", "Task", "applies", "boundary", "closed_moments", "conditions",
-    "information_exponent", "limit", "predict", "sampled_moments",
+    "information_exponent", "limit", "predict", "rectified_moments", "sampled_moments",
 ]  # fmt: skip
 
 SCOPE = (
-    "fresh MultiIndex examples with a TwoLayer net (second_layer sum or mean, no biases) under "
-    "SphericalDescent or plain gradient descent on the squared or correlation loss"
+    "fresh MultiIndex examples, used once, with a TwoLayer net (second_layer sum or mean, no "
+    "biases) under SphericalDescent or plain gradient descent on the squared or correlation loss"
 )
 
 
@@ -56,7 +57,7 @@ def applies(experiment: Any) -> bool:
     data, net, rule = experiment.data, experiment.net, experiment.rule
     return (
         isinstance(data, MultiIndex) and data.train is None and not data.signs
-        and isinstance(net, TwoLayer) and net.readout is None and not net.bias
+        and data.repeats == 1 and isinstance(net, TwoLayer) and net.readout is None and not net.bias
         and net.smoothing is None and rule.loss in ("squared", "correlation")
         and (isinstance(rule, SphericalDescent)
              or (isinstance(rule, GradientDescent) and rule.fresh_obstacle is None))
@@ -90,7 +91,8 @@ def conditions(experiment: Any) -> Conditions:
     k = information_exponent(data.link, data.directions)
     strength = float(experiment.rule.rate) * dim / batch
     return Conditions([
-        Condition("dimension", "d >= 100 (K + M)", dim, 100 * (net.width + data.directions), ">="),
+        Condition("dimension", "d >= 100 (K + M)", dim, 100 * (net.width + data.directions), ">=",
+                  "Goldt et al.: the limit of large inputs"),
         Condition("steps", "b / d <= 0.01", batch / dim, 0.01, "<="),
         Condition("rate", "eta <= d^(-(k - 2) / 2), so that drift wins over noise", strength,
                   min(1.0, dim ** (-(k - 2) / 2)), "<="),

@@ -7,21 +7,25 @@ loss) and slopes $s_i = a_i \sigma'(h_i)$:
 - `along`: $E\, s_i \delta\, (h, z)$;
 - `squares`: $E\, s_i s_j \delta^2$.
 
-Closed forms are those of Saad and Solla (1995) for $\sigma(z) = erf(z / \sqrt2)$: with $C$ the
-covariance of the variables that are numbered,
-$I_3 = E\,\sigma'(v_1) v_2 \sigma(v_3)$ and $I_4 = E\,\sigma'(v_1) \sigma'(v_2) \sigma(v_3)
-\sigma(v_4)$. Everything else is a sum over Gauss-Hermite nodes.
+Closed forms are of $I_3 = E\,\sigma'(v_1) v_2 \sigma(v_3)$ and
+$I_4 = E\,\sigma'(v_1) \sigma'(v_2) \sigma(v_3) \sigma(v_4)$, with $C$ the covariance of the
+variables that are numbered: those of Saad and Solla (1995) for $\sigma(z) = erf(z / \sqrt2)$, and
+those of `orthants` for relu. Everything else is a sum over Gauss-Hermite nodes.
 """
 
+import itertools
 import math
+from collections import defaultdict
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from learnscope.data import Link, link_of
 from learnscope.nets import normal_grid, shape_of
+from learnscope.papers.online.theory import orthants
 from learnscope.part import Number
 
 
@@ -56,8 +60,9 @@ class Task(NamedTuple):
     squared: bool
 
     def moments(self, at: Overlap) -> Moments:
-        closed = self.activation == self.link == "erf"
-        return closed_moments(self, at) if closed else sampled_moments(self, at)
+        forms = {"erf": closed_moments, "relu": rectified_moments}
+        known = self.activation == self.link and self.activation in forms
+        return (forms[self.activation] if known else sampled_moments)(self, at)
 
 
 def sampled_moments(task: Task, at: Overlap) -> Moments:
@@ -77,19 +82,63 @@ def sampled_moments(task: Task, at: Overlap) -> Moments:
 
 def closed_moments(task: Task, at: Overlap) -> Moments:
     """The means for the error function, in closed form."""
-    width, directions = at.teacher.shape
-    same = jnp.eye(directions, dtype=at.teacher.dtype)
-    c = jnp.block([[at.student, at.teacher], [at.teacher.T, same]])
-    signs = task.second if task.squared else jnp.zeros_like(task.second)
-    signs = jnp.concatenate([signs, -jnp.ones(directions, signs.dtype)])
-    i = jnp.arange(width)
-    every = jnp.arange(width + directions)
+    c, signs, i, every = _variables(task, at)
     third = _third(c, i[:, None, None], every[None, :, None], every[None, None, :])
     along = task.second[:, None] * (third @ signs)
     one, two = i[:, None, None, None], i[None, :, None, None]
     fourth = _fourth(c, one, two, every[None, None, :, None], every[None, None, None, :])
     squares = (fourth @ signs) @ signs + task.noise**2 * _slopes(c, i[:, None], i[None, :])
     return Moments(along, task.second[:, None] * task.second[None] * squares)
+
+
+def rectified_moments(task: Task, at: Overlap) -> Moments:
+    """The means for relu, in closed form (four different variables: a one-dimensional integral)."""
+    c, signs, i, every = _variables(task, at)
+    one, two, three = i[:, None, None], every[None, :, None], every[None, None, :]
+    rest = orthants.root(c[three, three] - orthants.over(c[one, three] ** 2, c[one, one]))
+    edge = orthants.over(c[one, two], orthants.root(c[one, one])) * rest / (2 * math.pi)
+    third = c[two, three] * _both_positive(c, one, three) + edge
+    fourth = _rectified_fourth(c, len(i))
+    slopes = _both_positive(c, i[:, None], i[None, :])
+    squares = (fourth @ signs) @ signs + task.noise**2 * slopes
+    along = task.second[:, None] * (third @ signs)
+    return Moments(along, task.second[:, None] * task.second[None] * squares)
+
+
+def _variables(task: Task, at: Overlap) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+    """The covariance of h and z, the factor of each output in the error signal, and the numbers of
+    the student's variables and of all."""
+    width, directions = at.teacher.shape
+    same = jnp.eye(directions, dtype=at.teacher.dtype)
+    c = jnp.block([[at.student, at.teacher], [at.teacher.T, same]])
+    signs = task.second if task.squared else jnp.zeros_like(task.second)
+    signs = jnp.concatenate([signs, -jnp.ones(directions, signs.dtype)])
+    return c, signs, np.arange(width), np.arange(width + directions)
+
+
+def _both_positive(c: Array, one: np.ndarray, two: np.ndarray) -> Array:
+    sizes = orthants.root(c[one, one]) * orthants.root(c[two, two])
+    return 1 / 4 + orthants.arcsin(orthants.over(c[one, two], sizes)) / (2 * math.pi)
+
+
+def _rectified_fourth(c: Array, width: int) -> Float[Array, "filter filter variable variable"]:
+    """E 1(v1 > 0) 1(v2 > 0) relu(v3) relu(v4), by how many of them are different variables."""
+    alike: dict[tuple[int, int], dict[tuple[int, ...], list[tuple[int, ...]]]] = {}
+    for place in itertools.product(*[range(width)] * 2, *[range(len(c))] * 2):
+        (i, j), (n, m) = sorted(place[:2]), sorted(place[2:])
+        chosen = tuple(dict.fromkeys((n, m, i, j)))
+        kind = alike.setdefault((len(chosen), int(n != m)), defaultdict(list))
+        kind[chosen].append(place)
+    found = jnp.zeros((width, width, len(c), len(c)), c.dtype)
+    for (_, last), groups in alike.items():
+        rows = np.array(list(groups))
+        values = jax.vmap(lambda c, last=last: orthants.second(c, 0, last))(
+            c[rows[:, :, None], rows[:, None, :]]
+        )
+        sizes = [len(places) for places in groups.values()]
+        places = np.array([place for group in groups.values() for place in group])
+        found = found.at[tuple(places.T)].set(values[np.repeat(np.arange(len(rows)), sizes)])
+    return found
 
 
 def _third(c: Array, one: Array, two: Array, three: Array) -> Array:

@@ -27,34 +27,6 @@ import numpy as np
 from jaxtyping import Float
 
 from learnscope.data import StrongWeak
-from learnscope.papers.pred_head.parts.population_law import Law
-
-
-def norm_invariants(
-    overlaps: Float[np.ndarray, "*time neuron feature"],
-    noise: Float[np.ndarray, "*time neuron"],
-    head: Float[np.ndarray, "*time neuron neuron"],
-    ratio: float,
-) -> Float[np.ndarray, "*time neuron"]:
-    r"""$\|w_j\|^2 + (3/r) \sum_r (E_{jr}^2 - E_{rj}^2)$ for $r = \eta_E / \eta$ (`ratio`).
-
-    `noise` are the squared norms of the neurons' noise parts. With ratio 0 the head does not move,
-    and the squared norms themselves are constant.
-    """
-    overlaps, noise, head = (np.asarray(x, float) for x in (overlaps, noise, head))
-    lengths = (overlaps**2).sum(-1) + noise
-    if ratio == 0:
-        return lengths
-    squares = head**2
-    return lengths + 3 / ratio * (squares.sum(-1) - squares.sum(-2))
-
-
-def feature_invariants(
-    law: Law, overlaps: Float[np.ndarray, "*time neuron feature"]
-) -> Float[np.ndarray, "*time neuron feature"]:
-    r"""$B_{jl}^{-4} / c_{0l}$ minus the same of the first feature, without a head."""
-    scaled = np.asarray(overlaps, float) ** -4 / np.asarray(law.across, float)
-    return scaled - scaled[..., :1]
 
 
 def head_bound(length: float, ratio: float) -> float:
@@ -86,15 +58,7 @@ def learning_probabilities(model: StrongWeak) -> Float[np.ndarray, " feature"]:
     points, weights = 6 * (nodes + 1), 6 * weights * math.sqrt(2 / math.pi)
     chances = []
     for one in range(len(scales)):
-        below = [
-            [math.erf(scales[one] * z / (math.sqrt(2) * scales[other])) for z in points]
-            for other in range(len(scales))
-            if other != one
-        ]
+        ratios = scales[one] / np.delete(scales, one)
+        below = [[math.erf(ratio * z / math.sqrt(2)) for z in points] for ratio in ratios]
         chances.append(np.sum(weights * np.exp(-(points**2) / 2) * np.prod(below, axis=0)))
     return np.array(chances) / np.sum(chances)
-
-
-def collapse_probability(model: StrongWeak, width: int) -> float:
-    """The chance that all of `width` neurons without a head learn the first feature."""
-    return float(learning_probabilities(model)[0] ** width)

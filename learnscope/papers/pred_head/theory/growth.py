@@ -11,24 +11,12 @@ $|B| \sim d^{-1/2}$ it takes a time of order $d^2$ (Lemma 5.1). Lemma G.1 bounds
 sequence by the same up to factors $1 \pm O(\delta)$.
 """
 
-from typing import NamedTuple
-
 import jax
 import numpy as np
 from jaxtyping import Float
 
 from learnscope.data import StrongWeak
 from learnscope.papers.pred_head.parts.population_law import Law
-
-_NODES = 400
-
-
-class Winner(NamedTuple):
-    """The neuron and the feature that grow first, and when."""
-
-    neuron: int
-    feature: int
-    time: float
 
 
 def growth_rates(law: Law, noise: Float[np.ndarray, " neuron"]) -> np.ndarray:
@@ -47,49 +35,15 @@ def growth_time(start: float, end: float, rate: float) -> float:
         return float(max(0.0, (np.float64(start) ** -4 - np.float64(end) ** -4) / (4 * rate)))
 
 
-def first_learned(
+def first_time(
     law: Law, overlaps: Float[np.ndarray, "neuron feature"], noise: Float[np.ndarray, " neuron"]
-) -> Winner:
-    """The winner, and T1 by the tensor power method: its overlap is half its filter's norm."""
+) -> float:
+    """T1 by the tensor power method: the first overlap is half its filter's norm."""
     sizes = np.abs(np.asarray(overlaps, float))
     rates = growth_rates(law, noise)
     neuron, feature = np.unravel_index(np.argmax(rates**0.25 * sizes), sizes.shape)
     length = np.sqrt((sizes[neuron] ** 2).sum() + float(noise[neuron]))
-    time = growth_time(sizes[neuron, feature], length / 2, rates[neuron, feature])
-    return Winner(int(neuron), int(feature), time)
-
-
-def learning_time(
-    law: Law, overlaps: Float[np.ndarray, " feature"], noise: float, end: float | None = None
-) -> float:
-    r"""The same for one neuron without a head, exactly: until its largest overlap is half its norm
-    (or `end`).
-
-    With batch normalisation $\dot B_l = 3 c_{0l} B_l^5\, e / \Sigma^2$, where $e = 15 c_2 R^3$ and
-    $\Sigma = \sum_k c_{1k} B_k^6 + e$; the norm and $B_k^{-4}/c_{0k} - B_l^{-4}/c_{0l}$ are
-    constant, so that everything is a function of $B_l$, and time is an integral over it.
-    """
-    start = np.abs(np.asarray(overlaps, float))
-    across, within = np.asarray(law.across, float), np.asarray(law.within, float)
-    length = (start**2).sum() + float(noise)
-    leader = int(np.argmax(across**0.25 * start))
-    goal = np.sqrt(length) / 2 if end is None else end
-    if goal <= start[leader]:
-        return 0.0
-    # In y = B^-4, over which the early part is nearly constant: dB = -B^5 dy / 4.
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    ends = np.log(goal**-4), np.log(start[leader] ** -4)
-    logs = ends[0] + (ends[1] - ends[0]) * (nodes + 1) / 2
-    y = np.exp(logs)
-    powers = (
-        start[None] ** -4 + (across[None] / across[leader]) * (y - start[leader] ** -4)[:, None]
-    )
-    squares = powers**-0.5
-    left = length - squares.sum(1)
-    quiet = 15 * float(law.noise) * left**3
-    total = (within[None] * squares**3).sum(1) + quiet
-    each = y * total**2 / (12 * across[leader] * quiet)
-    return float((weights * each).sum() * (ends[1] - ends[0]) / 2)
+    return growth_time(sizes[neuron, feature], length / 2, rates[neuron, feature])
 
 
 def optimum(model: StrongWeak, width: int) -> float:

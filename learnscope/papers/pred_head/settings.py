@@ -1,0 +1,44 @@
+"""The setting, the scope and the nulls that claims on a sweep have unless they say otherwise."""
+
+from typing import Any
+
+from learnscope.evidence import Claim, Verb, alike, shuffled
+
+_TOY = ("d = 20, P = 16, P₀ = 4, α = (3, 2), N = 256, η = η_E = 0.05, 1500 steps, from "
+        "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs")  # fmt: skip
+_FLOW = "population flow, random starts, α = (4, 2), η_E/η = 0.05"
+_GROWING = "population flow, random starts, α₂ = 2, α₁/α₂ = log d, η_E/η = 1/log d"
+_PHASES = "population flow, random starts as in Lemma B.1, α = (4, 2), η_E/η = 0.05, d to 10¹²"
+_CIFAR = ("CIFAR-10, Conv4 of 8 filters, projection 128-32, Adam 0.003, 800 steps of 64 of 5,000 "
+          "images (smoke: digits; paper: ResNet-18, projection 512-64, 200 epochs)")  # fmt: skip
+_HEADS = ("CIFAR-10, 256 hidden neurons, projection 128-32, Adam 0.003, 300 steps of 64 of 5,000 "
+          "images, ridge probe on 2,000 (smoke: digits; paper: ResNet-18, 200 epochs)")  # fmt: skip
+_DIGITS = "bundled digits, 128 hidden neurons, projection 128-32, Adam 0.003, {} steps of 128"
+_D1000 = "population flow, d = 1000"
+_DESIGNED = "reading: a toy of our sizes, from the proof's start"
+_FIXED = "reading: α₁/α₂ = 2 in every dimension"
+_SMALLER = "reading: a smaller network, for less time"
+_BY_DIM = (alike("dim"), shuffled("dim"))
+_SWEEPS: dict[str, tuple[Any, ...]] = {
+    "toy": (_TOY, _DESIGNED), "trajectories": (_TOY, _DESIGNED),
+    "steady": (f"{_TOY}, random start, with a co-occurring feature of strength 3 whose sign never "
+               "changes", "reading: a feature of constant sign"),
+    "noise": ("directions in the noise's space; in R^d the features' span must be left out",
+              "as stated"),
+    "many": ("population descent, d = 50", "beyond"),
+    "dimensions": (_FLOW, _FIXED), "growing": (_GROWING, "regime: α₁/α₂ = log d"),
+    "no_head": (_D1000, "beyond"), "imbalance": ("population flow, random starts, d = 1000", ""),
+    "rates": (_D1000, _FIXED),
+    "diagram": (f"{_D1000}, η_E/η from 0.02 to 0.2, α₁/α₂ from 1.05 to 4", _FIXED),
+    "phases": (_PHASES, "asymptotic", _BY_DIM), "printed": (_PHASES, "as stated", _BY_DIM),
+    "images": (_CIFAR, _SMALLER), "heads": (_HEADS, _SMALLER),
+    "digits": (_DIGITS.format(2000), _SMALLER), "fading": (_DIGITS.format(8000), _SMALLER),
+}  # fmt: skip
+
+
+def claim(id: str, where: str, statement: str, reported: str, needs: str, check: Verb,
+          because: str = "", **more: Any) -> Claim:  # fmt: skip
+    """A claim on a sweep; `because` is the known reason if it differs."""
+    given = dict(zip(("setting", "scope", "nulls"), _SWEEPS[needs], strict=False)) | more
+    verb = check.because(because) if because else check
+    return Claim(id, statement, where, reported, needs=needs, check=verb, **given)
