@@ -8,11 +8,13 @@ must be ones that there are.
 import functools
 import importlib.util
 import itertools
+import json
 import re
 import shlex
 import subprocess
 import sys
 import types
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -168,6 +170,8 @@ def test_the_site_builds_without_warnings(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    check_names(tmp_path / "api")
+    check_search(json.loads((tmp_path / "search" / "search_index.json").read_text())["docs"])
     for page in tmp_path.glob("**/*.html"):
         text = page.read_text()
         assert 'class="arithmatex"' not in text, f"{page.name} has a formula that is not MathML"
@@ -175,8 +179,77 @@ def test_the_site_builds_without_warnings(tmp_path):
         assert not fetched, f"{page.name} fetches {fetched}"
 
 
+def check_names(api: Path) -> None:
+    """Every public name has an anchor in the index, and every link there leads to an entry."""
+    index = (api / "index.html").read_text()
+    anchors = set(re.findall(r'id="([\w.]+)"', index))
+    rooms = [name for name in ls.__all__ if isinstance(getattr(ls, name), types.ModuleType)]
+    public = [f"ls.{name}" for name in ls.__all__ if name not in rooms]
+    public += [f"ls.{r}.{n}" for r in rooms if r != "studies" for n in getattr(ls, r).__all__]
+    public += [f"Experiment.{name}" for name in ("replace", "from_toml", "to_python")]
+    public += [f"result.learnscope.{name}" for name in ("experiment", "final", "curves")]
+    assert not set(public) - anchors
+    links = re.findall(r'href="(\w+\.html)#(learnscope[\w.]+)"', index)
+    entries = {
+        page: set(re.findall(r'id="([\w.]+)"', (api / page).read_text())) for page, _ in links
+    }
+    assert len(links) > 200
+    assert not [f"{page}#{anchor}" for page, anchor in links if anchor not in entries[page]]
+    both = ("learnscope.lab.run.run", "learnscope.lab.boundary.boundary")
+    assert set(both) <= entries["lab.html"]
+
+
+def check_search(entries: list[dict]) -> None:
+    """What people look for is found by a title, not only somewhere in a text."""
+    titles = " | ".join(entry["title"].lower() for entry in entries)
+    assert not [word for word in ("resume", "gpu", "notebook", "seed") if word not in titles]
+
+
+def test_every_tutorial_is_a_notebook_with_the_same_blocks():
+    """So that running a page's blocks runs its notebook's cells."""
+    maker = imported(ROOT / "docs" / "theme" / "notebooks.py")
+    made = maker.made()
+    assert set(made) == set((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    for file, text in made.items():
+        assert file.read_text() == text, "python docs/theme/notebooks.py writes them again"
+        page = ROOT / "docs" / "tutorials" / f"{file.stem}.md"
+        assert f"](../notebooks/{file.name})" in page.read_text()
+        cells = [
+            "".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "code"
+        ]
+        assert cells[1:] == [code.strip() for _, code in blocks(page, "python")]
+    badge = maker.made("https://github.com/me/mine")[ROOT / "docs/notebooks/kou.ipynb"]
+    assert "/github/me/mine/blob/main/docs/notebooks/kou.ipynb" in badge
+
+
+_NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, id=f.stem, marks=[pytest.mark.slow] * (f.stem != "kou")) for f in _NOTEBOOKS],
+)
+def test_a_notebook_runs_in_a_kernel_and_shows_progress(file: Path, tmp_path, monkeypatch):
+    nbclient, nbformat = map(pytest.importorskip, ("nbclient", "nbformat"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the kernel's own libraries
+        notebook = nbformat.read(file, as_version=4)
+        client = nbclient.NotebookClient(
+            notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}
+        )
+        client.execute()
+    shown = [output.get("data", {}) for c in notebook.cells for output in c.get("outputs", [])]
+    bars = [data["text/html"] for data in shown if "<progress" in data.get("text/html", "")]
+    assert bars and all("took" in bar for bar in bars)
+
+
 def page_maker():
-    spec = importlib.util.spec_from_file_location("page", ROOT / "benchmarks" / "page.py")
+    return imported(ROOT / "benchmarks" / "page.py")
+
+
+def imported(file: Path) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -55,7 +55,8 @@ class Session:
 
 
 class SweepProgress:
-    """Counts trainings; shown on standard error if asked for and there is a terminal."""
+    """Counts trainings; shown, if asked for, on standard error of a terminal or below a notebook's
+    cell."""
 
     def __init__(self, trainings: int, there: int, show: bool | Session):
         self._total, self._there, self._cancelled = trainings, there, False
@@ -74,13 +75,18 @@ class SweepProgress:
         text = f"{trainings} training{'s' * (trainings > 1)}"
         text += f", {there} stored before" if there else ""
         self._task = self._bar.add_task(text, total=trainings, completed=there, speed="compiling")
+        self._cell = NotebookBar(trainings, text) if show and console.is_jupyter else None
 
     def __enter__(self) -> "SweepProgress":
         self._bar.start()
+        if self._cell is not None:
+            self._cell.update(self._there, "compiling")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+        if self._cell is not None:
+            self._cell.end(duration(time.perf_counter() - self._start))
 
     def cancel(self) -> None:
         """Make the next `advance`, in any thread, end its work."""
@@ -105,6 +111,34 @@ class SweepProgress:
             if self._session is not None:
                 text = f"{speed:.3g} trainings/s; {self._session}"
             self._bar.update(self._task, completed=done, speed=text)
+            if self._cell is not None:
+                self._cell.update(done, text)
+
+
+class NotebookBar:
+    """A bar below a notebook's cell: HTML that is shown again, which needs no widgets."""
+
+    def __init__(self, total: int, text: str):
+        from IPython.display import display  # type: ignore[import-not-found]
+
+        self._total, self._text, self._last = total, text, -1.0
+        self._shown = display(self._html("starting"), display_id=True)
+
+    def _html(self, words: str, done: float = 0.0):
+        from IPython.display import HTML  # type: ignore[import-not-found]
+
+        bar = f'<progress value="{done:.3f}" max="{self._total}"></progress>'
+        return HTML(f"{self._text} {bar} {words}")
+
+    def update(self, done: float, words: str) -> None:
+        """Show how far it is, at most five times a second."""
+        if time.perf_counter() - self._last > 0.2:
+            self._last = time.perf_counter()
+            self._shown.update(self._html(words, done))
+
+    def end(self, took: str) -> None:
+        """Leave one line behind."""
+        self._shown.update(self._html(f"took {took}", self._total))
 
 
 def duration(seconds: float) -> str:
