@@ -11,38 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from learnscope.evidence import (
-    STANDARD,
-    UNTRAINED,
-    Claim,
-    above,
-    at_least,
-    at_most,
-    below,
-    bounded_by,
-    change,
-    constant,
-    exact,
-    experiment_of,
-    exponent,
-    falls,
-    flat,
-    last,
-    most_seeds,
-    ordered,
-    rises,
-    scaled,
-    shuffled,
-    swapped,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import STANDARD, UNTRAINED, Verb, above, at_least, at_most, last, swapped
 from learnscope.papers.benign import quantities as of
 from learnscope.papers.benign.experiments import CLASSES, READINGS, SNRS
 from learnscope.papers.benign.real_claims import REAL_CLAIMS
 
 NEAR_ONE, FITTED, SLACK = 0.95, 0.99, 0.02
 ACCURACY, TRAINED = last("test_accuracy"), last("train_accuracy")
-GUESS = constant(1 / CLASSES)
+GUESS = ev.constant(1 / CLASSES)
 _NULLS = (UNTRAINED, GUESS, STANDARD[2])
 
 # Section 5.1
@@ -50,7 +27,7 @@ _NULLS = (UNTRAINED, GUESS, STANDARD[2])
 
 def _increases(dim: str, other: str):
     """Rising along one axis, on average over the other; no neighbours fall by more than 0.02."""
-    return rises(ACCURACY.mean(other), dim, by=0.05, slack=SLACK)
+    return ev.rises(ACCURACY.mean(other), dim, by=0.05, slack=SLACK)
 
 
 _HIGH = ACCURACY.isel(signal=0, correlation=-1).named("accuracy at ‖u‖ = 0.001, Γ = 1400")
@@ -68,10 +45,10 @@ _ROWS: dict[str, tuple[str, str, str, Any, tuple[str, ...]]] = {
     "size": ("Classified by features, accuracy increases with the size of the data set", "4a",
              "increases with |S|", _increases("size", "signal"), ()),
     "constant": (f"Classified by covariance, accuracy {_SIZE}", "4b", "constant in |S|",
-                 flat(ACCURACY, "size", by=0.1) & _WORKS, ()),
+                 ev.flat(ACCURACY, "size", by=0.1) & _WORKS, ()),
     "constant_high": (f"Classified by covariance at Γ ≥ 400, accuracy {_SIZE}", "4b",
                       "constant in |S|",
-                      flat(ACCURACY.sel(correlation=slice(400, None)), "size", by=0.1) & _WORKS,
+                      ev.flat(ACCURACY.sel(correlation=slice(400, None)), "size", by=0.1) & _WORKS,
                       ("added after looking: the range Γ ≥ 400",)),
 }  # fmt: skip
 _SETTING = {
@@ -81,15 +58,18 @@ _SETTING = {
 _UNSCALED, _SCOPE = _SETTING["no 1/m"]
 
 
-def _only(verb: Any, reading: str) -> Any:
+def _only(verb: Verb, reading: str) -> Verb:
     """A verb on the runs of one reading."""
-    kept = lambda data: {name: each.sel(reading=reading) for name, each in data.items()}  # noqa: E731
-    return type(verb)(verb.text, lambda data: verb.judge(kept(data)))
+
+    def judge(data: Any) -> ev.Finding:
+        return verb.judge({name: each.sel(reading=reading) for name, each in data.items()})
+
+    return Verb(verb.text, judge)
 
 
-def _section_5_1(figure: str) -> list[Claim]:
+def _section_5_1(figure: str) -> list[ev.Claim]:
     return [
-        Claim(f"figure{figure}_{id}_{reading}", statement, f"Figure {figure}", reported,
+        ev.Claim(f"figure{figure}_{id}_{reading}", statement, f"Figure {figure}", reported,
               _SETTING[reading][0], f"figure{figure}", _only(verb, reading),
               scope=_SETTING[reading][1], flags=flags, nulls=_NULLS)
         for reading in READINGS
@@ -108,25 +88,25 @@ _TAIL_NULLS = (of.UNTRAINED_TAIL, GUESS, STANDARD[2])
 
 
 def _claim(id: str, statement: str, where: str, reported: str, setting: str, needs: Any,
-           check: Any, scope: str = _SCOPE, **more: Any) -> Claim:  # fmt: skip
-    return Claim(id, statement, where, reported, setting, needs, check, scope=scope, **more)
+           check: Any, scope: str = _SCOPE, **more: Any) -> ev.Claim:  # fmt: skip
+    return ev.Claim(id, statement, where, reported, setting, needs, check, scope=scope, **more)
 
 
 _EXPERIMENTS = (
     _claim("boundary", "Benign and harmful overfitting are divided in the plane of signal and "
            "noise correlation", "Figure 2", "the boundary falls with Γ", _UNSCALED, "edge",
-           falls(_EDGE, "correlation", by=0.5, slack=0.05)
-           & rises(ACCURACY.isel(signal=0), "correlation", by=0.4, slack=SLACK),
+           ev.falls(_EDGE, "correlation", by=0.5, slack=0.05)
+           & ev.rises(ACCURACY.isel(signal=0), "correlation", by=0.4, slack=SLACK),
            nulls=(*_NULLS, swapped("correlation"))),
     *(c for figure in ("3a", "3b", "4a", "4b") for c in _section_5_1(figure)),
     _claim("noises", "Noise may be any sub-Gaussian one", "Remark 1", "general",
            f"{_UNSCALED}; (‖u‖, Γ) = (3.8, 1), (0, 100), (0.8, 1); uniform, ±1, triangular",
-           "noises", within(of.BESIDE_GAUSSIAN, 0.0, by=0.03)
+           "noises", ev.within(of.BESIDE_GAUSSIAN, 0.0, by=0.03)
            & at_least(ACCURACY.isel(signal=0), NEAR_ONE),
            flags=("added after looking: the number of draws",), nulls=_NULLS),
     *(_claim(f"tail_{share}", "Accuracy on long-tailed data grows with the noise correlation ratio",
              "section 3, long tail", "increases with Γ", f"{_WEAK}, top {100 * float(share):g} %",
-             "tail", rises(_TAIL.sel(share=share), "correlation", slack=SLACK)
+             "tail", ev.rises(_TAIL.sel(share=share), "correlation", slack=SLACK)
              & above((_TAIL - _CONTROL).sel(share=share).across("correlation"), 0.0),
              nulls=_TAIL_NULLS)
       for share in ("0.2", "0.05")),
@@ -149,7 +129,7 @@ _EXPERIMENTS = (
 
 def min_per_class(data) -> float:
     """The examples per class of a sweep's first arm."""
-    model: Any = experiment_of(data, "0.1").data
+    model: Any = ev.experiment_of(data, "0.1").data
     return float(np.min(model.train_per_class))
 
 
@@ -172,7 +152,7 @@ _WHY = ("initial weights that (c) allows outweigh the learnt noise, more so the 
 # With 3 examples per class an eighth of the neurons may never learn, and Definition 1 would rank
 # highest what only those see: nothing follows before this is excluded.
 _TEN = ("added after looking: 10 examples per class",)
-_ENOUGH = at_least(exact("examples per class", min_per_class), 10.0)
+_ENOUGH = at_least(ev.exact("examples per class", min_per_class), 10.0)
 _OWN = of.OWN_OVER_THEORY.log().named("log of own activation over theory's")
 _OWN_OTHER = (of.OWN_TEST / of.OTHER_TEST).named("own over other activation by test noise")
 _BENEFIT = {share: _TAIL.sel(share=share).isel(correlation=1) - _TAIL.sel(share=share).isel(
@@ -206,7 +186,7 @@ _THEORY = (
            flags=_TEN, nulls=(of.UNTRAINED_TAIL, STANDARD[2])),
     _claim("ratio_form", "The error on long-tailed data falls as exp(-c Γ), and not as a power of "
            "Γ", "Theorem 1 (2b)", "exponential in L²Γ", f"{_BLOCKS}, top 50 %", "blocks",
-           below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).given(_ENOUGH), _WIDER,
+           ev.below(of.misfit(lambda ratio: ratio), of.misfit(np.log)).given(_ENOUGH), _WIDER,
            flags=_TEN, nulls=(*STANDARD, of.POWER)),
     _claim("statement3", "With neither, the test error is at least a constant, although the "
            "feature patch shows the label without noise", "Theorem 1 (3)", "≥ c3 = 0.3",
@@ -217,7 +197,7 @@ _THEORY = (
     _claim("tail_length", "Longer-tailed data benefits more: Γ = 4 in place of 1 raises accuracy "
            "more on the top 10 % than on 50 %", "Remark 3", "larger L, more",
            _BLOCKS, "blocks",
-           ordered(*(_BENEFIT[share] for share in ("0.1", "0.5"))).given(_ENOUGH), _WIDER,
+           ev.ordered(*(_BENEFIT[share] for share in ("0.1", "0.5"))).given(_ENOUGH), _WIDER,
            flags=_TEN, nulls=_TAIL_NULLS),
     _claim("sharp", "The transition is sharp: from error ≥ 0.3 at SNR = 0.1 to ≤ 0.05 at 16, at "
            "every d; and in Γ, from chance on", "Remark 4",
@@ -226,12 +206,12 @@ _THEORY = (
            ("theorem", "edge"),
            at_least(_error("small", 0.1).of("theorem"), 0.3)
            & at_most(_error("small", 16.0).of("theorem"), 0.05)
-           & rises(ACCURACY.of("edge").isel(signal=0), "correlation", by=0.4, slack=SLACK),
+           & ev.rises(ACCURACY.of("edge").isel(signal=0), "correlation", by=0.4, slack=SLACK),
            _SMALL, flags=("added after looking: the sweep in Γ",),
            nulls=(*STANDARD, swapped("signal"))),
     _claim("dim_exponent", "Statement 2a has the order of Kou et al.: |u| ~ d^(1/4), for 3 classes",
            "Remark 5", "0.25", f"{_FAR}, ‖u‖/b at accuracy 0.7", "theorem",
-           exponent(of.EDGE_OVER_NOISE, "dim", 0.25, by=0.01), _SMALL,
+           ev.exponent(of.EDGE_OVER_NOISE, "dim", 0.25, by=0.01), _SMALL,
            nulls=(*STANDARD, of.SHIFTED)),
     _claim("lemma1", "In stage 1 every example's loss falls by a factor 1 - Θ(η |S| ‖u‖² / (m n)) "
            "in each step", "Lemma 1", "Θ ≥ 0.1", f"{_STRONG}, t ≤ 2 m n / (η |S| ‖u‖²)", "strong",
@@ -240,27 +220,27 @@ _THEORY = (
            "at every t (ε = 0.1, T0 = 0)", _STRONG, "strong", at_most(of.STAGE_2, 1.0), _REGIME,
            flags=("added after looking: which nulls",), nulls=(UNTRAINED,)),
     _lemma(3, "W A has rank ≥ 0.9 m, λ₁ ≤ √m log T, and λ_(m-n) ≥ 0.1 √m σ0", "all three",
-           most_seeds(of.LEMMA_3), nulls=(of.ONE_NEURON,)),
+           ev.most_seeds(of.LEMMA_3), nulls=(of.ONE_NEURON,)),
     _lemma(4, "Test noise activates at least 0.1 m neurons of its class", "≥ 0.1 m",
-           most_seeds(last("active_share_least", start="condition") >= 0.1).because(
+           ev.most_seeds(last("active_share_least", start="condition") >= 0.1).because(
                "the item of (b) that cannot be met keeps initial weights large enough for this"),
-           nulls=(scaled(0.1, "active_share_least"),)),
+           nulls=(ev.scaled(0.1, "active_share_least"),)),
     _lemma(4, "The same where σ0 is so small that (124) holds", "≥ 0.1 m",
-           most_seeds(last("active_share_least", start="small") >= 0.1).because(
+           ev.most_seeds(last("active_share_least", start="small") >= 0.1).because(
                "then all neurons see the few training vectors alike, and switch off together"),
-           "small", nulls=(scaled(0.1, "active_share_least"),)),
+           "small", nulls=(ev.scaled(0.1, "active_share_least"),)),
     _lemma(5, "A class's neurons learn any training noise of that class more than any other",
-           "own ≥ C' × other, C' = 2", most_seeds(of.OWN_TO_OTHER >= 2.0),
-           nulls=(UNTRAINED, shuffled("noise_of"))),
+           "own ≥ C' × other, C' = 2", ev.most_seeds(of.OWN_TO_OTHER >= 2.0),
+           nulls=(UNTRAINED, ev.shuffled("noise_of"))),
     _lemma(6, "Test noise activates its own class's neurons in the order η ‖AᵀA‖ b(S) / n", "Θ",
-           flat(_OWN, "dim", by=0.2) & within(_OWN, 0.0, by=np.log(10.0)), "small",
+           ev.flat(_OWN, "dim", by=0.2) & ev.within(_OWN, 0.0, by=np.log(10.0)), "small",
            flags=("added after looking: the level",), nulls=(UNTRAINED, swapped("dim"))),
     _claim("lemma6_ratio", "Own over other activation grows as ‖A_yᵀA_y‖ / ‖A_yᵀA_j‖ = Γ^(1/2)",
-           "Lemma 6", "1/2", _BLOCKS, "blocks", exponent(_OWN_OTHER, "correlation", 0.5, by=0.1),
+           "Lemma 6", "1/2", _BLOCKS, "blocks", ev.exponent(_OWN_OTHER, "correlation", 0.5, by=0.1),
            _WIDER, flags=_TEN),
     _lemma(7, "Loss gradients of all examples stay balanced", "ratio ≤ κ = 3",
-           bounded_by(of.BALANCE, 3.0).given(_SETTLED, above(change("train_accuracy"), 0.1)),
-           flags=_LEVEL, nulls=(UNTRAINED, scaled(3.0, "gradient_balance"))),
+           ev.bounded_by(of.BALANCE, 3.0).given(_SETTLED, above(ev.change("train_accuracy"), 0.1)),
+           flags=_LEVEL, nulls=(UNTRAINED, ev.scaled(3.0, "gradient_balance"))),
 )  # fmt: skip
 
-CLAIMS: tuple[Claim, ...] = (*_EXPERIMENTS, *_THEORY, *REAL_CLAIMS)
+CLAIMS: tuple[ev.Claim, ...] = (*_EXPERIMENTS, *_THEORY, *REAL_CLAIMS)

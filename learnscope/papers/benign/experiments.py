@@ -23,25 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from learnscope import probes
 from learnscope.data import ClassNoise
 from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign import theory
 from learnscope.papers.benign.real import real_sweeps
-from learnscope.probes import (
-    AbstractProbe,
-    Activations,
-    ActiveNeurons,
-    ClassAccuracy,
-    GradientBalance,
-    LongTailAccuracy,
-    Loss,
-    NoiseSpectrum,
-    Residual,
-    TestAccuracy,
-    TrainAccuracy,
-)
+from learnscope.probes import AbstractProbe
 from learnscope.rules import GradientDescent
 
 CLASSES, DIM, WIDTH, PER_CLASS, RATE, STEPS = 5, 1000, 100, 100, 0.05, 20
@@ -51,7 +40,12 @@ MINORITY = 50
 LOSSES = {"plain": "logistic", "class-balanced": "balanced", "logit-adjusted": "adjusted"}
 # Feature strength and noise correlation ratio: both sides, and near the boundary.
 PLACES = {"strong feature": (3.8, 1.0), "own noise": (WEAK, 100.0), "between": (0.8, 1.0)}
-_BASIC: tuple[AbstractProbe, ...] = (TrainAccuracy(), TestAccuracy())
+NOISES, STARTS = ("gaussian", "uniform", "rademacher", "triangular"), ("condition", "small")
+_BASIC: tuple[AbstractProbe, ...] = (probes.TrainAccuracy(), probes.TestAccuracy())
+_TAIL, _LOSS = (*_BASIC, probes.ClassAccuracy()), (probes.Loss(), *_BASIC)
+_STAGES = (probes.Loss(), probes.Residual())
+_LEMMAS = (*_LOSS, probes.Residual(), probes.GradientBalance(), probes.NoiseSpectrum(),
+           probes.ActiveNeurons(), probes.Activations())  # fmt: skip
 
 SMALL_CLASSES, SMALL_SIZE = 3, 3  # of the theorem
 SNRS = (0.1, 1.0, 2.0, 4.0, 16.0)
@@ -71,12 +65,9 @@ SIZES = Scale(
 
 
 def experiment(
-    reading: str = "no 1/m",
-    probes: tuple[AbstractProbe, ...] = _BASIC,
-    loss: str = "logistic",
-    initial: str = "gaussian",
+    reading: str = "no 1/m", watched: tuple[AbstractProbe, ...] = _BASIC, initial: str = "gaussian",
     **data: Any,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Section 5.1's setting."""
     given: dict[str, Any] = {
         "dim": DIM, "classes": CLASSES, "train_per_class": PER_CLASS, "test": 1000, "signal": 1.0,
@@ -86,16 +77,14 @@ def experiment(
     return Experiment(
         data=ClassNoise(**given | data),
         net=PatchCNN(**net, scale=1 / math.sqrt(3 * DIM), initial=initial),
-        rule=GradientDescent(rate=READINGS[reading], loss=loss),
-        steps=STEPS,
-        probes=probes,
+        rule=GradientDescent(rate=READINGS[reading]), steps=STEPS, probes=watched,
         record=Record(every=STEPS),
-    )
+    )  # fmt: skip
 
 
 def theorem(
     dim: float = DIMS[0], snr: float = 1.0, start: str = "small", steps: int = 10_000,
-    probes: tuple[AbstractProbe, ...] = (Loss(), *_BASIC), every: int | None = None, **data: Any,
+    watched: tuple[AbstractProbe, ...] = _LOSS, every: int | None = None, **data: Any,
 ) -> Experiment:  # fmt: skip
     """The theorem's setting, at a value of the SNR term |S| |u|^4 of statement 2a."""
     rest = dim - SMALL_CLASSES
@@ -106,7 +95,7 @@ def theorem(
     setting = Experiment(
         data=ClassNoise(**given | data),
         net=PatchCNN(width=WIDTH, activation="relu", classes=SMALL_CLASSES, scale=1.0),
-        rule=GradientDescent(rate=1.0), steps=steps, probes=probes,
+        rule=GradientDescent(rate=1.0), steps=steps, probes=watched,
         record=Record(every=every or steps),
     )  # fmt: skip
     bounds = {condition.name: condition for condition in theory.conditions(setting)}
@@ -116,27 +105,23 @@ def theorem(
     return setting.replace("rule.rate", 0.9 / bounds["learning rate"].left)
 
 
-def _far(dims: list[int], snrs: tuple[float, ...]) -> tuple[Axis, dict[str, dict[str, list[Any]]]]:
+def _far(snrs: tuple[float, ...]) -> tuple[Axis, dict[str, dict[str, list[Any]]]]:
     """An axis of dimensions, with the bulk and the rate there, and the initial weights of the two
     arms; all are allowed at every value of the SNR term."""
 
-    def least(dim: int, path: str, start: str = "small") -> float:
+    def least(path: str, start: str = "small") -> list[float]:
         part, name = path.split(".")
-        return min(theorem(dim, snr, start).to_dict()[part][name] for snr in snrs)
+        return [min(theorem(dim, snr, start).to_dict()[part][name] for snr in snrs) for dim in DIMS]
 
-    rates = [least(dim, "rule.rate") for dim in dims]
-    axis = zipped({"data.dim": dims, "data.bulk": [least(dim, "data.bulk") for dim in dims],
-                   "rule.rate": rates}, name="dim")  # fmt: skip
-    return axis, {
-        start: {"net.scale": [least(dim, "net.scale", start) for dim in dims]}
-        for start in ("condition", "small")
-    }
+    bulk, rate = least("data.bulk"), least("rule.rate")
+    axis = zipped({"data.dim": DIMS, "data.bulk": bulk, "rule.rate": rate}, name="dim")
+    return axis, {start: {"net.scale": least("net.scale", start)} for start in STARTS}
 
 
-def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
-    """All sweeps of the study."""
-    size = SIZES[scale]
+def _section_5_1(size: Any) -> dict[str, Sweep]:
+    """Figures 2 to 4, other noises, the long tail and unequal classes."""
     small = {"test": size.test, "train_per_class": size.per_class}
+    weak = {"test": size.test, "signal": WEAK}
     readings = {name: {"rule.rate": rate} for name, rate in READINGS.items()}
     plane = {"data.signal": np.linspace(0.001, 3.8, size.cells).tolist(),
              "data.correlation": np.geomspace(1, 1400, size.cells).tolist()}  # fmt: skip
@@ -146,52 +131,50 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
     sized = zipped({"data.train_per_class": counts}, name="size")
     by_size = (zipped({"data.signal": np.linspace(0.01, 4, size.cells)}), sized)
     by_ratio = (zipped({"data.correlation": np.geomspace(1, 800, size.cells)}), sized)
+    signals, ratios = (list(each) for each in zip(*PLACES.values(), strict=True))
+    places = zipped({"data.signal": signals, "data.correlation": ratios})
+    noises = {noise: {"data.noise": noise} for noise in NOISES}
+    tails = {f"{share:g}": {"probes": (*_TAIL, probes.LongTailAccuracy(share))}
+             for share in (0.2, 0.05)}  # fmt: skip
     unlike = [[MINORITY] + [others] * (CLASSES - 1) for others in (10, size.many)]
     others = zipped({"data.train_per_class": unlike}, name="others")
-    tail = (*_BASIC, ClassAccuracy(), LongTailAccuracy())
-    long = {"steps": size.steps, "test": size.points}
-    far, starts = _far(DIMS, SNRS)
-    signals = zipped({"data.signal": [(snr / SMALL_SIZE) ** 0.25 for snr in SNRS]})
-    watched = (
-        Loss(), *_BASIC, Residual(), GradientBalance(), NoiseSpectrum(), ActiveNeurons(),
-        Activations(),
-    )  # fmt: skip
-    near, starts_near = _far(DIMS, (1.0,))
-    strong = theorem(DIMS[0], 3 * (15 * (DIMS[0] - 3) ** 0.5) ** 2 * 100, steps=size.long,
-                     probes=(Loss(), Residual()), every=size.long // 600)  # fmt: skip
-    blocks = {
-        f"{share:g}": theorem(WIDE, 1e-4, block=BLOCK, correlation=RATIOS[-1], **long,
-                              train_per_class=BLOCK_SIZE,
-                              probes=(Loss(), *_BASIC, LongTailAccuracy(share), Activations()))
-        for share in TAILS
-    }  # fmt: skip
-    ratios = (zipped({"data.correlation": RATIOS}),)
+    losses = {label: {"rule.loss": loss} for label, loss in LOSSES.items()}
+    long_tailed = experiment(watched=(*_TAIL, probes.LongTailAccuracy()), correlation=50.0, **weak)
+    uniform = experiment(noise="uniform", initial="torch", **small)
     return {
         "figure3a": arms(experiment(**small), size.seeds, plane, reading=readings),
-        "figure3b": arms(experiment(noise="uniform", initial="torch", **small), size.seeds, plane,
-                         reading=readings),
+        "figure3b": arms(uniform, size.seeds, plane, reading=readings),
         "figure4a": arms(experiment(test=size.test), size.seeds, by_size, reading=readings),
-        "figure4b": arms(experiment(test=size.test, signal=WEAK), size.seeds, by_ratio,
-                         reading=readings),
+        "figure4b": arms(experiment(**weak), size.seeds, by_ratio, reading=readings),
         "edge": arms(experiment(**small), size.seeds, edge),
-        "noises": Sweep.of(
-            {noise: experiment(noise=noise, **small)
-             for noise in ("gaussian", "uniform", "rademacher", "triangular")},
-            size.most_seeds, (zipped({"data.signal": [u for u, _ in PLACES.values()],
-                                 "data.correlation": [g for _, g in PLACES.values()]}),),
-            dim="noise"),
-        "tail": Sweep.of(
-            {f"{share:g}": experiment(probes=(*tail[:-1], LongTailAccuracy(share)), signal=WEAK,
-                                      **small) for share in (0.2, 0.05)},
-            size.seeds, (zipped({"data.correlation": TAIL_RATIOS}),), dim="share"),
-        "majority": Sweep.of(
-            {label: experiment(probes=tail, loss=loss, signal=WEAK, correlation=50.0,
-                               test=size.test) for label, loss in LOSSES.items()},
-            size.seeds, (others,), dim="loss"),
-        "theorem": arms(theorem(**long), size.seeds, (far, signals), start=starts),
-        "lemmas": arms(theorem(steps=size.steps, test=300, probes=watched, every=size.often),
-                       size.most_seeds, near, start=starts_near),
-        "strong": arms(strong, size.seeds),
-        "blocks": Sweep.of(blocks, size.seeds, ratios, dim="share"),
-        **real_sweeps(scale),
+        "noises": arms(experiment(**small), size.most_seeds, places, noise=noises),
+        "tail": arms(experiment(**small | weak), size.seeds, {"data.correlation": TAIL_RATIOS},
+                     share=tails),
+        "majority": arms(long_tailed, size.seeds, others, loss=losses),
     }  # fmt: skip
+
+
+def _theorem_1(size: Any) -> dict[str, Sweep]:
+    """Statements 1 to 3 and the lemmas."""
+    long = {"steps": size.steps, "test": size.points}
+    (far, starts), (near, starts_near) = _far(SNRS), _far((1.0,))
+    signals = zipped({"data.signal": [(snr / SMALL_SIZE) ** 0.25 for snr in SNRS]})
+    lemmas = theorem(steps=size.steps, test=300, watched=_LEMMAS, every=size.often)
+    strong = theorem(DIMS[0], 3 * (15 * (DIMS[0] - 3) ** 0.5) ** 2 * 100, steps=size.long,
+                     watched=_STAGES, every=size.long // 600)  # fmt: skip
+    blocks = theorem(WIDE, 1e-4, block=BLOCK, correlation=RATIOS[-1], train_per_class=BLOCK_SIZE,
+                     **long)  # fmt: skip
+    shares = {f"{share:g}": {"probes": (*_LOSS, probes.LongTailAccuracy(share),
+                                        probes.Activations())} for share in TAILS}  # fmt: skip
+    return {
+        "theorem": arms(theorem(**long), size.seeds, (far, signals), start=starts),
+        "lemmas": arms(lemmas, size.most_seeds, near, start=starts_near),
+        "strong": arms(strong, size.seeds),
+        "blocks": arms(blocks, size.seeds, {"data.correlation": RATIOS}, share=shares),
+    }
+
+
+def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
+    """All sweeps of the study."""
+    size = SIZES[scale]
+    return {**_section_5_1(size), **_theorem_1(size), **real_sweeps(scale)}
