@@ -14,15 +14,27 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from learnscope import evidence
 from learnscope.evidence import Quantity, every, student
 from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line
-from learnscope.figures.style import COLOURS, STYLES, columns_of, curves, legend_below, styled
+from learnscope.figures.style import (
+    COLOURS,
+    STYLES,
+    columns_of,
+    curves,
+    label_lines,
+    legend_below,
+    styled,
+)
 
 Data = Mapping[str, xr.Dataset]
 Panel = Callable[[Axes, Data], Any]
 Line = Callable[[Data], tuple[Any, Any]]
+FEWEST = 10  # runs from which on an interval is drawn in place of dots
+_MOST_LETTERS = 40  # of the names below bars, before they are slanted
+_SLANTED: dict[str, Any] = {"rotation": 25, "ha": "right", "fontsize": 7}
 
 
 def figure(
@@ -33,7 +45,8 @@ def figure(
     """A figure of a study: panels in rows (a plain list is laid out), under a heading.
 
     `heading` may be a function of the datasets. `legend` is the number of columns of one legend for
-    all panels, below them; without it each panel has its own. `shared` is sharex or sharey.
+    all panels, below them; without it lines are labelled at their ends. `shared` is sharex or
+    sharey.
     """
     needs = (needs,) if isinstance(needs, str) else tuple(needs)
     rows = _rows(panels)
@@ -48,12 +61,12 @@ def figure(
         for axes, panel in zip(grid, rows, strict=True):
             for one, draw_panel in zip(axes, panel, strict=False):
                 draw_panel(one, data)
-                if not legend and one.get_legend_handles_labels()[0]:
-                    one.legend(fontsize=8, frameon=True, framealpha=0.9)
             for one in axes[len(panel) :]:
                 one.set_axis_off()
         if legend:
             legend_below(drawing, list(grid.flat), legend)
+        for one in [] if legend else grid.flat:  # when limits that panels share are final
+            label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
         if words:
             drawing.suptitle(words)
@@ -113,6 +126,7 @@ def steps(
         if lost:
             axes.text(0.5, 0.5, "\n".join(lost), transform=axes.transAxes, ha="center",
                       fontsize=7, bbox={"facecolor": "white", "edgecolor": "0.8"})  # fmt: skip
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.set_xlabel("step")
 
     return draw
@@ -121,26 +135,44 @@ def steps(
 @panel
 def over(
     quantity: Quantity, axis: str, hue: str | None = None, x: Sequence[float] | None = None,
-    label: str = "{}",
+    label: str = "{}", possible: tuple[float, float] = (-np.inf, np.inf),
 ) -> Panel:  # fmt: skip
-    """The mean of a quantity and its 95 % interval over an axis, a line for each value of `hue`."""
+    """The mean of a quantity over an axis, a line for each value of `hue`, with its 95 % interval
+    (inside what is `possible`), or with a dot for every run if there are few."""
 
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data)
         for i, name in enumerate(values[hue].values if hue else [""]):
             one = values.sel({hue: name}) if hue else values
-            found = [student(one.isel({axis: k})) for k in range(one.sizes[axis])]
-            middle = np.array([f.middle for f in found])
-            half = np.array([min(f.high - f.middle, np.inf) for f in found])
             places = np.asarray(one[axis].values if x is None else x)
-            axes.errorbar(
-                places, middle, np.where(np.isfinite(half), half, 0.0), color=COLOURS[i % 6],
-                linestyle=STYLES[i % 6], marker="o", markersize=3, capsize=2,
-                label=label.format(_text(name)) if hue else "mean and 95 % interval",
-            )  # fmt: skip
+            text = label.format(_text(name)) if hue else _spread(one)
+            axes.plot(places, one.mean("seed"), color=COLOURS[i % 6], linestyle=STYLES[i % 6],
+                      marker="o", markersize=3, label=text)  # fmt: skip
+            _runs(axes, places, one.transpose(axis, "seed").values, possible, COLOURS[i % 6])
         axes.set_xlabel(axis)
 
     return draw
+
+
+def _spread(values: xr.DataArray) -> str:
+    """What `_runs` draws beside a mean."""
+    return "mean; dots: runs" if values.sizes["seed"] < FEWEST else "mean and 95 % interval"
+
+
+def _runs(
+    axes: Axes, places: np.ndarray, values: np.ndarray, possible: tuple[float, float], colour: str
+) -> None:
+    """The 95 % interval at every place, or a dot for every run if there are few; values have the
+    dims place and seed."""
+    if values.shape[1] < FEWEST:
+        axes.plot(places, values, ".", color=colour, markersize=4, alpha=0.6)
+        return
+    found = [student(each) for each in values]
+    ends = [np.clip((f.low, f.high), *possible) for f in found if np.isfinite(f.low)]
+    there = [place for place, f in zip(places, found, strict=True) if np.isfinite(f.low)]
+    if there:
+        middle = np.mean(ends, 1)
+        axes.errorbar(there, middle, np.ptp(ends, 1) / 2, fmt="none", color=colour, capsize=2)
 
 
 @panel
@@ -167,8 +199,10 @@ def heat(
 def bars(
     quantity: Quantity, axis: str, hue: str | None = None,
     reported: Mapping[Any, float] | None = None,
+    possible: tuple[float, float] = (-np.inf, np.inf),
 ) -> Panel:  # fmt: skip
-    """The mean of a quantity and its 95 % interval as bars, beside what the paper reports."""
+    """The mean of a quantity as bars, with intervals or runs as in `over`, beside what the paper
+    reports."""
 
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data)
@@ -177,18 +211,18 @@ def bars(
         width = 0.8 / len(groups)
         for i, name in enumerate(groups):
             one = values if hue is None else values.sel({hue: name})
-            found = [student(one.sel({axis: each})) for each in names]
             places = np.arange(len(names)) + width * (i - (len(groups) - 1) / 2)
-            half = [f.high - f.middle if np.isfinite(f.high) else 0.0 for f in found]
-            axes.bar(places, [f.middle for f in found], 0.9 * width, yerr=half, capsize=2,
-                     color=COLOURS[i % 6],
+            axes.bar(places, one.mean("seed"), 0.9 * width, color=COLOURS[i % 6], alpha=0.75,
                      label="here" if name is None else _text(name))  # fmt: skip
+            _runs(axes, places, one.transpose(axis, "seed").values, possible, "black")
             for place, each in zip(places, names, strict=True):
                 paper = (reported or {}).get(each if name is None else (each, name))
                 if paper is not None:
                     axes.plot([place - width / 2, place + width / 2], [paper, paper], "k--",
                               label="paper" if place == places[0] and i == 0 else None)  # fmt: skip
-        axes.set_xticks(range(len(names)), [_text(name) for name in names])
+        texts = [_text(name) for name in names]
+        crowded = sum(map(len, texts)) > _MOST_LETTERS
+        axes.set_xticks(range(len(names)), texts, **_SLANTED if crowded else {})
 
     return draw
 
@@ -219,4 +253,5 @@ def boundary_panel(of: str) -> Panel:
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return f"{value:g}" if is_number else str(value)

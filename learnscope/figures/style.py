@@ -9,7 +9,9 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from learnscope import evidence
 
@@ -17,6 +19,7 @@ from learnscope import evidence
 # distinction.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _LETTERS = 11  # to an inch of a title
+_MOST_LABELS, _LONGEST_LABEL, _LABEL_GAP = 7, 26, 0.08  # at lines' ends; letters; of the height
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -64,7 +67,7 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
         if one.sizes["step"]:  # else all of it diverged
             low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
         colour = COLOURS[position % len(COLOURS)]
-        text = label.format(f"{value:g}" if isinstance(value, float | np.floating) else value)
+        text = label.format(f"{value:g}" if isinstance(value, float | np.number) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
         axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
 
@@ -86,6 +89,31 @@ def band(
     axes.plot(x, middle, color=COLOURS[index], linestyle=STYLES[index], label=label)
     axes.fill_between(x, values.min("seed"), values.max("seed"), color=COLOURS[index], alpha=alpha,
                       linewidth=0)  # fmt: skip
+
+
+def label_lines(axes: Axes) -> None:
+    """Every line's label beside its end, in its colour, moved apart from the others; below the
+    panel where that does not do: bars, maps, many or long labels, and a line alone."""
+    handles, texts = axes.get_legend_handles_labels()
+    lines = [(h, t) for h, t in zip(handles, texts, strict=True) if isinstance(h, Line2D)]
+    mapped = any(isinstance(each, QuadMesh) for each in axes.collections)
+    few = 1 < len(lines) <= _MOST_LABELS and max(map(len, texts)) <= _LONGEST_LABEL
+    if not few or mapped or len(lines) < len(handles):
+        if handles:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=7, ncols=2)
+        return
+    ends = []
+    for line, text in lines:
+        y = np.asarray(line.get_ydata(), float)
+        y = y[np.isfinite(y)][-1:]
+        if y.size:
+            (_, at) = axes.transAxes.inverted().transform(axes.transData.transform((1, y[0])))
+            ends.append((float(np.clip(at, 0, 1)), text, line.get_color()))
+    lowest = 1 + _LABEL_GAP
+    for at, text, colour in sorted(ends, key=lambda end: -end[0]):
+        lowest = min(at, lowest - _LABEL_GAP)
+        axes.text(1.02, lowest, text, color=colour, fontsize=7, va="center",
+                  transform=axes.transAxes)  # fmt: skip
 
 
 def legend_below(

@@ -1,0 +1,38 @@
+"""Panels: dots for few runs, intervals inside what is possible, labels beside lines."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.container import ErrorbarContainer
+
+from learnscope.evidence import last
+from learnscope.figures import bars, figure, over
+
+
+def accuracy(seeds):
+    values = 0.9 + 0.1 * (np.arange(seeds) % 2)[:, None, None, None] * np.ones((1, 2, 3, 1))
+    coords = {"rule": ["one", "other"], "size": [1.0, 2.0, 3.0], "step": [9]}
+    return xr.Dataset({"test_accuracy": (("seed", "rule", "size", "step"), values)}, coords)
+
+
+@pytest.mark.parametrize("panel", [over, bars])
+def test_few_runs_are_dots_and_many_have_an_interval(panel):
+    shown = panel(last("test_accuracy"), "size", "rule", possible=(0, 0.96))
+    few, many = (figure("", "x", [shown]).draw(accuracy(n)).axes[0] for n in (3, 12))
+    assert sum(len(line.get_xdata()) for line in few.lines if line.get_marker() == ".") == 2 * 3 * 3
+    intervals = [each for each in many.containers if isinstance(each, ErrorbarContainer)]
+    assert not any(isinstance(each, ErrorbarContainer) for each in few.containers)
+    ends = np.concatenate([bar.vertices for i in intervals for bar in i.lines[2][0].get_paths()])
+    assert len(intervals) == 2 and ends[:, 1].max() == pytest.approx(0.96)
+    plt.close("all")
+
+
+def test_labels_stand_beside_the_panel_and_apart():
+    shown = over(last("test_accuracy"), "size", "rule", levels={"chance": 0.9})
+    (axes,) = figure("", "x", [shown]).draw(accuracy(12)).axes
+    places = {text.get_text(): text.get_position() for text in axes.texts}
+    assert set(places) == {"one", "other", "chance"} and axes.get_legend() is None
+    assert all(x > 1 for x, _ in places.values())
+    assert np.diff(sorted(y for _, y in places.values())).min() > 0.07
+    plt.close("all")
