@@ -6,6 +6,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.papers.meta_split import theory
+from tests.errata.meta_split_condition_d1 import condition_d1
 from tests.small import quick, tasks
 
 SIZES = {"dim": 1000, "dictionary": 500, "tasks": 16, "samples": 4, "test_tasks": 1}
@@ -94,9 +95,9 @@ def test_condition_4_1_is_what_gaussian_dictionaries_meet_and_condition_d1(float
         data__task_signal=log**-0.4, data__noise=(log / 1000) ** 0.5, data__tasks=3, net__width=2,
         rule__rate=log**-5, rule__inner_rate=log**0.4,
     )  # fmt: skip
-    assert theory.condition_d1(meets).holds
+    assert condition_d1(meets).holds
     printed = meets.replace("rule.rate", log**5)  # the misprint, taken literally
-    assert not theory.condition_d1(printed).holds
+    assert not condition_d1(printed).holds
 
 
 def test_scope():

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from learnscope.evidence import Quantity, experiment_of, last
+from learnscope.evidence import Quantity, every, experiment_of, last
 from learnscope.figures import COLOURS, bars, figure, steps
 from learnscope.images import Images
 from learnscope.nets import Projection
@@ -23,15 +23,15 @@ def _described(data: xr.Dataset, *_: xr.Dataset) -> str:
     return f"{images.name}, {body}({width}), {experiment.steps} steps, {data.sizes['seed']} runs"
 
 
-def _correlations(of: str, name: str, size: str, title: str):
+def _correlations(of: str, name: str, title: str):
     """Shares of pairs of neurons by their correlation, with and without a head."""
 
     def draw(axes: Axes, data) -> None:
         edges = np.linspace(-1, 1, data[of].sizes["correlation_bin"] + 1)
         for index, arm in enumerate((HEAD, BARE)):
             end = data[of].sel(method_name=arm).isel(step=-1)
-            text = f"{arm}: mean |·| {float(end[size].mean()):.2f}"
-            axes.stairs(end[name].mean("seed").values, edges, fill=True, alpha=0.55,
+            text = f"{arm}: mean |·| {float(end[f'{name}_size'].mean()):.2f}"
+            axes.stairs(end[f"{name}_share"].mean("seed").values, edges, fill=True, alpha=0.55,
                         color=COLOURS[index], label=text)  # fmt: skip
         axes.set_title(f"{title}\n{_described(data[of])}", fontsize=8)
         axes.set(xlim=(-1, 1), ylim=(0, 1.25 * axes.get_ylim()[1]), ylabel="share of pairs",
@@ -73,40 +73,43 @@ def _pictures(axes: Axes, images: np.ndarray, columns: int) -> None:
     shaped = images.reshape(-1, side, side, colours)
     low, high = (f(shaped, axis=(1, 2, 3), keepdims=True) for f in (np.min, np.max))
     shaped = (shaped - low) / np.maximum(high - low, 1e-9)
-    framed = np.pad(shaped, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=1.0)
-    framed = np.concatenate([framed, np.ones((-len(framed) % columns, *framed.shape[1:]))])
-    rows = framed.reshape(-1, columns, *framed.shape[1:])
-    axes.imshow(np.concatenate([np.concatenate(list(row), 1) for row in rows], 0).squeeze(),
-                cmap="gray", interpolation="nearest")  # fmt: skip
+    missing = -len(shaped) % columns
+    framed = np.pad(shaped, ((0, missing), (1, 1), (1, 1), (0, 0)), constant_values=1.0)
+    rows = framed.reshape(-1, columns, side + 2, side + 2, colours).swapaxes(1, 2)
+    sheet = rows.reshape(-1, columns * (side + 2), colours).squeeze()
+    axes.imshow(sheet, cmap="gray", interpolation="nearest")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
-_ALONG = {"head_norm": NORM, "correlation_size": "mean |correlation| of two outputs",
+_WITH = {"method_name": [HEAD]}
+_SIZE = "mean |correlation| of two outputs"
+_ALONG = {"head_norm": NORM, "correlation_size": _SIZE,
           "effective_rank": "effective rank of the outputs"}  # fmt: skip
 _PROBES = {"probe_accuracy": "linear probe on features", "output_probe_accuracy": "on outputs",
-           "correlation_size": "mean |correlation| of two outputs"}  # fmt: skip
+           "correlation_size": _SIZE}  # fmt: skip
 REAL_FIGURES = {
     "figure1_real": figure(
-        "Correlations of outputs and features on images", ("images", "digits"),
-        [[_correlations(of, "correlation_share", "correlation_size", "(a) outputs"),
-          _correlations(of, "feature_correlation_share", "feature_correlation_size",
-                        "(b) features below the projection")] for of in ("images", "digits")],
-        size=(8.5, 6.4)),
+        "Without a head outputs correlate, and features below the projection do less",
+        ("images", "digits"),
+        [[_correlations(of, "correlation", "(a) outputs"),
+          _correlations(of, "feature_correlation", "(b) features below the projection")]
+         for of in ("images", "digits")], size=(8.5, 6.4)),
     "figure2_real": figure(
         "Linear probes by head, normalisation and target", "heads",
-        [[bars(_table(name), "way", "head", ylabel=label) for name, label in _PROBES.items()]],
-        _described, (11, 3.8), 4),
+        [[bars(_table(name), "way", "head", ylabel=label, ylim=(0, 1))
+          for name, label in _PROBES.items()]], _described, (11, 3.8), 4),
     "figure3_real": figure(
-        "The head's off-diagonal on images, over runs", "images",
-        [steps(name, "method_name", ylabel=label, where={"method_name": [HEAD]}, ylim=(0, None))
-         for name, label in (("head_norm", NORM), ("head_asymmetry", SKEW))], _described),
+        "The head's off-diagonal and its asymmetry on images", "images",
+        [steps("head_norm", "method_name", ylabel=NORM, where=_WITH),
+         steps(every("head_norm", **_WITH) * every("head_asymmetry", **_WITH), "method_name",
+               ylabel=SKEW)], _described, sharey=True),
     "fading": figure(
-        "What decides whether the head falls again", "fading",
+        "Whether the head falls again is decided by normalisation in the projection", "fading",
         [[steps(name, "method_name", ylabel=label, ylim=(0, None))
           for name, label in _ALONG.items()]], _described, (11, 3.8), 4),
     "figure5": figure(
-        "Images that excite neurons most", ("images", "digits"),
+        "With a head, the images that excite neurons most are more varied", ("images", "digits"),
         [[_preferred(of, arm) for arm in (HEAD, BARE)] for of in ("images", "digits")],
         "images that excite each of 12 outputs most, in the first run", (8.5, 6.8)),
 }  # fmt: skip

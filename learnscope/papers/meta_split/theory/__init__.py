@@ -28,10 +28,8 @@ with $A_\nu, A_\xi$ the inner factors to the power J ($A_\xi = 1$ for noise that
 | powers of log(d) that polylog stands for | `power` |
 """
 
-from learnscope.papers.meta_split.theory.conditions import SCOPE, applies, condition_d1, conditions
+from learnscope.papers.meta_split.theory.conditions import SCOPE, applies, conditions
 from learnscope.papers.meta_split.theory.predictions import boundary, predict
 from learnscope.papers.meta_split.theory.rates import Rates, rates
 
-__all__ = [
-    "SCOPE", "Rates", "applies", "boundary", "condition_d1", "conditions", "predict", "rates",
-]  # fmt: skip
+__all__ = ["SCOPE", "Rates", "applies", "boundary", "conditions", "predict", "rates"]

@@ -39,23 +39,19 @@ def has_head(experiment: Any) -> bool:
 
 
 def conditions(
-    experiment: Any,
-    power: float = 1.0,
-    degree: float = 1.0,
-    exponent: float = 1.0,
+    experiment: Any, power: float = 1.0, degree: float = 1.0, exponent: float = 1.0,
     constant: float = 2.0,
-) -> Conditions:
+) -> Conditions:  # fmt: skip
     """The hypotheses of section 3 and of Theorem 4.1 (with a head) or 4.3 (without one)."""
     data, net, rule = experiment.data, experiment.net, experiment.rule
     dim = float(data.dim)
     log = math.log(dim)
     polylog, poly = log**power, dim**degree
     # Strength in the sense of Remark 3.2: frequency counts as a sixth root.
-    sizes = [float(s) for s in data.strengths]
-    sizes = np.sort(np.array(sizes) * (np.asarray(data.shares) / max(data.shares)) ** (1 / 6))[::-1]
-    strong, weak = float(sizes[0]), float(sizes[1]) if len(sizes) > 1 else 0.0
-    rate, head_rate = float(rule.rate), float(rule.head_rate)
-    scale = dim**-0.5 if net.scale is None else float(net.scale)
+    often = (np.asarray(data.shares) / max(data.shares)) ** (1 / 6)
+    strong, weak = sorted([0.0, *map(float, np.array(data.strengths, float) * often)])[:-3:-1]
+    rate, ratio = float(rule.rate), float(rule.head_rate) / float(rule.rate)
+    length = 1.0 if net.scale is None else float(net.scale) * math.sqrt(dim)
     batch = data.batch if isinstance(rule, NonContrastive) else math.inf
     exact = isinstance(rule, PopulationFlow)
     c, p, g, e = f"{constant:g}", f"{power:g}", f"{degree:g}", f"{exponent:g}"
@@ -68,22 +64,18 @@ def conditions(
         ("feature imbalance", f"alpha1 >= alpha2 log(d)^{p}", strong, ">=", weak * polylog),
         ("weak feature", f"alpha2 >= log(d)^{p}", weak, ">=", polylog),
         ("strong feature", "alpha1 <= d^(1/6)", strong, "<=", dim ** (1 / 6)),
-        ("initial weights, large enough", f"sigma_0 sqrt(d) >= 1/{c}", scale * math.sqrt(dim),
-         ">=", 1 / constant),
-        ("initial weights, small enough", f"sigma_0 sqrt(d) <= {c}", scale * math.sqrt(dim), "<=",
-         constant),
+        ("initial weights, large enough", f"sigma_0 sqrt(d) >= 1/{c}", length, ">=", 1 / constant),
+        ("initial weights, small enough", f"sigma_0 sqrt(d) <= {c}", length, "<=", constant),
         ("batch", f"N >= d^{g}", batch, ">=", poly),
         ("learning rate", f"eta d^{g} <= 1", 0.0 if exact else rate * poly, "<=", 1.0),
-        ("steps", "T >= d^2 / eta",
-         _time(experiment), ">=", dim**2),
+        ("steps", "T >= d^2 / eta", _time(experiment), ">=", dim**2),
     ]  # fmt: skip
     if has_head(experiment):
         rows += [
             ("neurons", "m = 2: m <= 2", net.width, "<=", 2.0),
-            ("head rate, large enough", f"eta_E / eta >= alpha1^-{e}", head_rate / rate, ">=",
+            ("head rate, large enough", f"eta_E / eta >= alpha1^-{e}", ratio, ">=",
              strong**-exponent),
-            ("head rate, small enough", f"eta_E / eta <= 1 / log(d)^{p}", head_rate / rate, "<=",
-             1 / polylog),
+            ("head rate, small enough", f"eta_E / eta <= 1 / log(d)^{p}", ratio, "<=", 1 / polylog),
         ]  # fmt: skip
     theorem = f"The condition of Theorem {'4.1' if has_head(experiment) else '4.3'}"
     return Conditions(Condition(name, text, left, right, relation, theorem)
