@@ -118,7 +118,7 @@ def grid(
     network of the same seeds for comparison; or the reason why a pair does not fit.
     """
     from learnscope.evidence.output import Output
-    from learnscope.grid.figure import write_grid
+    from learnscope.grid.tables import write_grid
     from learnscope.grid.run import run_grid
 
     output = Output(options.out)

@@ -31,6 +31,7 @@ from learnscope.data.problem import (
     Problem,
     Samples,
 )
+from learnscope.data.redrawn import Redrawn
 from learnscope.data.signal_noise import SignalNoise
 from learnscope.data.strong_weak import FreshPairs, StrongWeak
 from learnscope.data.tasks import TaskFamily, task_problem
@@ -46,10 +47,10 @@ __all__ = [
     "AbstractPatches", "AbstractTurn", "AbstractViews", "Arrays", "Basis", "ClassNoise", "Columns",
     "Epochs", "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FreshRows", "FullBatch",
     "GaussianParity", "Grouped", "HalfMask", "Halves", "Link", "MatrixFactors", "MatrixNoise",
-    "MiniBatch", "MultiIndex", "NoisyViews", "PatternLaw", "Patterns", "Problem", "Reflections",
-    "Samples", "SignalNoise", "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed", "XorClusters",
-    "chi", "joined", "link_of", "noise_correlation_ratio", "off_axes", "orthonormal", "overlaps",
-    "patch_gram", "task_problem", "turn", "with_gram",
+    "MiniBatch", "MultiIndex", "NoisyViews", "PatternLaw", "Patterns", "Problem", "Redrawn",
+    "Reflections", "Samples", "SignalNoise", "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed",
+    "XorClusters", "chi", "joined", "link_of", "noise_correlation_ratio", "off_axes", "orthonormal",
+    "overlaps", "patch_gram", "task_problem", "turn", "with_gram",
 ]  # fmt: skip
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from learnscope.data import (
     AbstractData,
-    AbstractViews,
     Arrays,
     ClassNoise,
     GaussianParity,
@@ -25,6 +24,7 @@ from learnscope.data import (
     NoisyViews,
     Patterns,
     Problem,
+    Redrawn,
     SignalNoise,
     StrongWeak,
     TaskFamily,
@@ -32,13 +32,13 @@ from learnscope.data import (
     XorClusters,
 )
 from learnscope.errors import unknown
-from learnscope.images import Augment, Images, ImageTasks, Pruned, TeacherMixture
+from learnscope.images import AbstractAugment, Augment, Images, ImageTasks, Pruned, TeacherMixture
 from learnscope.nets import FullyConnected
 from learnscope.papers.meta_split.parts.linear_tasks import LinearTasks
 from learnscope.part import example_of, kinds
 
 # Data models without a column: a user's own arrays, and wrappers that columns are put into.
-NOT_SHOWN = (Arrays, Grouped, Viewed)
+NOT_SHOWN = (Arrays, Grouped, Redrawn, Viewed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Column:
     power: float
     truth: str | None
     regression: bool = False
-    views: AbstractViews | None = None
+    views: AbstractAugment | None = None
     structureless: str | None = None
 
     @functools.cached_property
@@ -67,14 +67,21 @@ class Column:
 
     @property
     def rate(self) -> float:
-        """The rate of a step on labels: 2 / P, or 1/2 / P for the squared loss."""
+        """The standard rate, which the grid multiplies by a factor: 2 / P, or 1/2 / P for the
+        squared loss."""
         return (0.5 if self.regression else 2.0) / self.power
 
     @property
-    def pairs(self) -> AbstractViews:
-        """Its own views or, if it has none, additive noise as strong as the input."""
+    def pairs(self) -> AbstractData:
+        """The data model with positive pairs: random views (of images), or else the same signal
+        with fresh noise, or (if the signal is not known) with added noise as strong as the input.
+        An example's own noise in both views would have to be memorised."""
+        if self.problem.batches.fresh:
+            return self.data
+        if self.views is None and self.truth is not None:
+            return Redrawn(self.data, self.truth)
         each = self.power / self.vectors / float(self.data.dim)
-        return NoisyViews(noise=each**0.5) if self.views is None else self.views
+        return Viewed(self.data, self.views or NoisyViews(noise=each**0.5))
 
 
 def all_data() -> dict[str, type[AbstractData]]:
@@ -115,6 +122,7 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
     # Noise in half of the dimensions is common to both classes, in a quarter each one's own.
     axes = np.repeat([0, 1, 2, 3], [2, 20, 10, 10])  # features, shared, own of each class
     factors = [np.diag(1.6 * np.isin(axes, (1, 2 + k)).astype(float)) for k in (0, 1)]
+    isotropic = "inputs of {} are isotropic: what two views share says nothing of the labels"
     digits = Images("digits", train=40, classes=(3, 8), noise=0.5)
     listed = [
         # Meng, Cao, Zou (2023), section 4.1, in half the dimensions.
@@ -132,7 +140,7 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
                2 * 4.0**2 + 0.3**2 * (200 - 2), "centres"),
         # Half-spaces, from a fixed training set.
         Column(MultiIndex(dim=40, directions=1, link="erf", train=200, test=test, signs=True),
-               40.0, "teacher"),
+               40.0, "teacher", structureless=isotropic.format("MultiIndex")),
         # Figure 7 of Wen and Li (2022), as `studies.pred_head` has it.
         Column(StrongWeak(dim=20, patches=16, feature_patches=4, strengths=(3.0, 2.0), noise=1.0,
                           batch=32 if smoke else 128, test=200 if smoke else 800),
@@ -144,9 +152,7 @@ def _presets(smoke: bool) -> dict[type[AbstractData], Column]:
                1 + 0.3**2 + 24.0, "shared"),
         Column(LinearTasks(dim=20, tasks=20, samples=4, validation=2, spread=1.0, noise=0.1,
                            test_tasks=20 if smoke else 100),
-               20.0, "centroid", regression=True,
-               structureless="inputs of LinearTasks are isotropic noise, so that what two views "
-               "share says nothing of the labels"),
+               20.0, "centroid", regression=True, structureless=isotropic.format("LinearTasks")),
         # Threes and eights under noise, of which there are few.
         Column(digits, 30.0, None, views=crops),
         Column(TeacherMixture(digits, FullyConnected(width=8), teacher_batch=20,

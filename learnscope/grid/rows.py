@@ -1,17 +1,19 @@
 """The rows of the grid: every registered rule, with a net that it trains.
 
-Nothing is tuned cell by cell. With P = E |x|^2 of a data model (`Column.power`), rates are a
-constant over P, one per net and kind of rule; rules on pairs normalise outputs themselves and have
-one rate. The weight of a gradient penalty is 2 / P, twice that at which the growth of an example's
-own noise stops (`papers.pegr`), and it is switched off after half of the steps. Values belong to
-field names, so that a user's own rule gets them too.
+Every rule takes the same number of steps (`LinearCentroid` is solved in one). With P = E |x|^2 of a
+data model (`Column.power`), all rates of a rule are a standard value over P, times a factor that
+`run.tuned` chooses in the same way for every pair; nothing else is tuned. The weight of a gradient
+penalty is 2 / P, twice that at which the growth of an example's own noise stops (`papers.pegr`),
+and it is switched off after half of the steps. Values belong to field names, so that a user's own
+rule gets them too.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
 
-from learnscope.data import AbstractData, Grouped, Viewed
+from learnscope.data import AbstractData, Grouped
 from learnscope.engine.size import check_fit
 from learnscope.errors import BadInput, unknown
 from learnscope.grid.columns import Column, all_data, column
@@ -21,9 +23,11 @@ from learnscope.part import example_of, kinds
 from learnscope.probes import AbstractProbe, AdaptedTest, LearntResponse, LinearProbe, TestAccuracy
 from learnscope.rules import AbstractPairRule, AbstractRule
 
-# Sources that a rule may learn from, and the steps: labels, labels through a last layer of its own,
-# tasks, tasks by linear regression, or pairs of views. A rule takes the first that can be traced.
-STEPS = {"labels": 1000, "readout": 500, "tasks": 200, "centroid": 1, "pairs": 500}
+STEPS = 1000
+# Sources that a rule may learn from: labels, labels through a last layer of its own, tasks, tasks
+# by linear regression, or pairs of views. A rule takes the first that can be traced.
+SOURCES = ("labels", "readout", "tasks", "centroid", "pairs")
+RATES = ("rate", "head_rate", "first_rate", "second_rate")
 LEARNS_FROM = {"Linearised": "readout"}
 WIDTH = 10
 SUPPORT, QUERIES = 2, 4  # examples of each half of a task that is dealt out
@@ -32,11 +36,14 @@ PRESETS: dict[str, Callable[[Column], dict[str, Any]]] = {
     "FrozenFeatures": lambda c: {"after": 2},
     "Fomaml + penalty": lambda c: {"penalty": 2.0 / c.power},
     "Imaml": lambda c: {"weight": 0.1 / c.rate, "solver_steps": 3},
-    "Reptile": lambda c: {"rate": 0.5},
-    "MetaProx": lambda c: {"rate": 0.5, "weight": 0.1 / c.rate},
+    "MetaProx": lambda c: {"weight": 0.1 / c.rate},
     "LinearCentroid": lambda c: {"weight": 0.1 * c.power},
     "PopulationFlow": lambda c: {"tolerance": 1e-3},
 }
+
+
+class Meaningless(BadInput):
+    """The question that a pair asks has no answer, whatever is built."""
 
 
 def all_rules() -> dict[str, type[AbstractRule]]:
@@ -59,17 +66,21 @@ def experiment(rule: str, data: str, smoke: bool = False) -> Experiment:
 
 
 def reason(rule: str, data: str, smoke: bool = False) -> str | None:
-    """Why a pair does not fit, in a sentence; None if it does. The pair is traced, not run."""
+    """Why there is no number for a pair; None if there is. The pair is traced, not run. The reason
+    begins with its kind: `meaningless` (no answer exists), `not built` or `fails`."""
     return _obstacle(lambda: experiment(rule, data, smoke))
 
 
 def _obstacle(make: Callable[[], Experiment]) -> str | None:
     try:
         check_fit(make())
+    except Meaningless as error:
+        return f"meaningless: {error}"
     except BadInput as error:
-        return str(error).removesuffix(".")
+        kind = "not built" if error.__cause__ is None else "fails"  # a user's own part, with why
+        return f"{kind}: {str(error).removesuffix('.')}"
     except Exception as error:  # of a user's own part, which may raise anything
-        return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        return f"fails: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
     return None
 
 
@@ -79,7 +90,7 @@ def _source(kind: type[AbstractRule]) -> str:
     if kind.__name__ in LEARNS_FROM or issubclass(kind, AbstractPairRule):
         return LEARNS_FROM.get(kind.__name__, "pairs")
     for data in all_data():
-        for source in STEPS:
+        for source in SOURCES:
             if not _obstacle(
                 lambda d=data, s=source: _experiment(kind.__name__, kind, column(d, True), s, True)
             ):
@@ -90,13 +101,35 @@ def _source(kind: type[AbstractRule]) -> str:
 def _experiment(
     name: str, kind: type[AbstractRule], column: Column, source: str, smoke: bool
 ) -> Experiment:
-    steps = min(STEPS[source], 20) if smoke else STEPS[source]
+    steps = 1 if source == "centroid" else 20 if smoke else STEPS
     own = PRESETS.get(name, lambda column: {})(column)
     known = () if column.truth is None else (LearntResponse(truth=column.truth),)
-    rule = example_of(kind, {**_numbers(column, source, steps), **own})
+    rule = _rule(kind, {**_numbers(column, steps), **_inner(column, source), **own})
     probes = (_accuracy(column, source), *known)
     data, net = _data(column, source), _net(column, source)
     return Experiment(data, net, rule, steps, probes, Record(every=steps))
+
+
+def _rule(kind: type[AbstractRule], numbers: dict[str, Any]) -> AbstractRule:
+    """A rule with its values; so has a rule inside it."""
+    made = example_of(kind, numbers)
+    for field in dataclasses.fields(made):
+        inside = getattr(made, field.name)
+        if isinstance(inside, AbstractRule):
+            made = made.replace(field.name, _rule(type(inside), numbers))
+    return made
+
+
+def rates(part: Any, path: str = "rule") -> dict[str, float]:
+    """The rates of a rule and of rules inside it, by path."""
+    found = {}
+    for field in dataclasses.fields(part):
+        value, at = getattr(part, field.name), f"{path}.{field.name}"
+        if field.name in RATES and value is not None:
+            found[at] = float(value)
+        elif isinstance(value, AbstractRule):
+            found |= rates(value, at)
+    return found
 
 
 def _data(column: Column, source: str) -> AbstractData:
@@ -106,10 +139,8 @@ def _data(column: Column, source: str) -> AbstractData:
         tasks = problem.train.size // (2 * SUPPORT)
         return Grouped(column.data, tasks=tasks, validation=SUPPORT, queries=QUERIES)
     if source == "pairs" and column.structureless is not None:
-        raise BadInput(column.structureless)
-    if source == "pairs" and not problem.batches.fresh:
-        return Viewed(column.data, column.pairs)
-    return column.data
+        raise Meaningless(column.structureless)
+    return column.pairs if source == "pairs" else column.data
 
 
 def _net(column: Column, source: str) -> AbstractNet:
@@ -129,15 +160,15 @@ def _net(column: Column, source: str) -> AbstractNet:
     return TwoLayer(width=WIDTH, activation="relu", scale=1 / size, second_scale=second)
 
 
-def _numbers(column: Column, source: str, steps: int) -> dict[str, Any]:
+def _numbers(column: Column, steps: int) -> dict[str, Any]:
     """Values of rules' fields, by name. In two-step training the first step finds features at any
     rate, the second keeps them at the size of a start."""
     return {
-        "rate": 0.05 if source == "pairs" else column.rate, "head_rate": 0.05,
+        "rate": column.rate, "head_rate": column.rate,
         "first_rate": 1.0 / column.power, "second_rate": 20.0 / column.power,
         "weight": 2.0 / column.power, "until": steps // 2, "horizon": float(steps),
         "loss": "squared" if column.regression else "logistic",
-        "weighted": not column.regression, **_inner(column, source),
+        "weighted": not column.regression,
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Running the grid: every pair that fits, as one dataset."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,14 +11,18 @@ import xarray as xr
 from learnscope.errors import refuse_value, unknown
 from learnscope.evidence.study import check_scale
 from learnscope.grid.columns import Column, all_data, column
-from learnscope.grid.rows import all_rules, experiment, reason
+from learnscope.grid.rows import all_rules, experiment, rates, reason
+from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan, Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of, run
-from learnscope.lab.sweep import seed_list
+from learnscope.lab.sweep import Axis, seed_list, zipped
 
 SCALES = ("smoke", "laptop")
 SEEDS = {"smoke": 2, "laptop": 5}
+# Factors of the standard rates, those near 1 first, and the seeds of the draws that choose one.
+FACTORS = (1.0, 0.2, 5.0, 0.04, 25.0)
+TUNING_SEEDS = tuple(range(1000, 1003))
 # The measures of every pair.
 MEASURES = {name: name.replace("_", " ") for name in
             ("signal_learnt", "noise_memorised", "test_accuracy")}  # fmt: skip
@@ -41,9 +45,9 @@ def run_grid(
 
     Of each of `MEASURES` there is the value after training and `untrained_...`, that of the same
     seed before. Where a pair does not fit, `reason` says why; where the truth of a data model is
-    not known, the first two are NaN; diverged runs are NaN and counted in `diverged`. A pair is a
-    stored sweep like any other, and is not run again. `say` receives the progress, `ask` the plans
-    before anything runs.
+    not known, the first two are NaN; diverged runs are NaN and counted in `diverged`. `factor` is
+    that of the standard rates (`tuned`; 1 at smoke scale). A pair is a stored sweep like any other,
+    and is not run again. `say` receives the progress, `ask` the plans before anything runs.
 
     >>> found = run_grid(["GradientDescent"], ["LinearTasks"], seeds=1, scale="smoke")
     >>> found.test_accuracy.dims, str(found.net.values[0, 0])
@@ -64,24 +68,52 @@ def run_grid(
             made[pair] = experiment(*pair, smoke)
             found.net.loc[pair] = type(made[pair].net).__name__
     # A seed's draw is the same for all rules only in the same coordinates.
-    ask([(Plan.of(each, None, count, "ambient"), 1) for each in made.values()])
+    plans: list[Any] = [(each, None, count) for each in made.values()]
+    if not smoke:
+        plans += [(e, _axis(e), TUNING_SEEDS) for e in made.values() if rates(e.rule)]
+    ask([(Plan.of(*plan, "ambient"), 1) for plan in plans])
     with opened(cluster) as shared:
         settings = {"store": store, "cluster": shared, "progress": False}
 
-        def one(pair: tuple[str, str]) -> xr.Dataset:
-            return run(made[pair], None, count, "ambient", **settings)
+        def one(pair: tuple[str, str]) -> tuple[float, xr.Dataset]:
+            each, factor = made[pair], 1.0 if smoke else tuned(made[pair], **settings)
+            result = run(each, _axis(each, [factor]), count, "ambient", **settings)
+            return factor, result
 
         # Pairs are small: with workers, several are on their way at a time.
         threads = ThreadPoolExecutor(4 if shared is not None else 1)
         try:
             results = zip(made, threads.map(one, made), strict=True)
-            for done, (pair, result) in enumerate(results, 1):
+            for done, (pair, (factor, result)) in enumerate(results, 1):
+                found.factor.loc[pair] = factor
                 _enter(found, pair[0], pair[1], column(pair[1], smoke), result)
                 say(f"{done}/{len(made)} {' on '.join(pair)}: {report_of(result)}")
         finally:
             patient = not isinstance(sys.exception(), KeyboardInterrupt)
             threads.shutdown(wait=patient, cancel_futures=True)
     return found
+
+
+def tuned(experiment: Experiment, **settings: Any) -> float:
+    """The factor of `FACTORS` by which all rates of the rule are multiplied: that of the highest
+    mean test accuracy over draws which the grid does not show (a run that diverges counts as 0; the
+    factor nearest to 1 wins a tie)."""
+    if not rates(experiment.rule):
+        return 1.0
+    found = run(experiment, _axis(experiment), TUNING_SEEDS, "ambient", **settings)
+    accuracy = found[_judged(found)].isel(step=-1).where(found.diverged_at.isnull(), 0.0)
+    return FACTORS[int(accuracy.mean("seed").values.argmax())]
+
+
+def _axis(experiment: Experiment, factors: Sequence[float] = FACTORS) -> Axis | None:
+    """The axis of a rule's rates; with one factor it runs by the program of all of them."""
+    paths = rates(experiment.rule)
+    values = {path: [rate * factor for factor in factors] for path, rate in paths.items()}
+    return zipped(values, "factor") if paths else None
+
+
+def _judged(found: xr.Dataset) -> str:
+    return next(accuracy for accuracy in _ACCURACIES if accuracy in found)
 
 
 def _chosen(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
@@ -100,7 +132,8 @@ def _empty(rules: list[str], data: list[str], seeds: int) -> xr.Dataset:
     found = xr.Dataset(
         {n: (("rule", "data", "seed"), np.full((*shape, seeds), np.nan)) for n in numbers}
         | {n: (("rule", "data"), np.full(shape, "", object)) for n in ("reason", "net", "judged")}
-        | {"diverged": (("rule", "data"), np.zeros(shape, int))},
+        | {"diverged": (("rule", "data"), np.zeros(shape, int))}
+        | {"factor": (("rule", "data"), np.ones(shape))},
         coords=coords,
     )
     for measure, words in MEASURES.items():
@@ -116,10 +149,11 @@ def untrained(measure: str) -> str:
 def _enter(found: xr.Dataset, rule: str, name: str, column: Column, values: xr.Dataset) -> None:
     """Enter the results of a pair's sweep."""
     at = {"rule": rule, "data": name}
-    judged = next(accuracy for accuracy in _ACCURACIES if accuracy in values)
+    judged = _judged(values)
     found.judged.loc[at] = _ACCURACIES[judged]
-    diverged = values.diverged_at.notnull().values
+    diverged = values.diverged_at.notnull().values.ravel()
     found.diverged.loc[at] = int(diverged.sum())
+    values = values.squeeze("factor") if "factor" in values.dims else values
     first, last = values.isel(step=0), values.isel(step=-1)
     found["untrained_test_accuracy"].loc[at] = first[judged].values
     found["test_accuracy"].loc[at] = np.where(diverged, np.nan, last[judged].values)

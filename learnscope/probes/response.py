@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from learnscope import nets
 from learnscope.data import Problem
+from learnscope.data.redrawn import row_space
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.rules import AbstractState
 from learnscope.space import Columns
@@ -44,7 +45,7 @@ class LearntResponse(AbstractProbe):
     truth: str = eqx.field(static=True)
 
     def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
-        truth = jnp.atleast_2d(hidden(self, problem.directions, self.truth))
+        truth = hidden(self, problem.directions, self.truth)
         now, start = filters_of(self, state), nets.filters_of(state.start)
         along, size = (now * start).sum(1), (start**2).sum(1)
         learnt = now - (along / jnp.where(size > 0, size, 1.0))[:, None] * start
@@ -58,9 +59,7 @@ class LearntResponse(AbstractProbe):
 def _shares(filters: Array, truth: Array, problem: Problem) -> tuple[Array, Array]:
     """The shares of signal and of memorised noise in the filters' response."""
     more = [] if problem.validation is None else [problem.validation]
-    # Directions may be linearly dependent: take the singular vectors of nonzero singular values.
-    _, sizes, rows = jnp.linalg.svd(truth, full_matrices=False)
-    basis = jnp.where((sizes > 1e-5 * sizes.max())[:, None], rows, 0.0)
+    basis = row_space(truth)
     each = [_responses(filters, basis, samples) for samples in (problem.train, *more)]
     signals, noises = (jnp.stack(values) for values in zip(*each, strict=True))
     at = jnp.argmax(noises)

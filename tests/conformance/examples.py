@@ -286,6 +286,7 @@ MORE: dict[str, Table] = {
         "data": [
             strong_weak(frequencies=[1, 3], noise_law="uniform", together=True),
             ls.data.Viewed(signals(test=6), ls.data.NoisyViews(0.2)),
+            ls.data.Redrawn(signals(test=6), "signal"),
         ],
         "net": [ls.nets.PatchEncoder(2, activation="relu2", scale=0.3, overlaps=[2, 1, 1, 2])],
         "rule": [

@@ -6,12 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 import learnscope as ls
 from learnscope import grid
 from learnscope.data import AbstractData, Problem, Samples
 from learnscope.grid import columns, rows
-from learnscope.grid.figure import grid_cells, grid_figure, grid_markdown, reasons, told_apart
+from learnscope.grid.tables import grid_cells, grid_html, grid_markdown, reasons, told_apart
 from learnscope.part import kinds
 from learnscope.rules import AbstractRule, WeightState
 from tests.small import refused
@@ -26,7 +27,7 @@ def test_presets_are_of_parts_that_there_are():
            if kind.__module__.startswith("learnscope")}  # fmt: skip
     shipped = {n for n, module in own.items() if not module.startswith("learnscope.papers.")}
     found = {kind.__name__ for kind in columns._presets(True)}
-    assert shipped - {"Arrays", "Grouped", "Viewed"} <= found <= set(own)
+    assert shipped - {"Arrays", "Grouped", "Redrawn", "Viewed"} <= found <= set(own)
     assert {*rows.PRESETS, *rows.LEARNS_FROM} <= set(grid.all_rules())
     assert set(grid.all_rules()) >= set(kinds(AbstractRule))
 
@@ -59,11 +60,11 @@ def test_powers_are_those_of_the_inputs():
 
 def test_reasons_are_what_the_parts_say():
     for rule, data, said in (
-        ("PopulationDescent", "SignalNoise", "population dynamics need the data model StrongWeak"),
-        ("Fomaml", "StrongWeak", "Grouped.data = StrongWeak is not allowed"),
-        ("LinearCentroid", "StrongWeak", "Grouped.data = StrongWeak is not allowed"),
-        ("TwoStep", "StrongWeak", "TwoStep needs a data model with training examples"),
-        ("Contrastive", "LinearTasks", "inputs of LinearTasks are isotropic noise"),
+        ("PopulationDescent", "SignalNoise", "not built: population dynamics need the data model"),
+        ("Fomaml", "StrongWeak", "not built: Grouped.data = StrongWeak is not allowed"),
+        ("TwoStep", "StrongWeak", "not built: TwoStep needs a data model with training examples"),
+        ("Contrastive", "LinearTasks", "meaningless: inputs of LinearTasks are isotropic"),
+        ("Contrastive", "MultiIndex", "meaningless: inputs of MultiIndex are isotropic"),
     ):
         assert grid.reason(rule, data, smoke=True).startswith(said), rule
     assert grid.reason("GradientDescent", "StrongWeak", smoke=True) is None
@@ -76,17 +77,70 @@ def test_a_part_that_fails_shows_its_error(monkeypatch):
     monkeypatch.setattr(ls.rules.GradientDescent, "step", fails)
     monkeypatch.setattr(rows, "_source", lambda kind: "labels")
     said = grid.reason("GradientDescent", "SignalNoise", smoke=True)
-    assert said.endswith("ZeroDivisionError: of its own")
+    assert said.startswith("fails: ") and said.endswith("ZeroDivisionError: of its own")
 
 
 def test_reasons_are_true():
-    """What TwoStep would take for its full batch of StrongWeak is what it is tested on; inputs of
-    LinearTasks have covariance I: no direction is more likely to be shared by views."""
+    """What TwoStep would take for its full batch of StrongWeak is what it is tested on; where pairs
+    are meaningless, inputs have covariance I: views share no direction more than another."""
     problem = jax.jit(lambda: grid.column("StrongWeak", True).data.sample(KEY))()
     np.testing.assert_array_equal(problem.train.x, problem.test.x)
-    data = grid.column("LinearTasks", True).data.replace("tasks", 2000)
-    x = np.asarray(jax.jit(lambda: data.sample(KEY).train.x)())
-    assert np.abs(x.T @ x / len(x) - np.eye(x.shape[1])).max() < 6 * (2 / len(x)) ** 0.5
+    for name, field, count in (("LinearTasks", "tasks", 2000), ("MultiIndex", "train", 4000)):
+        data = grid.column(name, True).data.replace(field, count)
+        x = np.asarray(jax.jit(lambda data=data: data.sample(KEY).train.x)())
+        assert np.abs(x.T @ x / len(x) - np.eye(x.shape[1])).max() < 6 * (2 / len(x)) ** 0.5
+
+
+def test_pairs_share_the_signal_and_no_noise():
+    """Columns with a known truth and no views of their own: the difference of two views has no
+    component along the truth, and no more noise in common than two examples of a class."""
+    for name in ("SignalNoise", "ClassNoise", "XorClusters", "GaussianParity"):
+        column = grid.column(name, smoke=True)
+        problem = jax.jit(column.pairs.sample)(KEY)
+        one, other = (np.asarray(view) for view in problem.pair(jax.random.key(1)))
+        truth = np.atleast_2d(problem.directions[column.truth])
+        np.testing.assert_allclose((one - other) @ truth.T, 0, atol=1e-4)
+        basis = np.linalg.qr(truth.T)[0]
+        noise = [view - view @ basis @ basis.T for view in (one, other)]
+        power = np.mean([(part**2).sum() for part in noise])
+        # Of d coordinates, n examples: the correlation of independent noise is 1 / sqrt(n d).
+        assert abs((noise[0] * noise[1]).sum() / power) < 0.25, name
+        own = np.asarray(problem.train.x)
+        mine = np.isclose(one, own).all((1, 2) if own.ndim == 3 else 1)
+        assert mine.any() and not mine.all()  # either view may be the example
+
+
+def test_every_rate_is_tuned_in_the_same_way(monkeypatch):
+    """The factor of the highest accuracy on draws of their own; a diverged run counts as 0."""
+    seen = {}
+
+    def fake(experiment, over, seeds, coordinates, **settings):
+        seen.update(over.fields, seeds=seeds)
+        values = np.array([[0.5], [0.9], [0.9], [0.6], [np.nan]])
+        return xr.Dataset(
+            {"test_accuracy": (("factor", "seed", "step"), values[..., None]),
+             "diverged_at": (("factor", "seed"), np.where(np.isnan(values), 3.0, np.nan))}
+        )  # fmt: skip
+
+    monkeypatch.setattr(grid.run, "run", fake)
+    plain = grid.experiment("NonContrastive", "SignalNoise", smoke=True)
+    assert grid.run.tuned(plain) == grid.run.FACTORS[1]
+    assert min(seen["seeds"]) >= 1000
+    for path in ("rate", "head_rate"):
+        tried = [getattr(plain.rule, path) * factor for factor in grid.run.FACTORS]
+        assert seen[f"rule.{path}"] == pytest.approx(tried)
+    # A rule inside a rule has the rates of the column; a rule without rates is not tuned.
+    inside = grid.experiment("Averaged", "SignalNoise", smoke=True)
+    assert rows.rates(inside.rule) == {"rule.rule.rate": pytest.approx(2 / 98.51)}
+    solved = grid.experiment("LinearCentroid", "TaskFamily", smoke=True)
+    assert grid.run.tuned(solved) == 1.0
+
+
+def test_every_rule_has_the_same_budget():
+    steps = {name: grid.experiment(name, "TaskFamily").steps for name in grid.all_rules()
+             if grid.reason(name, "TaskFamily", smoke=True) is None}  # fmt: skip
+    assert steps.pop("LinearCentroid") == 1  # solved, not trained
+    assert set(steps.values()) == {rows.STEPS}
 
 
 def hand_made(weights, start, seed=0):
@@ -170,7 +224,7 @@ def test_the_command_from_end_to_end(call, tmp_path):
     assert (code, err) == (0, "")
     assert "2/2" in out and "GradientDescent" in out
     assert {path.name for path in (tmp_path / "made").iterdir()} == {
-        f"grid-part.{end}" for end in ("nc", "md", "json", "csv", "png", "pdf")
+        f"grid-part.{end}" for end in ("nc", "md", "json", "csv", "html")
     }
     told = json.loads((tmp_path / "made" / "grid-part.json").read_text())
     cells = {(cell["rule"], cell["data"]): cell for cell in told}
@@ -195,10 +249,10 @@ def test_bad_input_gets_one_sentence(refuse):
     refused(lambda: grid.run_grid(seeds=0), "seeds = 0")
 
 
-def test_tables_and_figure_of_a_grid_with_everything_in_it():
+def test_tables_of_a_grid_with_everything_in_it():
     """A pair that does not fit, one without truth, one that diverged and one that is all there."""
     found = grid.run._empty(["one", "two"], ["a", "b"], 3)
-    found.reason.loc["one", "a"] = "it is so"
+    found.reason.loc["one", "a"] = "meaningless: it is so"
     for name, value in (("test_accuracy", 0.9), ("untrained_test_accuracy", 0.5)):
         found[name].loc["one", "b"] = value
     found.diverged.loc["two", "a"] = 3
@@ -207,19 +261,18 @@ def test_tables_and_figure_of_a_grid_with_everything_in_it():
     for name, value in (untrained | ended | {"untrained_test_accuracy": 0.5}).items():
         found[name].loc["two", "b"] = value
     lines = grid_markdown(found).splitlines()
-    assert lines[2] == "| one | × | – / – / .90 |"
+    assert lines[2] == "| one | ∅ | – / – / .90 |"
     assert lines[3] == "| two | div. / div. / div. | .25 / (.50) / 1 |"
-    assert lines[-1] == "- one on a: it is so."
-    assert reasons(found) == {"it is so": "one on a"}
+    assert lines[-1] == "- one on a: meaningless: it is so."
+    assert reasons(found) == {"meaningless: it is so": "one on a"}
     found.reason.loc["two"] = "and so"
     assert reasons(found)["and so"] == "two on a, b"
     found.reason.loc["two"] = ""
     assert grid_cells(found)[1]["test_accuracy_gain"] == pytest.approx(0.4)
-    figure = grid_figure(found)
-    assert [panel.get_title() for panel in figure.axes] == list(grid.MEASURES.values())
-    shown = [text.get_text() for text in figure.axes[2].texts]
-    assert sorted(shown) == [".90", "1", "div."]
-    assert sorted(text.get_text() for text in figure.axes[0].texts) == [".25", "div.", "–"]
+    page = grid_html(found)
+    assert "<td title='meaningless: it is so'>∅</td>" in page
+    assert "test accuracy 0.900, untrained 0.500, gain 0.4 [0.4, 0.4]" in page
+    assert page.count("<td ") == 4 and page.count("div.</span>") == 3
 
 
 @pytest.mark.slow
