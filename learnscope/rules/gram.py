@@ -37,44 +37,65 @@ def generators(leaves: Leaves) -> Leaves:
 class Gram(eqx.Module):
     """The inner products of vectors that may be cut after their last coordinate.
 
-    The first few coordinates of all vectors are kept as they are (a signal patch may have one);
-    for the other coordinates of the wide ones there is a square matrix.
+    The first few coordinates of all vectors are kept as they are (a signal patch may have one), and
+    so are those of `others`, which see moves but never move. For the other coordinates of the wide
+    vectors there is a table of their inner products with each other, and with the others; its last
+    columns are the wide vectors' first few coordinates, so that a move takes one product.
     """
 
     first: Float[Array, "row few"]
-    square: Float[Array, "wide wide"]
+    table: Float[Array, "wide column"]
     wide: tuple[bool, ...] = eqx.field(static=True)
 
     @staticmethod
-    def of(leaves: Leaves) -> "Gram":
+    def of(leaves: Leaves, others: Float[Array, "other dim"] | None = None) -> "Gram":
         first, beyond = first_and_rest(leaves)
-        few = first.shape[1]
-        return Gram(first, beyond @ beyond.T, tuple(leaf.shape[-1] > few for leaf in leaves))
+        few, most = first.shape[1], max(leaf.shape[-1] for leaf in leaves)
+        others = jnp.zeros((0, most), first.dtype) if others is None else others[:, :most]
+        wide = tuple(leaf.shape[-1] > few for leaf in leaves)
+        each = [np.full(math.prod(x.shape[:-1]), w) for x, w in zip(leaves, wide, strict=True)]
+        seeing = jnp.concatenate([beyond, others[:, few:]])
+        table = jnp.concatenate([beyond @ seeing.T, first[np.concatenate(each)]], axis=1)
+        return Gram(jnp.concatenate([first, others[:, :few]]), table, wide)
 
     def __call__(self, along: Seen) -> Seen:
         """What a move with these coefficients changes of what the vectors see."""
-        some, wide = self.parts(along)
-        beyond, moved, at = wide @ self.square, [], 0
-        for rows, leaf, is_wide in zip(self._rows(along), along, self.wide, strict=True):
-            change = some @ rows.T
+        return self.both(along)[0]
+
+    def both(self, along: Seen) -> tuple[Seen, Float[Array, "filter other"]]:
+        """What a move with these coefficients changes of what the vectors see, and the others."""
+        flat, wide = self._flat(along)
+        *rows, others = self._rows(along)
+        product, moved, at = wide @ self.table, [], 0
+        end = product.shape[1] - self.first.shape[1]
+        some, beyond = product[:, end:], product[:, :end]
+        for table, part, is_wide in zip(flat, rows, self.wide, strict=True):
+            some = some if is_wide else some + table @ part
+        for part, leaf, is_wide in zip(rows, along, self.wide, strict=True):
+            change = some @ part.T
             if is_wide:
-                change = change + beyond[:, at : at + len(rows)]
-                at += len(rows)
+                change = change + beyond[:, at : at + len(part)]
+                at += len(part)
             moved.append(change.reshape(leaf.shape))
-        return tuple(moved)
+        return tuple(moved), some @ others.T + beyond[:, at:]
 
     def parts(self, along: Seen) -> tuple[Float[Array, "filter few"], Float[Array, "filter wide"]]:
         """A move's first few coordinates, and its coefficients of the wide vectors."""
+        flat, wide = self._flat(along)
+        first = [table @ rows for table, rows in zip(flat, self._rows(along)[:-1], strict=True)]
+        return sum(first[1:], first[0]), wide
+
+    def _flat(self, along: Seen) -> tuple[list[Array], Float[Array, "filter wide"]]:
+        """The coefficients of each array of vectors, and those of the wide ones in one table."""
         flat = [flat_of(leaf) for leaf in along]
-        first = [table @ rows for table, rows in zip(flat, self._rows(along), strict=True)]
         wide = [table for table, is_wide in zip(flat, self.wide, strict=True) if is_wide]
         none = jnp.zeros((flat[0].shape[0], 0), flat[0].dtype)
-        return sum(first[1:], first[0]), jnp.concatenate(wide or [none], axis=1)
+        return flat, jnp.concatenate(wide or [none], axis=1)
 
     def _rows(self, along: Seen) -> list[Float[Array, "row few"]]:
-        """The first few coordinates of each array of vectors."""
+        """The first few coordinates of each array of vectors, and of the others."""
         sizes = [math.prod(leaf.shape[1:]) for leaf in along]
-        return jnp.split(self.first, np.cumsum(sizes)[:-1])
+        return jnp.split(self.first, np.cumsum(sizes))
 
 
 def first_and_rest(leaves: Leaves) -> tuple[Float[Array, "row few"], Float[Array, "wide rest"]]:
@@ -83,7 +104,7 @@ def first_and_rest(leaves: Leaves) -> tuple[Float[Array, "row few"], Float[Array
     most = max(leaf.shape[-1] for leaf in leaves)
     tables = [padded(rows_of(leaf), most) for leaf in leaves]
     rest = [t[:, few:] for t, leaf in zip(tables, leaves, strict=True) if leaf.shape[-1] > few]
-    beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, 1), tables[0].dtype)
+    beyond = jnp.concatenate(rest) if rest else jnp.zeros((0, most - few), tables[0].dtype)
     return jnp.concatenate(tables)[:, :few], beyond
 
 

@@ -9,7 +9,6 @@ of all training vectors, of a task's, and of an example's own patches.
 """
 
 import dataclasses
-import functools
 import math
 from collections.abc import Callable
 from typing import Any, Self
@@ -39,7 +38,6 @@ from learnscope.rules.losses import loss_of
 from learnscope.rules.state import AbstractState, Move, WeightState
 
 _SMALL = 64  # a Gram matrix of so few vectors costs nothing
-_product = functools.partial(jnp.tensordot, axes=1)
 
 
 def coefficients_of(move: Move) -> Seen:
@@ -55,7 +53,7 @@ class Span(eqx.Module):
     state adapts to a task, and its weights are never formed). `times` are these multiples for
     each array of patches (None: its patches are generators). `own` are the inner products of each
     example's patches. `sets` are the names of sets of examples with their first number and the one
-    after the last. `directions` are the generators' inner products with each named direction.
+    after the last. The others of `gram` are the problem's directions, by name.
     """
 
     gram: Gram
@@ -63,7 +61,6 @@ class Span(eqx.Module):
     own: Float[Array, "patch patch n"]
     x: tuple[Float[Array, "n *patch width"], ...] | None
     times: tuple[Float[Array, "n *patch"] | None, ...]
-    directions: dict[str, list[Float[Array, "row *count"]]]
     sets: tuple[tuple[str, int, int], ...] = eqx.field(static=True)
 
     @staticmethod
@@ -76,13 +73,10 @@ class Span(eqx.Module):
         leaves = _leaves(sets)
         x = tuple(generators(leaves))
         times = tuple(leaf[..., 0] if leaf.shape[-1] == 1 else None for leaf in leaves)
-
-        def along(rows: Array) -> list[Array]:
-            return [jnp.tensordot(rows_of(z), rows[..., : z.shape[-1]], (1, -1)) for z in x]
-
-        directions = {name: along(rows) for name, rows in problem.directions.items()}
+        named = [jnp.atleast_2d(rows) for _, rows in sorted(problem.directions.items())]
+        gram = Gram.of(x, jnp.concatenate([rows_of(rows) for rows in named]) if named else None)
         test = Tested.of(x, problem.test, filters_of(start))
-        return Span(Gram.of(x), test, own_gram(leaves), x, times, directions, tuple(bounds))
+        return Span(gram, test, own_gram(leaves), x, times, tuple(bounds))
 
     def patches(self, seen: Seen, samples: Samples) -> Seen:
         """What some examples' patches see, from what the generators see."""
@@ -209,16 +203,18 @@ class SpanState(AbstractState):
             move = jax.tree.map(lambda leaf: by * leaf, move)
         along = coefficients_of(move)
         added = lambda a, b: jax.tree.map(jnp.add, a, b)  # noqa: E731
-        flat = [flat_of(leaf) for leaf in along]
+        change, across = self.vectors.gram.both(along)
+        overlaps, at = {}, 0
+        for name, before in sorted(self.overlaps.items()):
+            count = math.prod(before.shape[1:])
+            overlaps[name] = before + across[:, at : at + count].reshape(before.shape)
+            at += count
         return dataclasses.replace(
             self,
             rest=added(self.rest, replaced(move, filters=None)),
-            seen=added(self.seen, self.vectors.gram(along)),
+            seen=added(self.seen, change),
             coefficients=added(self.coefficients, along),
-            overlaps={
-                name: sum(map(_product, flat, self.vectors.directions[name]), before)
-                for name, before in self.overlaps.items()
-            },
+            overlaps=overlaps,
         )
 
     def dot(self, one: Move, other: Move) -> Float[Array, ""]:

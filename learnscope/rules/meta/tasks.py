@@ -151,7 +151,7 @@ def _local(
         none = jnp.zeros((patches * samples, 0), square.dtype)
         square = Gram(none, square, (True,) * patches)
         own = jnp.einsum("pnqn->pqn", gram)
-        span = Span(square, None, own, None, (None,) * patches, {}, sets)
+        span = Span(square, None, own, None, (None,) * patches, sets)
         still = jax.tree.map(jnp.zeros_like, z)
         state = SpanState(
             net=net, start=rest, rest=rest, seen=z, coefficients=still, overlaps={}, memory=None,
