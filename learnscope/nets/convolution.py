@@ -76,7 +76,11 @@ def _in_layout(
 
 def _together(outputs: tuple[int, ...], filters: tuple[int, ...]) -> int:
     """How many neighbouring places are computed together: the most that divide a row, unless the
-    wider filters cost more than they save."""
+    wider filters cost more than they save.
+
+    >>> _together((64, 28, 28, 6), (5, 5, 1, 6)), _together((64, 8, 8, 64), (3, 3, 32, 64))
+    (7, 1)
+    """
     fitting = [
         k
         for k in range(1, outputs[2] + 1)
@@ -125,6 +129,22 @@ def _to_filters(
     return slopes.transpose(1, 2, 0, 3)
 
 
+def _by_place(
+    x: Array, filters: Array, shape: tuple[int, ...], *, edges: Edges, stride: int, apart: int, **_
+) -> Array:
+    """Large filters at few places: a matrix product with the part of the images at each place."""
+    around = [(low, high, 0) for low, high in ((0, 0), (0, 0), *edges, (0, 0))]
+    x = jax.lax.pad(x, jnp.zeros((), x.dtype), around)  # edges may be negative
+    reach = [_reach(size, apart) for size in filters.shape[1:3]]
+    parts = [
+        x[:, :, i : i + reach[0] : apart, j : j + reach[1] : apart].reshape(*x.shape[:2], -1)
+        for i in range(0, stride * shape[2], stride)
+        for j in range(0, stride * shape[3], stride)
+    ]
+    rows = jnp.stack(parts, 2).reshape(x.shape[0], -1, parts[0].shape[-1])
+    return (rows @ filters.reshape(x.shape[0], -1, shape[-1])).reshape(shape)
+
+
 def _batched(inputs: tuple, axes: tuple, **settings: Any) -> tuple[Array, int]:
     x, filters = inputs
     if axes[1] is None:  # more examples
@@ -137,6 +157,10 @@ def _batched(inputs: tuple, axes: tuple, **settings: Any) -> tuple[Array, int]:
         outputs = _convolution.bind(x, flat, **settings)
         return outputs.reshape(*outputs.shape[:3], *filters.shape[3:]), 3
     both = jnp.moveaxis(x, axes[0], 0), jnp.moveaxis(filters, axes[1], 0)
+    if both[1].shape[3] == 1 and settings["spread"] == 1:  # slopes of single examples
+        outputs = jax.eval_shape(jax.vmap(partial(_by_xla, **settings)), *both)
+        if outputs.shape[2] * outputs.shape[3] < both[1].shape[1] * both[1].shape[2]:
+            return _by_place(*both, outputs.shape, **settings), 0
     return jax.lax.map(lambda pair: _convolution.bind(*pair, **settings), both), 0
 
 

@@ -63,3 +63,19 @@ def test_it_is_plain_in_a_loop():
     lines = [line for line in loop.lower(w).as_text().splitlines() if "convolution(" in line]
     assert len(lines) == 2
     assert all("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" in line for line in lines)
+
+
+def test_few_filters_are_applied_at_neighbouring_places_together():
+    """Moved copies of the filters, and more channels, but not where outputs are few."""
+    layer = lambda n: jax.eval_shape(lambda: (jnp.ones((n, 8, 8, 3)), jnp.ones((3, 3, 3, 6))))  # noqa: E731
+    made = jax.jit(lambda x, w: convolve(x, w, ((1, 1), (1, 1))))
+    assert "tensor<3x10x4x48xf32>" in made.lower(*layer(4)).as_text()
+    assert "tensor<3x3x3x6xf32>" in made.lower(*layer(1)).as_text()
+    assert "48xf32" not in made.lower(*layer(1)).as_text()
+
+
+def test_slopes_of_single_examples_are_one_matrix_product():
+    x, w = jnp.ones((5, 8, 8, 2)), jnp.ones((3, 3, 2, 4))
+    one = lambda w, x: (convolve(x[None], w, ((1, 1), (1, 1))) ** 2).sum()  # noqa: E731
+    made = jax.jit(jax.vmap(jax.grad(one), (None, 0))).lower(w, x).as_text()
+    assert "dot_general" in made and "while" not in made
