@@ -21,6 +21,7 @@ from learnscope.evidence.nulls import (
 )
 from learnscope.evidence.output import Output
 from learnscope.evidence.preset import PLAIN, Preset, overfitting
+from learnscope.evidence.protocol import converged
 from learnscope.evidence.quantity import (
     Quantity,
     Unanswered,
@@ -68,7 +69,7 @@ __all__ = [
     "VERDICTS", "Arm", "BoundarySweep", "Claim", "Figure", "Finding", "FunctionSweep", "Interval",
     "Ledger", "Null", "Output", "Preset", "Quantity", "Scale", "Study", "Sweep", "Unanswered",
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
-    "bounded_by", "change", "check_scale", "computed", "constant", "every", "exact",
+    "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
     "half_width", "is_positive", "judged", "last", "mean", "most_seeds", "ordered", "overfitting",
     "proportion", "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped",

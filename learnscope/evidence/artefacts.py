@@ -60,11 +60,12 @@ def counts(found: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 def setting(row: Row) -> str:
     """A row's setting, with its scope and flags."""
-    return "; ".join(filter(None, [row["setting"], row["scope"], row["flags"]]))
+    rates = f"rates {row['rates']}" if row.get("rates") else ""
+    return "; ".join(filter(None, [row["setting"], row["scope"], row["flags"], rates]))
 
 
 def details(row: Row) -> str:
     """The interval that decides, its independent draws, and the nulls, as text."""
     draws = f"{row['draws']} draws" if row["draws"] not in ("", "exact") else row["draws"]
     null = f"null: {row['null']}" if row["null"] else ""
-    return "; ".join(filter(None, [row["interval"], draws, null]))
+    return "; ".join(filter(None, [row["interval"], draws, row.get("power", ""), null]))

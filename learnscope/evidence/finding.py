@@ -12,7 +12,8 @@ class Finding:
     """The measurement for a claim, in words and numbers, with the verdict and the reason.
 
     `interval` is the one that decides, `draws` the number of independent draws in it (or "exact"),
-    `null` what each null of the claim comes to.
+    `null` what each null of the claim comes to, `power` the difference that would have been seen
+    in four of five repetitions.
     """
 
     measured: str
@@ -21,6 +22,7 @@ class Finding:
     interval: str = ""
     draws: str = ""
     null: str = ""
+    power: str = ""
 
     def __post_init__(self):
         if self.verdict not in VERDICTS:

@@ -14,9 +14,10 @@ from learnscope.evidence.page import page
 from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
-FOUND = ("measured", "verdict", "why", "interval", "draws", "null")
+FOUND = ("measured", "verdict", "why", "interval", "draws", "null", "power")
 MADE = ("date", "commit", "scale", "precision", "command")
-_NEW = ("scope", "flags", "interval", "draws", "null", *MADE)  # empty in older ledgers
+# Empty in older ledgers.
+_NEW = ("scope", "flags", "rates", "interval", "draws", "null", "power", *MADE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Entry:
             "study": self.study, "id": claim.id, "where": claim.where, "setting": claim.setting,
             "statement": claim.statement, "reported": claim.reported,
             **{name: getattr(self.finding, name) for name in FOUND},
-            "scope": claim.scope, "flags": "; ".join(claim.flags),
+            "scope": claim.scope, "flags": "; ".join(claim.flags), "rates": claim.rates,
             **{name: self.made.get(name, "") for name in MADE},
         }  # fmt: skip
 
@@ -44,7 +45,7 @@ class Entry:
         flags = tuple(filter(None, row["flags"].split("; ")))
         claim = Claim(
             row["id"], row["statement"], row["where"], row["reported"], row["setting"],
-            scope=row["scope"], flags=flags,
+            scope=row["scope"], flags=flags, rates=row["rates"],
         )  # fmt: skip
         found = Finding(**{name: row[name] for name in FOUND})
         return cls(row["study"], claim, found, {name: row[name] for name in MADE})

@@ -19,14 +19,14 @@ SEEDS = 12
 CLAIM = {claim.id: claim for claim in get("pegr").claims}
 
 
-def reading(accuracy, loss=(1.0, 1.0, 1.0), noises=(0.0, 5.0, 15.0), seeds=SEEDS):
+def reading(accuracy, loss=(1.0, 1.0, 1.0), noises=(0.0, 5.0, 15.0), seeds=SEEDS, late=0.0):
     """A dataset in which every rule ends with an accuracy a noise level, seeds a little apart."""
-    steps = np.array([0, 60, 120])
+    steps = np.array([0, 60, 120, 160])
     ends = np.array([[row] * seeds for row in zip(*(accuracy[r] for r in RULES), strict=True)])
     ends = np.moveaxis(ends, 2, 0) + 0.001 * np.arange(seeds)  # rule, noise, seed
-    table = np.stack([np.full_like(ends, 0.1), ends / 2, ends], -1)
+    table = np.stack([np.full_like(ends, 0.1), ends / 2, ends, ends], -1)
     last = 0 * ends + np.reshape(loss, (3, 1, 1))
-    losses = np.stack([np.full_like(ends, 2.4), np.full_like(ends, 2.3), last], -1)
+    losses = np.stack([np.full_like(ends, 2.4), np.full_like(ends, 2.3), last, last - late], -1)
     dims = ("rule", "noise", "seed", "step")
     variables = {"test_accuracy": (dims, table), "loss": (dims, losses)}
     coords = {"rule": list(RULES), "noise": list(noises), "step": steps, "seed": np.arange(seeds)}
@@ -65,6 +65,20 @@ def test_what_guesses_or_has_few_seeds_refutes_nothing_and_divergence_does():
     assert "12 of 12 not finite" in lost.measured
 
 
+def test_what_is_not_trained_to_the_end_decides_nothing():
+    names = ("figure-6", "figure-6-full", "figure-6-quiet", "figure-6-falls")
+    accuracy = {"PEGR": (0.9, 0.8, 0.6), "FGR": (0.9, 0.7, 0.5), "standard": (0.9, 0.7, 0.5)}
+    short = reading(accuracy, late=0.1)  # the loss falls by 4 % of 2.4 in the last quarter
+    assert [verdict(name, short) for name in names] == ["inconclusive"] * 4
+    found = CLAIM["figure-6.unit"].judge({"mnist_unit": short})
+    assert "the loss still falls: by 4.2 %" in found.why and "would have seen" in found.power
+    almost = reading(accuracy, late=0.03)
+    assert [verdict(name, almost) for name in names] == ["reproduced"] * 4
+    early = GOOD.test_accuracy.where((GOOD.rule != "PEGR") | (GOOD.step > 120), 0.2)
+    turned = CLAIM["figure-6.unit"].judge({"mnist_unit": GOOD.assign(test_accuracy=early)})
+    assert turned.verdict == "inconclusive" and "but differs before the last quarter" in turned.why
+
+
 def test_figures_draw_also_what_diverged():
     def loud(data):
         more = data.isel(noise=[2]).assign_coords(noise=[10.0])
@@ -73,7 +87,9 @@ def test_figures_draw_also_what_diverged():
     unit = GOOD
     working = unit.assign_coords(noise=[0.0, 1.0, 2.0])
     long = working.isel(noise=[1], rule=[0, 2])
-    shown = [data.assign_attrs(GOOD.attrs) for data in (loud(GOOD), loud(LOST), working, long)]
+    scaled = loud(GOOD).assign_coords(noise=real.SCALED_NOISES)
+    readings = (loud(GOOD), loud(LOST), loud(GOOD), scaled, working, long)
+    shown = [data.assign_attrs(GOOD.attrs) for data in readings]
     for name in ("figure5", "figure6"):
         drawing = get("pegr").figures[name].draw(*shown)
         texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
@@ -83,8 +99,12 @@ def test_figures_draw_also_what_diverged():
 
 def test_readings_differ_only_where_they_say():
     sweeps = real.real_sweeps("paper")
-    unit, bytes_ = (sweeps[f"mnist_{name}"].arms[0] for name in ("unit", "bytes"))
-    assert unit.experiment.replace("data.pixels", "bytes") == bytes_.experiment
+    unit, *others = (sweeps[f"mnist_{name}"].arms[0] for name in ("unit", "bytes", "standard"))
+    for pixels, other in zip(("bytes", "standard"), others, strict=True):
+        assert unit.experiment.replace("data.pixels", pixels) == other.experiment
+    scaled = sweeps["mnist_scaled"].arms[0]
+    assert scaled.experiment == unit.experiment
+    assert scaled.axes[0].fields["data.noise"] == [0, 5 / 255, 10 / 255, 15 / 255]
     rule = unit.experiment.rule
     assert (rule.rate, rule.weight, rule.until) == (0.01, 0.1, 25 * 938)
     assert (unit.experiment.net.scale, unit.experiment.data.batch) == (0.1, 64)

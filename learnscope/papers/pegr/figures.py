@@ -10,7 +10,7 @@ from learnscope.figures import figure, heat, steps
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.claims import LEMMA_5_5, RULES, success
-from learnscope.papers.pegr.real import LONG_NOISES, NOISES, WORKING_NOISES
+from learnscope.papers.pegr.real import LONG_NOISES, NOISES, SCALED_NOISES, WORKING_NOISES
 from learnscope.papers.pegr.rounding import UNTIL
 
 FLOOR, _NOTE = 1e-6, "below 10⁻⁶ drawn there"
@@ -88,6 +88,8 @@ def closing(data: xr.Dataset) -> float:
 _IMAGES = {
     "mnist_unit": ("pixels 0 to 1\nλ = 0.1", NOISES),
     "mnist_bytes": ("pixels 0 to 255\nλ = 0.1", NOISES),
+    "mnist_standard": ("pixels of variance 1\nλ = 0.1", NOISES),
+    "mnist_scaled": ("noise on bytes, then 0 to 1\nλ = 0.1", SCALED_NOISES),
     "mnist_working": ("working setting\npixels 0 to 1, λ = 1/E‖x‖²", WORKING_NOISES),
     "mnist_long": ("the same for longer\npixels 0 to 1, λ = 1/E‖x‖²", LONG_NOISES),
 }
@@ -96,14 +98,14 @@ _IMAGES = {
 def _image_figure(title: str, variable: str, label: str, guessing: float, top: float) -> Figure:
     """One row per reading, one column per noise level, one line per rule."""
     rows = [
-        [steps(variable, "rule", of=name, where={"noise": noise}, title=f"σp = {noise:g}",
+        [steps(variable, "rule", of=name, where={"noise": noise}, title=f"σp = {noise:.3g}",
                marks=lambda data, name=name: [closing(data[name])], levels={"guessing": guessing},
                ylabel=f"{words}\n{label}" if noise == noises[0] else "", ylim=(0, top))
          for noise in noises]
         for name, (words, noises) in _IMAGES.items()
     ]  # fmt: skip
     return figure(title, tuple(_IMAGES), rows, _seeds(f"{title} (dotted: penalty switched off)"),
-                  (10.4, 10), 5, sharex="row")  # fmt: skip
+                  (10.4, 15), 5, sharex="row")  # fmt: skip
 
 
 FIGURES: dict[str, Figure] = {

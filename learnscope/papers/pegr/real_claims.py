@@ -1,8 +1,8 @@
 """The claims of section 4.2, in each reading of its pixels.
 
-A rule trains if its loss ends below what guessing gives, log 10, by a hundredth of it. Where no
-network has learnt more than guessing (accuracy 0.15), nothing can be compared. A rule that diverges
-neither trains nor is better than another.
+A rule trains if its loss ends below what guessing gives, log 10, by a hundredth of it. Accuracies
+are compared where a network is better than before training, by 0.05, and where training is over
+(`converged`). A rule that diverges neither trains nor is better than another.
 """
 
 import math
@@ -18,25 +18,30 @@ from learnscope.evidence import (
     at_most,
     below,
     constant,
+    converged,
     falls,
     first,
     last,
 )
 
-TRAINED, LEARNT, SLACK = 0.99 * math.log(10), 0.15, 0.02
-BOTH, NOISY = ["PEGR", "standard"], slice(0.1, None)
+TRAINED, LEARNT, SLACK = 0.99 * math.log(10), 0.05, 0.02
+BOTH, NOISY = ["PEGR", "standard"], slice(0.001, None)
 
 
 def _accuracy(rule: str | list[str], noise: float | slice) -> Quantity:
     return last("test_accuracy", rule=rule, noise=noise)
 
 
+def _learnt(rules: list[str], noise: float | slice) -> Verb:
+    """The better of some rules is above the untrained control."""
+    control = first("test_accuracy", rule=rules, noise=noise).max("rule")
+    return above(_accuracy(rules, noise).max("rule"), control, by=LEARNT)
+
+
 def _compared(verb: Verb, other: str, noise: float | slice) -> Verb:
-    """A comparison, where something is learnt and PEGR does not diverge."""
-    best = _accuracy(["PEGR", other], noise).max("rule")
-    return verb.given(at_least(best, LEARNT)) & at_least(
-        _accuracy("PEGR", noise), 0.0, diverged="fails"
-    )
+    """A comparison, where something is learnt, training is over and PEGR does not diverge."""
+    learnt = converged(verb.given(_learnt(["PEGR", other], noise)))
+    return learnt & at_least(_accuracy("PEGR", noise), 0.0, diverged="fails")
 
 
 def _is_better(other: str) -> Verb:
@@ -57,22 +62,28 @@ _SENTENCES = {
     "figure-6-quiet": ("Without noise PEGR does not prevent learning.", "Figure 6 (a)",
                        "as high as standard training", _compared(_QUIET, "standard", 0.0)),
     "figure-6-falls": ("Test accuracy falls as noise grows, for both.", "Figure 6", "decreases",
-                       falls(last("test_accuracy", rule=BOTH), "noise").given(
-                           at_least(_accuracy(BOTH, 0.0), LEARNT))),
+                       converged(falls(last("test_accuracy", rule=BOTH), "noise").given(
+                           _learnt(BOTH, 0.0)))),
 }  # fmt: skip
-_LAPTOP = "laptop: 1000 images of MNIST (60,000: `learnscope verify pegr --scale paper --data DIR`)"
+_LAPTOP = (
+    "laptop: 2000 images of MNIST, 10 seeds (60,000: `learnscope verify pegr --scale paper --data "
+    "DIR --budget 6h`, again and again)"
+)
+_RATES = "as stated: 0.01 in section 4.2, for every rule; nothing was tuned"
 _READINGS = {
     "unit": ("pixels 0 to 1", "σp = 0, 5, 10, 15, λ = 0.1", ()),
     "bytes": ("pixels 0 to 255", "σp = 0, 5, 10, 15, λ = 0.1", ()),
-    "working": ("pixels 0 to 1, λ = 1/E‖x‖²", "σp = 0, 1, 2, 600 steps", ()),
-    "long": ("pixels 0 to 1, λ = 1/E‖x‖², longer", "σp = 1, 1000 steps",
+    "standard": ("pixels of mean 0 and variance 1", "σp = 0, 5, 10, 15, λ = 0.1", ()),
+    "scaled": ("noise added to bytes, then pixels 0 to 1", "σp = (0, 5, 10, 15)/255, λ = 0.1", ()),
+    "working": ("pixels 0 to 1, λ = 1/E‖x‖²", "σp = 0, 1, 2, 400 steps", ()),
+    "long": ("pixels 0 to 1, λ = 1/E‖x‖², longer", "σp = 1, 1600 steps",
              ("added after looking: 600 steps had differed, σp = 2 not tried",)),
 }  # fmt: skip
 REAL_CLAIMS: tuple[Claim, ...] = tuple(
     Claim(f"{id}.{tag}", statement, where, reported, f"LeNet5, {words}, {more}; {_LAPTOP}",
           f"mnist_{tag}", verb, flags=flags,
           scope="beyond" if id == "figure-6-full" else f"reading: {words}",
-          nulls=(UNTRAINED, constant(0.1), NOISE_ONLY))
+          nulls=(UNTRAINED, constant(0.1), NOISE_ONLY), rates=_RATES)
     for tag, (words, more, flags) in _READINGS.items()
     for id, (statement, where, reported, verb) in _SENTENCES.items()
     if tag != "long" or id in ("figure-5", "figure-6")  # one noise level, and no full penalty
