@@ -43,6 +43,7 @@ def test_what_is_written_passes_its_test_and_lint(call, tmp_path, tests, passed)
     tested = ["-p", "no:cacheprovider", "-p", "no:dash", "-W", "error", *tests]
     for words in (["ruff", "check", "--isolated", "--select", RULES, "."],
                   ["ruff", "format", "--isolated", "--check", "."],
+                  ["ruff", "format", "--config", str(HERE / "pyproject.toml"), "--check", "."],
                   ["pytest", *tested]):  # fmt: skip
         command = [*python, *words]
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)

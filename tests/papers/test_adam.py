@@ -89,7 +89,9 @@ def test_conditions_and_predictions_by_hand():
     """d = 1500, n = 20, s = 32, noise 0.15, scale 0.1, q = 3."""
     setting = experiment().replace("rule.decay", 1e-4)
     margins = [condition.margin for condition in ls.theory.conditions(setting)]
-    assert margins == pytest.approx([7.5, 3.84, 20 / 0.72, 1500 / 640, 1.0])
+    assert margins == pytest.approx(
+        [7.5, 1500**0.5 / 12800, 1 / 0.72, 2.0, 3.84, 20 / 0.72, 1500 / 640, 1.0]
+    )
     for name, first in (("GD", "feature"), ("Adam", "noise")):
         one = setting.replace("rule", RULES[name])
         assert ls.theory.predict(one)["first"] == first

@@ -13,13 +13,13 @@
   "under the nearly same data model". The same authors sum the paper up: "GD learns the features,
   but full-batch Adam, even with proper regularization, may still fail".
 
-- Its sizes were not found, but those of Tang et al. were, in their full text (a public collection of
-  NeurIPS 2025): Condition A.1, "s = Θ(d^(1/2)/n²)", "σ_p² = Θ(1/(s polylog(n)))", "α = Θ(σ_p
-  polylog(n))"; Condition A.2, "σ_0² = Θ(1/d^(1/2))"; and the synthetic experiments of Appendix D.2:
+- Its sizes were not found, but those of Tang et al. were, in their full text (a public collection
+  of NeurIPS 2025): Condition A.1, "s = Θ(d^(1/2)/n²)", "σ_p² = Θ(1/(s polylog(n)))", "α = Θ(σ_p
+  polylog(n))"; Condition A.2, "σ_0² = Θ(1/d^(1/2))"; the synthetic experiments of Appendix D.2:
   d = 1000, n = 200, s = 100, σ_p = 0.1, α = 0.2, σ_0 = 0.01, m = 20, η = 5 × 10⁻⁵ for 10⁴ epochs,
   λ = 10⁻⁵. There Adam with half of the examples per step has the test error 0.9545, "consistent
   with Figure 2 in Zou et al.". `published` are these sizes with the full batch; q = 3, and GD's
-  rate is the study's. Claims about them were written before they were run.
+  rate is the study's. Claims about them were written before Adam was run there.
 
 The numbers of its tables on images were not found, and are not claimed.
 """
@@ -44,12 +44,10 @@ FITTED = at_least(last("train_accuracy"), 1.0)
 _ARMS = (swapped("rule"), alike("rule"))
 _HERE = "d = 1500, n = 20, s = 32, σ_p = 0.15, α = 0.3, q = 3, m = 16, full batch, 1000 steps"
 _DECAY = f"{_HERE}; λ = 0, 10⁻⁵, 10⁻⁴"
-_REGIME = "reading: the mechanism's inequalities hold; the theorem's were not found"
-_CHOSEN = "fitted: sizes chosen on test errors of other draws; the theorem's were not found"
+_REGIME = "reading: the mechanism's inequalities hold, s = d^(1/2)/n² of Tang et al. does not"
+_CHOSEN = "fitted: sizes chosen on test errors of other draws"
 _SIZES = ("tuned: s, σ_p, α and m, on test errors of both arms for other seeds",)
-_PUBLISHED = (
-    "d = 1000, n = 200, s = 100, σ_p = 0.1, α = 0.2, m = 20, full batch, λ = 10⁻⁵, 10⁴ steps"
-)
+_PUBLISHED = "d = 1000, n = 200, s = 100, σ_p = 0.1, α = 0.2, m = 20, full batch, λ = 10⁻⁵"
 
 
 def _ratio(rule: str):

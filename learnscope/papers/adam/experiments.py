@@ -1,6 +1,6 @@
 """The sweeps: Adam and gradient descent from the same start, with and without weight decay.
 
-The theorem's conditions on d, s and n were not found. Its mechanism needs three (`theory`):
+The theorem asks for s of the order d^(1/2)/n² (`claims`). Its mechanism needs three (`theory`):
 supports that rarely overlap, n s ≪ d; a sign step that moves noise further than the feature,
 s σ_p ≫ 1; a gradient that moves it less, s σ_p² ≪ n. Here d = 1500, n = 20, s = 32, σ_p = 0.15:
 n s/d = 0.4, s σ_p = 4.8, s σ_p²/n = 0.04. These sizes were chosen on the seeds 0 to 11 (with s = 16

@@ -1,9 +1,10 @@
 r"""When Adam memorises noise where gradient descent learns the feature (Zou, Cao, Li, Gu 2021).
 
 Data is `SparseNoise`, the network `PatchCNN` with $\sigma(z) = \max(z, 0)^q$, the rule
-`WeightDecay` with Adam or plain descent. The theorem's conditions on d, s and n were not found;
-Tang et al. (2025, Theorem 4.1) bound the decay by $\lambda = o(\sigma_0^{q-2} \sigma_p / n)$. The
-others are derived here.
+`WeightDecay` with Adam or plain descent. The theorem's conditions are quoted from Tang et
+al. (2025): $\lambda = o(\sigma_0^{q-2} \sigma_p / n)$ (Theorem 4.1), $s = \Theta(d^{1/2} / n^2)$,
+$\sigma_p^2 = \Theta(1 / s)$ and $\alpha = \Theta(\sigma_p)$ up to logarithms (Condition A.1). Their
+own experiments have $s = 100$ at $d^{1/2} / n^2 = 8 \cdot 10^{-4}$. The others are derived here.
 A sign step of size $\eta$ moves $\langle w, v \rangle$ by $\eta$ and $\langle w, \xi_i \rangle$ by
 $\eta \|\xi_i\|_1 \approx 0.8\, \eta s \sigma_p$; a gradient step moves them in the ratio
 $1 : \|\xi_i\|^2 / n = s \sigma_p^2 / n$. Supports must rarely overlap.
@@ -45,6 +46,9 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
     rows = [
         ("weight decay", f"{c} lambda <= sigma_0^(q - 2) sigma_p / n",
          constant * float(experiment.rule.decay), "<=", largest),
+        ("sparsity", f"{c} s <= d^(1/2) / n^2", constant * s, "<=", d**0.5 / n**2),
+        ("noise", f"{c} s sigma_p^2 <= 1", constant * s * noise**2, "<=", 1.0),
+        ("feature noise", f"alpha >= {c} sigma_p", float(data.strength), ">=", constant * noise),
         ("signs prefer noise (derived)", f"0.8 s sigma_p >= {c}", 0.8 * s * noise, ">=", constant),
         ("gradients prefer the feature (derived)", f"{c} s sigma_p^2 <= n",
          constant * s * noise**2, "<=", n),
