@@ -163,6 +163,13 @@ def test_every_page_is_in_the_navigation_and_names_no_machine():
         assert not re.search(r"(?<![\w.~])/(home|tmp|work|opt|Users)/", page.read_text()), page
 
 
+def test_the_gallery_has_every_figure_once():
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    named = imported(ROOT / "docs" / "theme" / "gallery.py").named(page)
+    known = [f"{s.name}.{figure}" for s in ls.papers.studies().values() for figure in s.figures]
+    assert sorted(named) == sorted(known)
+
+
 def test_the_site_builds_without_warnings(tmp_path):
     """`make docs`, elsewhere. Nothing is fetched when the site is built, nor when it is read."""
     for module in ("mkdocs", "mkdocstrings", "material", "latex2mathml"):

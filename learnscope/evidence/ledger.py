@@ -71,6 +71,12 @@ class Ledger(list[Entry]):
         """The number of claims with a verdict."""
         return sum(entry.finding.verdict == verdict for entry in self)
 
+    def unjudged(self, why: str) -> "Ledger":
+        """The same measurements without verdicts, for a reason."""
+        found = [entry.finding.replace(verdict="not run", why=why) for entry in self]
+        pairs = zip(self, found, strict=True)
+        return Ledger(dataclasses.replace(entry, finding=each) for entry, each in pairs)
+
     def summary(self) -> str:
         """The number of claims with each verdict, in one line."""
         return ", ".join(f"{self.count(verdict)} {verdict}" for verdict in VERDICTS)

@@ -28,8 +28,12 @@ class Output:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
 
-    def figure(self, name: str, figure: Figure) -> list[Path]:
-        """A figure as PNG and PDF; it is closed afterwards."""
+    def figure(self, name: str, figure: Figure, mark: str = "") -> list[Path]:
+        """A figure as PNG and PDF, with a mark across it; it is closed afterwards."""
+        if mark:
+            look = {"ha": "center", "va": "center", "rotation": 20, "alpha": 0.18, "zorder": 99}
+            size = 5 * figure.get_figwidth()
+            figure.text(0.5, 0.5, mark, fontsize=size, color="#a40e26", in_layout=False, **look)
         paths = [
             self._write(
                 f"{name}.{kind}",

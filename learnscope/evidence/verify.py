@@ -22,6 +22,8 @@ from learnscope.lab.progress import Session, divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
+_SMOKE = "smoke sizes are for tests and give no verdicts"
+
 
 def run_studies(
     known: Mapping[str, Study],
@@ -109,10 +111,12 @@ def run_studies(
                         raise
                     undrawn.append(f"{study.name}.{name} ({why_of(error)})")
                     continue
-                paths = output.figure(f"{study.name}/{name}", drawing)
+                mark = "smoke run: no evidence" if scale == "smoke" else ""
+                paths = output.figure(f"{study.name}/{name}", drawing, mark)
                 say(f"  wrote {paths[0]} and .pdf: {figure.title}")
             if not changes and figures is None:
-                ledger.extend(study.ledger(datasets, absent, **made))
+                rows = study.ledger(datasets, absent, **made)
+                ledger.extend(rows.unjudged(_SMOKE) if scale == "smoke" else rows)
     if undrawn:
         changed = ", ".join(f"{path} = {values}" for path, values in changes.items())
         raise BadInput(f"with {changed} these cannot be drawn: {'; '.join(undrawn)}.")
@@ -132,7 +136,7 @@ def _with_others(
 ) -> Ledger:  # fmt: skip
     """The ledger with the folder's rows of other studies, in the order of studies. Rows that the
     folder holds at another precision are judged by both. What an unfinished sweep leaves open
-    keeps its row."""
+    keeps its row, and so does what a smoke run computes."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
     old = {(row["study"], row["id"]): Entry.from_dict(row) for row in there}
@@ -140,7 +144,7 @@ def _with_others(
     def beside(new: Entry) -> Entry:
         before = old.get((new.study, new.claim.id), new)
         late = any((new.study, need) in unfinished for need in new.claim.needs)
-        return before if late else new.beside(before)
+        return before if late or new.finding.why == _SMOKE else new.beside(before)
 
     both = map(beside, ledger)
     others = (entry for entry in old.values() if entry.study not in new)

@@ -133,7 +133,7 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
 
     kept = tuple(c for c in whole.claims if c.needs in (("literal",), ("mnist_unit",)))
     bad = papers.Figure("fails", ("literal",), lambda data: data.sel(noise=3))
-    cut = dataclasses.replace(whole, sweeps=sweeps, claims=kept, figures={})
+    cut = dataclasses.replace(whole, sweeps=sweeps, claims=kept, figures={}, headline=())
     monkeypatch.setattr(papers, "studies", lambda: studies)
     studies["pegr"] = cut
     ledger = tmp_path / "results" / "ledger.json"
@@ -141,8 +141,14 @@ def test_verify_exits_with_1_when_claims_differ(call, refuse, monkeypatch, tmp_p
     names = ("study", "id", "where", "setting", "statement", "reported", "measured", "why")
     old = {name: "old" for name in names} | {"verdict": "differs"}
     ledger.write_text(json.dumps([old | {"study": "kou"}, old | {"study": "pegr"}]))
+    # A smoke run gives no verdicts, and takes none away.
     code, out, _ = call("verify", "--scale", "smoke", "--out", "results")
+    assert code == 0 and " 0 reproduced, 0 differs, 0 inconclusive" in out
+    rows = json.loads(ledger.read_text())
+    assert {row["verdict"] for row in rows if row["id"] != "old"} == {"not run"}
+    code, out, _ = call("verify", "--out", "results")
     assert code == 1 and "differs" in out
+    call("verify", "--scale", "smoke", "--out", "results")  # changes nothing
     rows = json.loads(ledger.read_text())
     assert {row["verdict"] for row in rows} >= {"differs", "not run"}
     text = (tmp_path / "results" / "ledger.md").read_text()

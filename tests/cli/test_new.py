@@ -66,7 +66,7 @@ def test_a_folder_is_a_study_for_every_command(call, own):
     call("new", "paper", "made_study")
     parts = ["--parts", "made_study"]
     code, out, err = call("verify", "made_study", *parts, "--scale", "smoke", "--store", "none")
-    assert code == 0 and "running made_study, for its parts" in err and "reproduced" in out
+    assert code == 0 and "running made_study, for its parts" in err and "no verdicts" in out
     page = Path("learnscope-out/papers/made_study.md").read_text()
     assert "Test error falls with the signal" in page
     assert Path("learnscope-out/made_study/error.png").exists()

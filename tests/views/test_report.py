@@ -1,6 +1,7 @@
 """The report: from an output folder to a page and to parts of a paper; and what it refuses."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,11 @@ def test_the_page_holds_all_of_it_and_a_claim_leads_to_its_figure(folder):
     assert "@article{meng2023pegr" in text
     assert "learnscope run pegr.figure1" in text
     # Offline: nothing is fetched from elsewhere; and every link within the page has a target.
-    assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text)
+    assert not re.findall(r'<(?!a )[^>]*(?:src|href)="(?!data:|#)[^"]*"', text)
+    assert re.findall(r'<a href="(https:[^"]*)"', text) == ["https://arxiv.org/abs/2303.17940"]
+    assert f"Made {datetime.now(UTC).date()}" in text and "Python 3." in text
+    assert re.search(r'class="bar" role="img" aria-label="1 reproduced, 1 differs, ', text)
+    assert re.search(r"<strong>figure1.</strong> [^<]+ Claims that it bears on: \d+ ", text)
     targets = set(re.findall(r'id="([^"]+)"', text))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
     assert all(alt for alt in re.findall(r'<img [^>]*alt="([^"]*)"', text))

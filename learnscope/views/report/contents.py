@@ -10,7 +10,7 @@ import h5py
 
 from learnscope.errors import BadInput
 from learnscope.evidence import VERDICTS, Study
-from learnscope.evidence.ledger import read_rows
+from learnscope.evidence.ledger import MADE, read_rows
 from learnscope.lab import Experiment
 from learnscope.papers import studies
 from learnscope.theory import conditions
@@ -92,9 +92,24 @@ class Contents:
                 return part, list(dict.fromkeys(n for claim in claims for n in claim.needs))
         return None, []
 
-    def counts(self) -> dict[str, int]:
-        """How many claims have each verdict."""
-        return {v: sum(row["verdict"] == v for row in self.rows) for v in VERDICTS}
+    def counts(self, study: str | None = None) -> dict[str, int]:
+        """How many claims, of all studies or one, have each verdict."""
+        verdicts = [row["verdict"] for row in self.rows if study in (None, row["study"])]
+        return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+
+    def made(self, study: str) -> str:
+        """When, at which commit, scale and precision the rows of a study were measured."""
+        rows = [row for row in self.rows if row["study"] == study]
+        words = {name: ", ".join(sorted({row[name] for row in rows} - {""})) for name in MADE[:4]}
+        said = {"date": "measured {}", "commit": "at {}", "scale": "scale {}", "precision": "{}"}
+        return " ".join(said[name].format(held) for name, held in words.items() if held)
+
+    def caption(self, picture: Picture) -> str:
+        """The claims that a figure bears on, by verdict."""
+        own = [row for row in self.rows if row["study"] == picture.study]
+        verdicts = [row["verdict"] for row in own if picture in self.pictures_of(row)]
+        found = [f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts]
+        return f"Claims that it bears on: {', '.join(found)}." if found else ""
 
 
 def read_contents(folder: str | Path) -> Contents:

@@ -2,6 +2,8 @@
 
 import base64
 import io
+import platform
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from PIL import Image
 from learnscope.evidence import VERDICTS
 from learnscope.evidence.artefacts import artefacts, details, head, setting
 from learnscope.images.formats.folders import open_image
+from learnscope.lab.processes import cores
 from learnscope.views.report.contents import Contents
 from learnscope.views.template import filled
 
@@ -24,6 +27,8 @@ def page(contents: Contents) -> str:
         __package__, "page.html", artefacts=head(artefacts(contents.rows)), contents=contents,
         counts=counts, details=details, encoded=_encoded, marks=MARKS, parts=contents.parts,
         rows=contents.rows, setting=setting, version=version("learnscope"),
+        date=datetime.now(UTC).date(), machine=f"{platform.system()} {platform.machine()}, "
+        f"{cores()} cores, Python {platform.python_version()}",
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
     )  # fmt: skip
 
