@@ -20,34 +20,28 @@ def predict(experiment: Any, high: float = 10.0, low: float = 1.0, loss: float =
     signal, correlation = (boundary(experiment, f"data.{x}") for x in ("signal", "correlation"))
     spread = sum(data.sizes) * spectra(data).trace.max()
     far = max(spread, math.sqrt(net.width * data.dim) * scale, math.sqrt(net.width * data.classes))
-    return Prediction(
-        {
-            "regime": min(regimes, key=REGIMES.index),
-            "regimes": "; ".join(
-                f"{name}: {', '.join(str(k) for k, each in enumerate(regimes) if each == name)}"
-                for name in REGIMES
-                if name in regimes
-            ),
-            "snr": float(snr.min()),
-            "ratio": float(ratio.min()),
-            "bound": float(np.exp(-terms.snr).sum("other").max()),
-            "bound_long_tailed": float(np.exp(-terms.ratio).sum("other").max()),
-            "boundary_signal": high**0.25 * signal if signal is not None else None,
-            "boundary_correlation": high * correlation if correlation is not None else None,
-            "steps": float(far / (rate * loss)),
-        },
-        {
-            "regime": f"of the worst class, by Theorem 1 with C1 = C2 = {high:g}, C3 = {low:g}",
-            "regimes": "the classes in every regime",
-            "snr": "least |S_k|^2 |u_k|^4 / (|S_j| |A_k^T A_j|_F^2)",
-            "ratio": "least Gamma_kj = |S_k| |A_k^T A_k|_F^2 / (|S_j| |A_k^T A_j|_F^2)",
-            "bound": "on the worst class's test error: sum_j exp(-c1 snr), c1 = 1; if benign (2a)",
-            "bound_long_tailed": "sum_j exp(-c2 L^2 Gamma_kj), c2 = L = 1; if benign (2b)",
-            "boundary_signal": f"|u| of all classes at which the least snr is {high:g}",
-            "boundary_correlation": f"data.correlation at which the least Gamma_kj is {high:g}",
-            "steps": f"T of Theorem 1 for a training loss of {loss:g}, up to logarithms",
-        },
-    )
+    rows = {
+        "regime": (min(regimes, key=REGIMES.index),
+                   f"of the worst class, by Theorem 1 with C1 = C2 = {high:g}, C3 = {low:g}"),
+        "regimes": ("; ".join(
+            f"{name}: {', '.join(str(k) for k, each in enumerate(regimes) if each == name)}"
+            for name in REGIMES if name in regimes), "the classes in every regime"),
+        "snr": (float(snr.min()), "least |S_k|^2 |u_k|^4 / (|S_j| |A_k^T A_j|_F^2)"),
+        "ratio": (float(ratio.min()),
+                  "least Gamma_kj = |S_k| |A_k^T A_k|_F^2 / (|S_j| |A_k^T A_j|_F^2)"),
+        "bound": (float(np.exp(-terms.snr).sum("other").max()),
+                  "on the worst class's test error: sum_j exp(-c1 snr), c1 = 1; if benign (2a)"),
+        "bound_long_tailed": (float(np.exp(-terms.ratio).sum("other").max()),
+                              "sum_j exp(-c2 L^2 Gamma_kj), c2 = L = 1; if benign (2b)"),
+        "boundary_signal": (high**0.25 * signal if signal is not None else None,
+                            f"|u| of all classes at which the least snr is {high:g}"),
+        "boundary_correlation": (high * correlation if correlation is not None else None,
+                                 f"data.correlation at which the least Gamma_kj is {high:g}"),
+        "steps": (float(far / (rate * loss)),
+                  f"T of Theorem 1 for a training loss of {loss:g}, up to logarithms"),
+    }  # fmt: skip
+    return Prediction({name: value for name, (value, _) in rows.items()},
+                      {name: words for name, (_, words) in rows.items()})  # fmt: skip
 
 
 def boundary(experiment: Any, field: str) -> float | None:
