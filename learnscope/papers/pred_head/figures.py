@@ -65,7 +65,8 @@ def _outcomes(*words: str) -> Quantity:
 
 def _formula(axes: Axes, data) -> None:
     ratios = np.linspace(1, 4, 100)
-    over(q.ends(ALL_STRONG), "alpha", x=data["no_head"].alpha.values / ex.WEAK)(axes, data)
+    ratio = data["no_head"].alpha.values / ex.WEAK
+    over(q.ends(ALL_STRONG), "alpha", x=ratio, possible=(0, 1))(axes, data)
     axes.plot(ratios, [q.chance(ex.WEAK * r) for r in ratios], color=COLOURS[3],
               label="$(\\frac{2}{\\pi} \\arctan (\\alpha_1/\\alpha_2)^{3/2})^2$")  # fmt: skip
     axes.set(xlabel="$\\alpha_1/\\alpha_2$", ylabel="P(both neurons learn the strong feature)")
@@ -172,7 +173,7 @@ FIGURES = {
     "ablations": figure(
         "Without a head or stop-gradient neurons collapse, EMA or not", "toy",
         [bars(_outcomes(ALL, ALL_STRONG, UNSETTLED), "method_name", "outcome",
-              ylabel="share of runs", ylim=(0, 1))], size=(11, 4.2), legend=3),
+              ylabel="share of runs", possible=(0, 1))], size=(11, 4.2), legend=3),
     "diagram": figure(
         "A head that is slower than the encoder learns all features, at any imbalance", "diagram",
         [[_success(word) for word in (ALL, ALL_STRONG, UNSETTLED)]],
@@ -180,7 +181,7 @@ FIGURES = {
     "dimensions": figure(
         "Success with a head, and collapse without one, over the dimension",
         ("dimensions", "growing"),
-        [[over(q.ends(word).of(of), "dim", "head_kind", xscale="log", ylim=(-0.02, 1.02),
+        [[over(q.ends(word).of(of), "dim", "head_kind", xscale="log", possible=(0, 1),
                title=f"{word}, $\\alpha_1/\\alpha_2$ = {ratio}", xlabel="dimension d",
                ylabel="share of starts")
           for of, ratio in (("dimensions", "2"), ("growing", "log d"))
@@ -203,5 +204,5 @@ FIGURES = {
         "d = 1000, $\\eta_E/\\eta$ = 0.05", (11.5, 3.8), sharey=True),
     "many": figure("With a head more features are learnt, for more neurons and features", "many",
                    [bars(computed("share of features learnt", _by_size), "setting", "head",
-                         ylim=(0, 1), ylabel="share of features learnt")], legend=2),
+                         possible=(0, 1), ylabel="share of features learnt")], legend=2),
 }  # fmt: skip

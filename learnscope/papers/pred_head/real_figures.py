@@ -97,7 +97,7 @@ REAL_FIGURES = {
          for of in ("images", "digits")], size=(8.5, 6.4)),
     "figure2_real": figure(
         "Linear probes by head, normalisation and target", "heads",
-        [[bars(_table(name), "way", "head", ylabel=label, ylim=(0, 1))
+        [[bars(_table(name), "way", "head", ylabel=label, possible=(0, 1))
           for name, label in _PROBES.items()]], _described, (11, 3.8), 4),
     "figure3_real": figure(
         "The head's off-diagonal and its asymmetry on images", "images",
