@@ -3,6 +3,8 @@
 import math
 
 import numpy as np
+import xarray as xr
+from matplotlib.scale import LogScale
 
 from learnscope.evidence import Quantity, every, last
 from learnscope.figures import bars, figure, heat, over, steps
@@ -18,11 +20,17 @@ SPLIT, LOG2 = ex.SPLITS[1], {"log 2": math.log(2)}
 def _tasks(variable: str, **settings):
     """A variable at the end over the number of tasks, a line for each rule."""
     values = last(variable).of("separation")
-    return over(values, "tasks", "rule", xlabel="observed tasks K", xscale="log", **settings)
+    return over(values, "tasks", "rule", xlabel="observed tasks K", xscale=LogScale(None, base=2),
+                **settings)  # fmt: skip
 
 
 def _seeds(title: str):
-    return lambda data, *_: f"{title}; {data.sizes['seed']} seeds"
+    """A heading; T in it is the number of steps that were run."""
+
+    def words(data: xr.Dataset, *_: xr.Dataset) -> str:
+        return f"{title.replace('T,', f'T = {int(data.step[-1])},')}; {data.sizes['seed']} seeds"
+
+    return words
 
 
 _SEPARATION = {
@@ -91,13 +99,13 @@ FIGURES = {
         "separation",
         [_tasks(variable, ylabel=label, yscale=scale)
          for variable, (label, scale) in _SEPARATION.items()],
-        _seeds("Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T = 1000; mean and 95 %"),
+        _seeds("Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T, mean and 95 %"),
         (9, 6.4), 3),
     "plane": figure(
         "Vanilla training's loss fails for loud noise and large d, its accuracy does not", "plane",
         [[_plane("test_loss", rule, "test loss (nat)", 0, 0.7) for rule in ex.METHODS],
          [_plane("test_accuracy", rule, "test accuracy", 0.5, 1) for rule in ex.METHODS]],
-        _seeds("K = 8, n = 2 + 2, T = 2000: fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
+        _seeds("K = 8, n = 2 + 2, T, fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
     "forms": figure(
         "At one T the test loss is a power of K; it goes on falling with T", ("separation", "long"),
         [_tasks("test_loss", yscale="log", ylabel="test loss (nat)", title="in K, d = 10³"),
@@ -115,7 +123,7 @@ FIGURES = {
         [[steps("test_loss", "setting", where={"setting": ex.labels(reading, setting)}, of=sweep,
                 title=f"{reading}, J = {setting[0]}", ylabel="test loss (nat)")
           for reading, setting, sweep in _CURVES]],
-        _seeds("Figure 1: d = 1000, K = 343, n = 5 + 5; median and 10-90 %"), (13, 3.8)),
+        _seeds("Figure 1: d = 1000, n = 5 + 5; median and 10-90 %"), (13, 3.8)),
     "tables": figure(
         "Tables 1 to 3, synthetic: the printed losses are met in a fitted reading only", "tables",
         [bars(_losses(reading, *settings), "row", "column", _PRINTED, title=f"{reading} reading",
@@ -137,7 +145,7 @@ FIGURES = {
               ylabel="test loss (nat)", xlabel=label)
          for sweep, axis, label in (("inner_steps", "inner_steps", "inner steps J"),
                                     ("width", "width", "filters of either sign m"))],
-        _seeds("d = 10¹², K = 8, T = 1000; mean and 95 %"), (9, 3.8)),
+        _seeds("d = 10¹², K = 8, T, mean and 95 %"), (9, 3.8)),
     "rules": figure(
         "At equal budgets, every rule but pooling fails without the split", "rules",
         [bars(_rules(variable), "row", "column", levels=LOG2, ylabel="test loss (nat)", title=when)

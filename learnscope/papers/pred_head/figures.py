@@ -105,7 +105,7 @@ def _path(dim: float):
         places = {"$|B_{11}|$": (0, 0), "$|B_{22}|$": (1, 1), "$|B_{21}|$": (1, 0)}
         lines = {label: strength.isel(neuron=j, feature=k) for label, (j, k) in places.items()}
         _along(axes, run, {**lines, "$5 |E_{21}|$": 5 * entry}, title=f"d = {dim:g}",
-               ylabel="size", ylim=(0, 1.5))  # fmt: skip
+               ylabel="size", ylim=(-0.15, 1.5))  # fmt: skip
 
     return draw
 
