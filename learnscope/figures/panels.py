@@ -24,6 +24,7 @@ from learnscope.figures.style import (
     STYLES,
     columns_of,
     curves,
+    headline,
     label_lines,
     legend_below,
     styled,
@@ -42,7 +43,8 @@ def figure(
     heading: str | Callable[..., str] = "", size: tuple[float, float] | None = None,
     legend: int = 0, **shared: Any,
 ) -> evidence.Figure:  # fmt: skip
-    """A figure of a study: panels in rows (a plain list is laid out), under a heading.
+    """A figure of a study: panels in rows (a plain list is laid out), under its title
+    and a heading.
 
     `heading` may be a function of the datasets. `legend` is the number of columns of one legend for
     all panels, below them; without it lines are labelled at their ends. `shared` is sharex or
@@ -68,8 +70,7 @@ def figure(
         for one in [] if legend else grid.flat:  # when limits that panels share are final
             label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
-        if words:
-            drawing.suptitle(words)
+        headline(drawing, *([words] if words.startswith(title) else [title, words]))
         return drawing
 
     return styled(title, needs, draw)

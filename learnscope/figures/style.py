@@ -51,7 +51,8 @@ def headline(figure: Figure, *lines: str) -> None:
     wide = int(_LETTERS * figure.get_figwidth())
     whole = [line.replace(" = ", "\u00a0=\u00a0") for line in lines]
     wrapped = [part for line in whole for part in textwrap.wrap(line, wide)]
-    figure.suptitle("\n".join(wrapped), parse_math=False)
+    text = "\n".join(wrapped)
+    figure.suptitle(text, parse_math=text.count("$") > 1)
 
 
 def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:

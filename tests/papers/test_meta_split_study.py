@@ -50,6 +50,7 @@ def test_figures_are_drawn_and_claims_reject_their_nulls():
 
 
 def test_the_regime_meets_the_conditions():
+    assert ex.NOISE_SQUARED / (ex.TASKS * ex.SAMPLES) == 0.75 and 0.75 in ex.RATIOS
     for dim in ex.DIMS:
         found = conditions(ex.theorem(ex.method("train-train"), (), 1000, 1, dim=dim))
         missed = {each.name for each in found if not each.holds}

@@ -9,7 +9,7 @@ from learnscope.evidence import SCALES
 from learnscope.papers import get
 from learnscope.papers.pred_head import quantities as q
 from learnscope.papers.pred_head import real
-from learnscope.papers.pred_head.real_figures import _pictures
+from learnscope.papers.pred_head.figures import _pictures
 from tests.papers.test_studies import check_all, check_nulls, repeated, smoke
 
 PRED_HEAD = get("pred_head")

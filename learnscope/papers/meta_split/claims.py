@@ -10,33 +10,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from learnscope.evidence import (
-    NOISE_ONLY,
-    UNTRAINED,
-    Claim,
-    Quantity,
-    Verb,
-    above,
-    at_least,
-    at_most,
-    below,
-    every,
-    exponent,
-    falls,
-    first,
-    last,
-    rises,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import NOISE_ONLY, Claim, Quantity, Verb, at_least, at_most, below, last
 from learnscope.papers.meta_split import experiments as ex
 from learnscope.papers.meta_split import forms
-from learnscope.papers.meta_split.quantities import (
-    LEARNT,
-    before,
-    event,
-    noise_at_event,
-    on_plane,
-    predicted_share,
-)
+from learnscope.papers.meta_split import quantities as q
 from learnscope.papers.meta_split.real_claims import REAL_CLAIMS
 from learnscope.papers.meta_split.table_claims import CONSTANT, HALFWAY, SAME, SPLIT, TABLE_CLAIMS
 
@@ -74,10 +52,10 @@ def _claim(id: str, statement: str, where: str, reported: str, needs: str, check
 
 def regime(variable: str, rule: str, least: bool = False) -> list[Quantity]:
     """A variable at the end (or its least value) over K at d = 1000, and over d at K = 8."""
-    over_steps = every(variable, rule=rule)
+    over_steps = ev.every(variable, rule=rule)
     over_tasks = over_steps.min("step") if least else over_steps.isel(step=-1)
     named = over_tasks.of("separation").named(f"{variable.replace('_', ' ')}, {rule}")
-    return [named, on_plane(variable, rule, least).sel(ratio=0.75)]
+    return [named, q.on_plane(variable, rule, least).sel(ratio=0.75)]
 
 
 def _both(verb: Callable[..., Verb], quantities: list[Quantity], bound: Any) -> Verb:
@@ -92,7 +70,7 @@ def fits(rule: str) -> Verb:
 
 def _late(variable: str) -> Quantity:
     """From step 800 on, when the feature has grown."""
-    return every(variable).map(lambda values: values.sel(step=slice(800, None)), "{}")
+    return ev.every(variable).map(lambda values: values.sel(step=slice(800, None)), "{}")
 
 
 def _fits_better(quantity: Quantity, dim: str, least: float, form, *others) -> Verb:
@@ -103,11 +81,11 @@ def _fits_better(quantity: Quantity, dim: str, least: float, form, *others) -> V
 
 def _separates(**where) -> Verb:
     """Train-train is at a constant, train-validation below half of log 2."""
-    return at_least(_SAME.sel(**where), CONSTANT) & at_most(_LOSS.sel(**where), LEARNT)
+    return at_least(_SAME.sel(**where), CONSTANT) & at_most(_LOSS.sel(**where), q.LEARNT)
 
 
 _SAME, _LOSS = (last("test_loss", rule=rule) for rule in ex.SPLITS)
-_SMALLER = at_most(on_plane("test_loss", SPLIT).sel(ratio=0.75, dim=ex.LARGE), SMALL)
+_SMALLER = at_most(q.on_plane("test_loss", SPLIT).sel(ratio=0.75, dim=ex.LARGE), SMALL)
 _THEOREMS = [
     _claim("theorem44_training", "Train-train: the training loss becomes small.",
            "Theorem 4.4 (1)", "≤ O(1/poly(d))", "separation, plane", fits(SAME)),
@@ -117,12 +95,12 @@ _THEOREMS = [
     _claim("theorem44_accuracy", "Train-train fails on new tasks: accuracy is near chance.",
            "Section 4, after Theorem 4.4", "fails on new tasks", "separation, plane",
            _both(at_most, regime("test_accuracy", SAME), HALFWAY).given(fits(SAME)),
-           nulls=(UNTRAINED, NOISE_ONLY)),
+           nulls=(ev.UNTRAINED, NOISE_ONLY)),
     _claim("theorem45_training", "Train-validation: the training loss becomes small.",
            "Theorem 4.5 (1)", "≤ O(1/poly(d))", "separation, plane", fits(SPLIT)),
     _claim("theorem45_test", "Train-validation: the test loss falls with the number of tasks, to "
            "below 0.1; at d = 10¹² it is there with K = 8.", "Theorem 4.5 (2)", "O(exp(-K^c))",
-           "separation, plane", falls(_LOSS.of("separation"), "tasks") & _SMALLER
+           "separation, plane", ev.falls(_LOSS.of("separation"), "tasks") & _SMALLER
            & at_most(_LOSS.sel(tasks=slice(32, None)).of("separation"), SMALL)),
     _claim("theorem45_form", "At one T, exp(-b K^c) fits the test loss better than a power of K "
            "and than a power of log K.", "Theorem 4.5 (2)", "O(exp(-K^c))", "separation",
@@ -152,7 +130,7 @@ _THEOREMS = [
                             "flags": ("added after looking: J = 1 alone",)}))),
     _claim("steps_regime", "Where the theorems hold, the gap grows with the number of inner steps.",
            "Table 2, synthetic", "2.41 (1 step), 3.84 (5 steps)", "inner_steps",
-           rises(_SAME - _LOSS, "inner_steps", by=SMALL, slack=0.02),
+           ev.rises(_SAME - _LOSS, "inner_steps", by=SMALL, slack=0.02),
            scope="reading: the theorems' setting"),
     _claim("width", "Train-train's loss is at a constant and train-validation's is not, at every "
            "width.", "Condition 4.2", "m = polylog(d)", "width", _separates(),
@@ -166,20 +144,20 @@ _THEOREMS = [
 
 def _beats_vanilla(ratios: slice) -> Verb:
     """Train-validation's loss is below vanilla training's by 0.1, at d = 10^12."""
-    pair = [on_plane("test_loss", rule).sel(ratio=ratios, **_FAR) for rule in (SPLIT, "vanilla")]
+    pair = [q.on_plane("test_loss", rule).sel(ratio=ratios, **_FAR) for rule in (SPLIT, "vanilla")]
     return below(*pair, by=SMALL)
 
 
-_VANILLA = on_plane("test_loss", "vanilla", least=True)
+_VANILLA = q.on_plane("test_loss", "vanilla", least=True)
 _REMARK, _RATES = "Section 4, remark on J = 0", "Sections 6 and C, rates"
 _REMARKS = [
     _claim("remark_vanilla", "Vanilla training has a constant test loss: for ‖ξ‖²/(Kn) ≥ 0.75 at "
            "d = 10¹².", _REMARK, "Θ(1)", "plane",
            at_least(_VANILLA.sel(ratio=LOUD, **_FAR), CONSTANT).given(
-               at_most(on_plane("meta_loss", "vanilla").sel(ratio=LOUD, **_FAR), FITTED))),
+               at_most(q.on_plane("meta_loss", "vanilla").sel(ratio=LOUD, **_FAR), FITTED))),
     _claim("remark_vanilla_trend", "At ‖ξ‖²/(Kn) = 0.75 vanilla training's test loss rises with "
-           "d.", _REMARK, "Θ(1)", "plane", rises(_VANILLA.sel(ratio=0.75), "dim", by=SMALL),
-           scope="asymptotic", nulls=(UNTRAINED, NOISE_ONLY)),
+           "d.", _REMARK, "Θ(1)", "plane", ev.rises(_VANILLA.sel(ratio=0.75), "dim", by=SMALL),
+           scope="asymptotic", nulls=(ev.UNTRAINED, NOISE_ONLY)),
     _claim("remark_outperforms", "Train-validation significantly outperforms vanilla training: "
            "for ‖ξ‖²/(Kn) = 0.75 and 1.5 at d = 10¹².", _REMARK, "below", "plane",
            _beats_vanilla(slice(0.75, 1.5)),
@@ -193,7 +171,7 @@ _REMARKS = [
     _claim("remark_accuracy", "Where vanilla training's loss is constant, its accuracy on fresh "
            "tasks is 1 nevertheless: a small feature outweighs the noise of order d^-1/2.",
            _REMARK, "not reported", "plane",
-           at_least(on_plane("test_accuracy", "vanilla").sel(ratio=0.75, **_FAR), 0.99),
+           at_least(q.on_plane("test_accuracy", "vanilla").sel(ratio=0.75, **_FAR), 0.99),
            scope="beyond"),
     _claim("remark_louder", "The same for ‖ξ‖²/(Kn) = 3 and 6.", _REMARK, "below", "plane",
            _beats_vanilla(slice(3.0, None)), "inner loops saturate, and both fail",
@@ -201,11 +179,11 @@ _REMARKS = [
            flags=("added after looking: apart from 0.75 and 1.5",)),
     _claim("criterion", "Linearised growth of feature and noise says at which ‖ξ‖²/(Kn) each "
            "method learns the feature, at d = 10¹².", _RATES, "growth compared", "plane",
-           at_least(predicted_share().sel(**_FAR), 0.8),
+           at_least(q.predicted_share().sel(**_FAR), 0.8),
            "inner loops saturate before the feature has grown", scope="reading: d = 10¹²"),
     _claim("criterion_trend", "The rates of train-validation are right at more ‖ξ‖²/(Kn) as d "
            "grows.", _RATES, "growth compared", "plane",
-           rises(predicted_share().sel(rule=SPLIT), "dim"), scope="asymptotic"),
+           ev.rises(q.predicted_share().sel(rule=SPLIT), "dim"), scope="asymptotic"),
 ]  # fmt: skip
 
 
@@ -221,20 +199,20 @@ def _factors(steps: int, **first_claim: Any) -> list[Claim]:
         _claim(f"lemma61_j{steps}", "Up to T⁽¹⁾ inner steps of train-train multiply noise by "
                "(γ‖ξ‖²/n)^J / 2 at least, and features by 2 γ^J at most.", "Lemma 6.1",
                "Ω(1) (γ polylog(d))^J, O(1) γ^J", "lemmas",
-               at_least(before("training_noise", same, "min"), 0.5)
-               & at_most(before("feature", same, "max"), 2.0) & at_least(event(same), 10.0),
+               at_least(q.before("training_noise", same, "min"), 0.5)
+               & at_most(q.before("feature", same, "max"), 2.0) & at_least(q.event(same), 10.0),
                setting=words[0], **first_claim),
         _claim(f"lemma62_j{steps}", "Up to T⁽²⁾ inner steps of train-validation multiply the "
                "feature by γ^J / 2 at least, and validation noise by 2 at most.", "Lemma 6.2",
-               "Ω(1) γ^J, O(1)", "lemmas", at_least(before("feature", apart, "min"), 0.5)
-               & at_most(before("validation_noise", apart, "max"), 2.0)
-               & at_least(event(apart), 10.0), setting=words[1], flags=() if steps == 3 else (
+               "Ω(1) γ^J, O(1)", "lemmas", at_least(q.before("feature", apart, "min"), 0.5)
+               & at_most(q.before("validation_noise", apart, "max"), 2.0)
+               & at_least(q.event(apart), 10.0), setting=words[1], flags=() if steps == 3 else (
                    "added after looking: σ₀ and factor, for 1e-9 and the linearised one",)),
     ]  # fmt: skip
 
 
 def _start(variable: str, rule: str) -> Quantity:
-    return first(f"{variable}_amplification", rule=rule)
+    return ev.first(f"{variable}_amplification", rule=rule)
 
 
 _LEMMAS = [
@@ -242,15 +220,15 @@ _LEMMAS = [
     *_factors(5, scope="asymptotic: σ₀ = d^-1/2 of d = 10¹⁸"),
     _claim("lemma61_start", "At t = 0 and σ₀ = d^-1/2 inner steps of train-train "
            "amplify noise more than the feature.", "Lemma 6.1", "γ^J against (γ polylog(d))^J",
-           "start", above(_start("training_noise", SAME), _start("feature", SAME)),
+           "start", ev.above(_start("training_noise", SAME), _start("feature", SAME)),
            nulls=(NOISE_ONLY,)),
     _claim("lemma62_start", "At t = 0 and σ₀ = d^-1/2 inner steps of "
            "train-validation amplify the feature more than validation noise.", "Lemma 6.2",
            "γ^J against O(1)", "start",
-           above(_start("feature", SPLIT), _start("validation_noise", SPLIT))
+           ev.above(_start("feature", SPLIT), _start("validation_noise", SPLIT))
            & at_most(_start("validation_noise", SPLIT), 2.0), nulls=(NOISE_ONLY,)),
     _claim("lemma63", "At T⁽²⁾ validation noise is of order d^-1/2.", "Lemma 6.3",
-           "Õ(d^-1/2) at T⁽²⁾", "growth", exponent(noise_at_event(), "dim", -0.5, by=0.1),
+           "Õ(d^-1/2) at T⁽²⁾", "growth", ev.exponent(q.noise_at_event(), "dim", -0.5, by=0.1),
            scope="asymptotic"),
     _claim("lemma64", "The sum of -ℓ' falls as 1/(Tη).", "Lemma 6.4", "Õ(1/(Tη))", "long",
            at_most(_late("outer_slope").slope("step", "xy").named("power of T in the sum of -ℓ'"),

@@ -1,30 +1,39 @@
-"""Figures: the separation, the plane of noise and dimension, forms, tables, lemmas, rules."""
+"""Figures: the separation, the plane of noise and dimension, tables, lemmas, rules, images."""
 
 import math
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.scale import LogScale
 
-from learnscope.evidence import Quantity, every, last
+from learnscope.evidence import Quantity, computed, every, experiment_of, last
 from learnscope.figures import bars, figure, heat, over, steps
+from learnscope.images import ImageTasks
 from learnscope.papers.meta_split import experiments as ex
 from learnscope.papers.meta_split import forms, theory
 from learnscope.papers.meta_split.quantities import ended, noise_at_event, on_plane, tabled
-from learnscope.papers.meta_split.real_figures import REAL_FIGURES
-from learnscope.papers.meta_split.reported import SYNTHETIC
+from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, label
+from learnscope.papers.meta_split.real_claims import accuracy
+from learnscope.papers.meta_split.reported import SYNTHETIC, Pair, column
 
-SPLIT, LOG2 = ex.SPLITS[1], {"log 2": math.log(2)}
+SPLITS, LOG2 = ex.SPLITS, {"log 2": math.log(2)}
 
 
 def _tasks(variable: str, **settings):
-    """A variable at the end over log2 of the number of tasks, a line for each rule."""
-    values = (
-        last(variable).of("separation").map(lambda v: v.assign_coords(tasks=np.log2(v.tasks)), "{}")
-    )
-    return over(values, "tasks", "rule", xlabel="log₂ of the observed tasks K", **settings)
+    """A variable at the end over the number of tasks, a line for each rule."""
+    values = last(variable).of("separation")
+    return over(values, "tasks", "rule", xlabel="observed tasks K", xscale=LogScale(None, base=2),
+                **settings)  # fmt: skip
 
 
 def _seeds(title: str):
-    return lambda data, *_: f"{title}; {data.sizes['seed']} seeds"
+    """A heading; T in it is the number of steps that were run."""
+
+    def words(data: xr.Dataset, *_: xr.Dataset) -> str:
+        return f"{title.replace('T,', f'T = {int(data.step[-1])},')}; {data.sizes['seed']} seeds"
+
+    return words
 
 
 _SEPARATION = {
@@ -58,11 +67,15 @@ _ERRORS = {name: [forms.error(last("test_loss", rule=rule).log(), "tasks", form,
 def _losses(reading: str, *settings: str) -> Quantity:
     """Losses at the end, by setting and split."""
     return tabled({s: [last("test_loss", setting=label) for label in ex.labels(reading, s)]
-                   for s in settings}, ex.SPLITS)  # fmt: skip
+                   for s in settings}, SPLITS)  # fmt: skip
 
 
-_PRINTED = {(setting, split): pair[0] for setting, pairs in SYNTHETIC.items()
-            for split, pair in zip(ex.SPLITS, pairs, strict=True)}  # fmt: skip
+def _printed(column: dict[str, Pair]) -> dict[tuple[str, str], float]:
+    """Numbers of the paper by setting and split."""
+    return {(setting, split): pair[0] for setting, pairs in column.items()
+            for split, pair in zip(SPLITS, pairs, strict=True)}  # fmt: skip
+
+
 _CURVES = [("stated", "5 steps", "tables"), ("fitted", "5 steps", "tables"),
            ("Adam", "5 steps", "adam"), ("Adam", "1 step", "adam")]  # fmt: skip
 
@@ -72,8 +85,8 @@ _KINDS = list(dict.fromkeys(name.split(", ")[0] for name in ex.budgeted()))
 
 def _rules(variable: str) -> Quantity:
     """A variable at the end of every rule's run, by split."""
-    return tabled({kind: [ended(variable, f"{kind}, {split}") for split in ex.SPLITS]
-                   for kind in _KINDS}, ex.SPLITS)  # fmt: skip
+    return tabled({kind: [ended(variable, f"{kind}, {split}") for split in SPLITS]
+                   for kind in _KINDS}, SPLITS)  # fmt: skip
 
 
 def _factors(variable: str, arms: list[str]):
@@ -87,20 +100,55 @@ def _ridges(variable: str, of: str, label: str, title: str):
                 xlabel="ridge λ", ylabel=label)  # fmt: skip
 
 
+# Images: Tables 1 to 6 as bars beside the printed numbers
+
+
+def _accuracies(of: str) -> Quantity:
+    """Accuracies in percent by setting and split; Reptile has no split."""
+
+    def read(data: xr.Dataset) -> xr.DataArray:
+        there = [s for s in FEW_SHOT if label(s, SPLITS[0]) in data.setting.values]
+        rows = {setting: [accuracy(label(setting, split)) for split in SPLITS] for setting in there}
+        return tabled({**rows, REPTILE: [accuracy(REPTILE)] * 2}, SPLITS).read({"": data})
+
+    return computed("accuracy", read, of)
+
+
+def _panel(of: str, name: str, chance: float):
+    """Accuracies by setting; the title is what the tasks were made of."""
+    printed = _printed(column(name)) if name in ("rainbow", "mini-imagenet") else None
+    panel = bars(_accuracies(of), "row", "column", printed, possible=(0, 100),
+                 ylabel="accuracy on fresh tasks (%)", levels={"chance": chance})  # fmt: skip
+
+    def draw(axes: Axes, data) -> None:
+        panel(axes, data)
+        tasks = experiment_of(data[of], label(BASE, SPLITS[0])).data
+        assert isinstance(tasks, ImageTasks)
+        axes.set_title(f"rainbow of {tasks.source}" if tasks.name == "rainbow" else tasks.name)
+
+    return draw
+
+
+def _size(data: xr.Dataset, *_) -> str:
+    tasks = data.task_accuracy.sel(setting=label(BASE, SPLITS[0])).sizes["task"]
+    return f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
+
+
 FIGURES = {
     "separation": figure(
-        "Theorems 4.4 and 4.5 and J = 0, over the number of tasks", "separation",
+        "With the split the test loss falls with the tasks; without it, it stays at log 2",
+        "separation",
         [_tasks(variable, ylabel=label, yscale=scale)
          for variable, (label, scale) in _SEPARATION.items()],
-        _seeds("Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T = 1000; mean and 95 %"),
+        _seeds("Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T, mean and 95 %"),
         (9, 6.4), 3),
     "plane": figure(
-        "Where vanilla training fails: loss and accuracy over ‖ξ‖²/(Kn) and d", "plane",
+        "Vanilla training's loss stays at log 2 for loud noise and large d", "plane",
         [[_plane("test_loss", rule, "test loss (nat)", 0, 0.7) for rule in ex.METHODS],
          [_plane("test_accuracy", rule, "test accuracy", 0.5, 1) for rule in ex.METHODS]],
-        _seeds("K = 8, n = 2 + 2, T = 2000: fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
+        _seeds("K = 8, n = 2 + 2, T, fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
     "forms": figure(
-        "Theorem 4.5: the test loss in K and in T", ("separation", "long"),
+        "At one T, exp(-b K^c) is not the test loss, which goes on falling with T", ("separation", "long"),
         [_tasks("test_loss", yscale="log", ylabel="test loss (nat)", title="in K, d = 10³"),
          bars(tabled(_ERRORS, ex.METHODS[1:], "separation"), "row", "column",
               title="forms in K, K ≥ 8",
@@ -111,41 +159,53 @@ FIGURES = {
                                    ("shared_feature", "shared feature")))],
         _seeds("Theorem 4.5 and Lemma 6.5"), (9, 6.6)),
     "figure1": figure(
-        "Test loss over time in section 5.1's setting", ("tables", "adam"),
+        "In section 5.1's setting train-validation's loss falls, and train-train's does not rise",
+        ("tables", "adam"),
         [[steps("test_loss", "setting", where={"setting": ex.labels(reading, setting)}, of=sweep,
                 title=f"{reading}, J = {setting[0]}", ylabel="test loss (nat)")
           for reading, setting, sweep in _CURVES]],
-        _seeds("Figure 1: d = 1000, K = 343, n = 5 + 5; median and 10-90 %"), (13, 3.8)),
+        _seeds("Figure 1: d = 1000, n = 5 + 5; median and 10-90 %"), (13, 3.8)),
     "tables": figure(
-        "Tables 1 to 3, synthetic columns", "tables",
-        [bars(_losses(reading, *settings), "row", "column", _PRINTED, title=f"{reading} reading",
-              ylabel="test loss, before adapting (nat)", levels=LOG2)
+        "Tables 1 to 3, synthetic: the stated reading does not meet the printed losses", "tables",
+        [bars(_losses(reading, *settings), "row", "column", _printed(SYNTHETIC), levels=LOG2,
+              title=f"{reading} reading", ylabel="test loss, before adapting (nat)")
          for reading, settings in (("stated", ex.SETTINGS), ("fitted", ex.SETTINGS[:1]))],
         _seeds("Tables 1 to 3, synthetic: mean and 95 %"), (10, 4), 4),
     "lemmas": figure(
-        "Lemmas 6.1 to 6.3", ("lemmas", "growth"),
+        "Inner steps amplify noise without the split, and the feature with it",
+        ("lemmas", "growth"),
         [_factors("feature", list(ex.LEMMAS)), _factors("training_noise", list(ex.LEMMAS)),
          _factors("validation_noise", list(ex.LEMMAS)),
          over(noise_at_event().of("growth"), "dim", xscale="log", yscale="log",
               title="Lemma 6.3: validation noise at T⁽²⁾", ylabel="max ⟨w, ξ⟩")],
         _seeds("d = 10¹², K = 8: factors of the inner loop; median and 10-90 %"), (10, 7), 3),
     "variants": figure(
-        "The separation over inner steps and width", ("inner_steps", "width"),
+        "The separation needs two inner steps or more, and a network that is not narrow",
+        ("inner_steps", "width"),
         [over(last("test_loss").of(sweep), axis, "rule", levels=LOG2, yscale="log",
               ylabel="test loss (nat)", xlabel=label)
          for sweep, axis, label in (("inner_steps", "inner_steps", "inner steps J"),
                                     ("width", "width", "filters of either sign m"))],
-        _seeds("d = 10¹², K = 8, T = 1000; mean and 95 %"), (9, 3.8)),
+        _seeds("d = 10¹², K = 8, T, mean and 95 %"), (9, 3.8)),
     "rules": figure(
-        "All rules at equal budgets", "rules",
+        "At equal budgets, every rule's loss stays at a constant without the split", "rules",
         [bars(_rules(variable), "row", "column", levels=LOG2, ylabel="test loss (nat)", title=when)
          for variable, when in (("test_loss", "before adapting"),
                                 ("adapted_test_loss", "after adapting"))],
         _seeds("d = 10¹², K = 8, equal gradient passes; mean and 95 %"), (11, 4), 3),
     "centroid": figure(
-        "The linear-centroid reversal", ("centroid", "centroid_family"),
+        "With linear models train-train is better", ("centroid", "centroid_family"),
         [_ridges("centroid_error", "centroid", "‖ŵ₀ - w*‖²", "linear tasks around a centroid"),
          _ridges("test_loss", "centroid_family", "squared loss, fresh tasks", "this paper's data")],
         _seeds("Ridge inside, least squares outside; mean and 95 %"), (9, 3.8)),
-    **REAL_FIGURES,
+    "real_rainbow": figure(
+        "Tables 1 to 4 on RainbowMNIST", "real_rainbow",
+        [_panel("real_rainbow", "rainbow", 10.0)], _size),
+    "real_few_shot": figure(
+        "Tables 1 to 6 on Omniglot and CIFAR-FS", ("real_omniglot", "real_cifar_fs"),
+        [_panel("real_omniglot", "omniglot", 20.0),
+         _panel("real_cifar_fs", "cifar-fs", 20.0)], _size, (13, 4.4)),
+    "real_mini_imagenet": figure(
+        "Tables 1 to 6 on miniImageNet", "real_mini_imagenet",
+        [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size, (10, 4.4)),
 }  # fmt: skip

@@ -129,12 +129,17 @@ def ended(variable: str, rule: str) -> Quantity:
     return computed(f"{variable.replace('_', ' ')} at the end, {rule}", read)
 
 
+def _ridges(data: xr.Dataset, variable: str, split: str) -> tuple[xr.DataArray, int]:
+    """A variable at the end by ridge, and the place of the best ridge on even seeds."""
+    values = data[variable].sel(rule=split, drop=True).isel(step=-1, drop=True)
+    return values, int(values.isel(seed=slice(0, None, 2)).mean("seed").argmin("weight"))
+
+
 def best(variable: str, split: str) -> Quantity:
     """A variable at the best ridge, which is chosen on even seeds and judged on odd ones."""
 
     def read(data: xr.Dataset) -> xr.DataArray:
-        values = data[variable].sel(rule=split, drop=True).isel(step=-1, drop=True)
-        at = _chosen(values)
+        values, at = _ridges(data, variable, split)
         return values.isel(weight=at, drop=True).isel(seed=slice(1, None, 2))
 
     return computed(f"{variable.replace('_', ' ')} at the best ridge, {split}", read)
@@ -145,19 +150,14 @@ def edge(variable: str, split: str) -> Quantity:
     first or last: a limit, if that is small; otherwise the grid is too short."""
 
     def read(data: xr.Dataset) -> xr.DataArray:
-        values = data[variable].sel(rule=split, drop=True).isel(step=-1, drop=True)
-        at, last = _chosen(values), values.sizes["weight"] - 1
-        if 0 < at < last:
+        values, at = _ridges(data, variable, split)
+        if 0 < at < values.sizes["weight"] - 1:
             return 0.0 * values.isel(weight=0, drop=True)
-        pair = [values.isel(weight=i, drop=True) for i in (at, abs(at - 1))]
-        return abs(pair[1] / pair[0] - 1)
+        one, next_to_it = (values.isel(weight=i, drop=True) for i in (at, abs(at - 1)))
+        return abs(next_to_it / one - 1)
 
-    return computed(f"relative change of {variable.replace('_', ' ')} at the grid's edge, {split}",
-                    read)  # fmt: skip
-
-
-def _chosen(values: xr.DataArray) -> int:
-    return int(values.isel(seed=slice(0, None, 2)).mean("seed").argmin("weight"))
+    words = f"relative change of {variable.replace('_', ' ')} at the grid's edge, {split}"
+    return computed(words, read)
 
 
 def _shrink(data: xr.Dataset) -> xr.Dataset | None:

@@ -4,19 +4,8 @@ Accuracies are those of fresh tasks after adapting, in percent; the draws are se
 learnt where meta-training does not lift them above the untrained network's, adapted likewise.
 """
 
-from learnscope.evidence import (
-    NOISE_ONLY,
-    UNTRAINED,
-    Claim,
-    Quantity,
-    Verb,
-    above,
-    at_most,
-    constant,
-    first,
-    last,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import NOISE_ONLY, UNTRAINED, Claim, Quantity, Verb, above, first, within
 from learnscope.papers.meta_split import real
 from learnscope.papers.meta_split import reported as paper
 from learnscope.papers.meta_split.real import SPLITS, label
@@ -38,9 +27,9 @@ _SETS: dict[str, tuple[str, str, str, tuple[str, ...], float]] = {
 }  # fmt: skip
 
 
-def accuracy(arm: str, when=last) -> Quantity:
+def accuracy(arm: str, when=ev.last) -> Quantity:
     """In percent, the mean over fresh tasks, in every seed."""
-    word = "" if when is last else "untrained, "
+    word = "" if when is ev.last else "untrained, "
     return (100.0 * when("task_accuracy", setting=arm).mean("task")).named(f"{word}{arm}")
 
 
@@ -64,7 +53,7 @@ def _claim(name: str, id: str, statement: str, check: Verb, *settings: str, wher
     """A claim about a data set; by default the paper reports the settings' rows of its tables."""
     words, setting, scope, flags, chance = _SETS[name]
     sweep = next(key for key, value in real.SETS.items() if value == name)
-    nulls = (UNTRAINED, constant(chance / 100), NOISE_ONLY)
+    nulls = (UNTRAINED, ev.constant(chance / 100), NOISE_ONLY)
     given = {"scope": scope, "flags": flags, "nulls": nulls} | more
     return Claim(f"{sweep}_{id}", f"{words}: {statement}.", where or paper.TABLES[settings[0]],
                  reported or f"{paper.printed(paper.column(name), *settings)} %",
@@ -119,7 +108,7 @@ def _tables(name: str) -> list[Claim]:
     near = [within(accuracy(label(real.OUTER, s)), chance, by=ALIKE) for s in SPLITS]
     # The initial network, adapted, is above chance: an untrained one does not pass.
     words = "nothing is learnt if the outer rate is the larger one: chance, within 5 points"
-    started = at_most(accuracy(outer) - accuracy(outer, first), 0.0)
+    started = ev.at_most(accuracy(outer) - accuracy(outer, first), 0.0)
     return [*claims, _claim(name, "rates_chance", words, near[0] & near[1] & started, real.OUTER,
                             nulls=(UNTRAINED, NOISE_ONLY))]  # fmt: skip
 

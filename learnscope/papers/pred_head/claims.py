@@ -13,25 +13,8 @@ from typing import Any
 
 import xarray as xr
 
-from learnscope.evidence import (
-    Claim,
-    Quantity,
-    Verb,
-    above,
-    alike,
-    at_least,
-    at_most,
-    bounded_by,
-    computed,
-    every,
-    few_seeds,
-    last,
-    most_seeds,
-    rises,
-    scaled,
-    swapped,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import Claim, Quantity, Verb, above, at_least, computed, last, most_seeds
 from learnscope.papers.pred_head import experiments as ex
 from learnscope.papers.pred_head import quantities as q
 from learnscope.papers.pred_head import theory
@@ -69,7 +52,7 @@ def _arm(id: str, where: str, statement: str, word: str, *arms: str, **more: Any
 
 
 def _rise_and_fall() -> Verb:
-    norm = every("head_norm")
+    norm = ev.every("head_norm")
     top, end = norm.max("step"), norm.isel(step=-1)
     hits = (top > SMALL) & (end < 0.1 * top)
     return typical(hits.named("the norm rises, and falls to a tenth"))
@@ -93,14 +76,14 @@ _SETTLED = (_SQUARES / _FILTER).min("neuron").named("least share of a filter in 
 
 def _uncorrelated(name: str, text: str) -> Verb:
     moment = computed(text, lambda data: data[name].sel(angle="orthogonal", drop=True))
-    return within(moment, 0.0, by=0.02)
+    return ev.within(moment, 0.0, by=0.02)
 
 
 TOY_CLAIMS = (
     claim("figure1_toy", "Figure 1a", "Without a head neurons become extremely correlated",
           "correlations near ±1", "toy",
           at_least(q.pairs("correlation", method_name=BARE), 0.95)
-          & at_most(q.pairs("correlation", method_name=HEAD), 0.3)),
+          & ev.at_most(q.pairs("correlation", method_name=HEAD), 0.3)),
     claim("figure1_many", "Figure 1a", "Without a head neurons become extremely correlated",
           "correlations near ±1", "many",
           at_least(q.pairs("population_correlation", setting=ex.size_name(BARE, 16, 4)), 0.95),
@@ -116,10 +99,10 @@ TOY_CLAIMS = (
     claim("figure3b", "Figure 3b", "The head is not symmetric while features are learnt",
           "asymmetry above 0", "trajectories",
           above(computed("asymmetry while the norm is high", q.while_high), 0.2),
-          nulls=(scaled(0.1, "head_asymmetry"),)),
+          nulls=(ev.scaled(0.1, "head_asymmetry"),)),
     claim("figure4", "Figure 4", "The rise and fall is consistent over runs",
           "a consistent rise and fall", "trajectories", _rise_and_fall()
-          & bounded_by(computed("highest norm over the median run's", _apart), 2.0, TYPICAL)),
+          & ev.bounded_by(computed("highest norm over the median run's", _apart), 2.0, TYPICAL)),
     _arm("figure7a", "Figure 7a", "With a head, the weak feature is learnt by the slower neuron",
          ALL, HEAD),
     _arm("figure7b", "Figure 7b", "Without a head both neurons learn the strong feature",
@@ -144,12 +127,12 @@ TOY_CLAIMS = (
           "training without a head collapses completely; with batch normalisation it does not",
           "complete collapse", "steady",
           (typical(_STEADY.sel(normalisation="l2") > LIKELY)
-           & few_seeds(_STEADY.sel(normalisation="batch") > LIKELY, 1 - TYPICAL))
-          .given(at_least(_SETTLED, 0.9)), nulls=(swapped("normalisation"),)),
+           & ev.few_seeds(_STEADY.sel(normalisation="batch") > LIKELY, 1 - TYPICAL))
+          .given(at_least(_SETTLED, 0.9)), nulls=(ev.swapped("normalisation"),)),
     claim("remark3.4", "Remark 3.4", "For spherical Gaussian noise cubes along orthogonal "
           "directions are uncorrelated (Assumption 3.3b)", "ϱ = 0", "noise",
           _uncorrelated("cubes", "E[⟨u₁,ξ⟩³⟨u₂,ξ⟩³] / E[⟨u,ξ⟩⁶]")
-          & _uncorrelated("fifth", "E[⟨u₁,ξ⟩⁵⟨u₂,ξ⟩] / E[⟨u,ξ⟩⁶]"), nulls=(swapped("angle"),)),
+          & _uncorrelated("fifth", "E[⟨u₁,ξ⟩⁵⟨u₂,ξ⟩] / E[⟨u,ξ⟩⁶]"), nulls=(ev.swapped("angle"),)),
 )  # fmt: skip
 
 
@@ -189,7 +172,7 @@ THEOREM_CLAIMS = (
           "probability 1 - o(1)", "dimensions", likely(_WITH)),
     claim("theorem4.1_growing", "Theorem 4.1", "With a head both features are learnt, the more "
           "surely the larger d", "probability 1 - o(1)", "growing",
-          rises(q.ends(ALL, head_kind=HEAD), "dim")
+          ev.rises(q.ends(ALL, head_kind=HEAD), "dim")
           & likely(q.ends(ALL, head_kind=HEAD, dim=slice(1e9, None)))),
     claim("theorem4.1_weights", "Theorem 4.1", "w_j = β_j v + ε_j with |β_j| = Θ(1), ‖ε_j‖ = "
           "Õ(1/√d)", "Õ(1/√d)", "dimensions",
@@ -200,19 +183,19 @@ THEOREM_CLAIMS = (
           "|Corr| ≤ O(1/√d)", "dimensions", likely((_corr(HEAD, 0.0, **LARGE) <= BIG) & _WITH)),
     claim("theorem4.3_growing", "Theorem 4.3", "Without a head all neurons learn the strong "
           "feature", "probability 1 - o(1)", "growing",
-          rises(q.ends(ALL_STRONG, head_kind=BARE), "dim")
+          ev.rises(q.ends(ALL_STRONG, head_kind=BARE), "dim")
           & likely(q.ends(ALL_STRONG, head_kind=BARE, **LARGEST))),
     claim("theorem4.3", "Theorem 4.3", "Without a head all neurons learn the strong feature",
           "probability 1 - o(1)", "dimensions", likely(_WITHOUT), _STRONGER),
     claim("theorem4.3_formula", "a law of conservation (not in the paper)", "How likely that is at "
           "finite strengths", "((2/π) arctan((α₁/α₂)^1.5))²", "no_head",
-          within(computed("share of starts minus the formula", _arctan), 0.0, by=0.05)),
+          ev.within(computed("share of starts minus the formula", _arctan), 0.0, by=0.05)),
     claim("theorem4.3_width", "Theorem 4.3", "More neurons do not change that", "any m", "many",
           at_least(q.on_strong(setting=ex.size_name(BARE, 16, 2)), LIKELY), _STRONGER,
           setting="16 neurons, 2 features, population descent, d = 50",
           scope="reading: α₁/α₂ = 2 in every dimension"),
     claim("theorem4.3_weights", "Theorem 4.3", "w_j = β_j v₁ + ε_j with ‖ε_j‖ = Õ(1/√d)",
-          "Õ(1/√d)", "dimensions", few_seeds((_WITHOUT & (
+          "Õ(1/√d)", "dimensions", ev.few_seeds((_WITHOUT & (
               q.beyond(head_kind=BARE, **LARGE) > BIG)).named("all strong, but ‖ε‖√d > 10"), 0.05)
           .given(at_least(_WITHOUT, 0.3))),
     claim("theorem4.3_loss", "Theorem 4.3", "The collapsed solution reaches the global minimum as "
@@ -232,11 +215,11 @@ THEOREM_CLAIMS = (
           "η_E/η in [α₁^-O(1), 1/polylog(d)]", "diagram",
           at_least(q.ends(ALL, ratio=slice(0.02, 0.2)).mean("ratio"), 0.9)),
     claim("stop_gradient_random", "section 5.3, stop-gradient", "Stop-gradient is necessary",
-          "no acceleration", "rates", few_seeds(q.ends(ALL, ablation="no stop-gradient"), 0.5)
+          "no acceleration", "rates", ev.few_seeds(q.ends(ALL, ablation="no stop-gradient"), 0.5)
           & most_seeds(_SLOW, 0.9)),
     claim("lemma5.3_effect", "Lemma 5.3", "It is the head that does it", "with a head only",
           "dimensions", above(_WITH, q.ends(ALL, head_kind=BARE, **LARGE), by=0.3),
-          nulls=(swapped("head_kind"), alike("head_kind"))),
+          nulls=(ev.swapped("head_kind"), ev.alike("head_kind"))),
     claim("many", "beyond the paper", "With a head more features are learnt, for more neurons and "
           "features", "more with a head", "many", above(_covered(HEAD), _covered(BARE))),
 )  # fmt: skip

@@ -69,10 +69,16 @@ SIZES = Scale(
 )  # fmt: skip
 
 
+def model(strong: float = STRONG, dim: float = DIM, **changes: Any) -> StrongWeak:
+    """The data of the flows, at some strength of the first feature."""
+    given = {"strengths": (strong, WEAK), "noise": 1.0, "batch": 2, "test": 1} | changes
+    return StrongWeak(dim, PATCHES, FEATURE_PATCHES, **given)
+
+
 def toy(batch: int, test: int, **changes: Any) -> StrongWeak:
     """The data of Figure 7."""
-    settings = {"strengths": (3.0, 2.0), "noise": 1.0, "batch": batch, "test": test} | changes
-    return StrongWeak(20, PATCHES, FEATURE_PATCHES, **settings)
+    sizes = {"strengths": (3.0, 2.0), "batch": batch, "test": test}
+    return model(dim=20, **sizes | changes)
 
 
 def non_contrastive(name: str) -> NonContrastive:
@@ -87,12 +93,6 @@ def trained(data: StrongWeak, rule: AbstractRule, steps: int, *probes: AbstractP
     return Experiment(data, net, rule, steps, (FeatureStrengths(), *probes), record)
 
 
-def model(strong: float = STRONG, dim: float = DIM, **changes: Any) -> StrongWeak:
-    """The data of the flows, at some strength of the first feature."""
-    given = {"strengths": (strong, WEAK), "noise": 1.0, "batch": 2, "test": 1} | changes
-    return StrongWeak(dim, PATCHES, FEATURE_PATCHES, **given)
-
-
 def horizon(dim: float) -> float:
     """Long enough for nearly all draws: T1 is of order d^2, but atypical draws are far slower."""
     return 1e4 * dim**2
@@ -103,8 +103,7 @@ def flow(points: int = 1, overlaps: tuple[float, ...] | None = None, **rule: Any
     given = {"rate": 1.0, "head_rate": RATIO, "horizon": horizon(DIM), "tolerance": 1e-5}
     settings: dict[str, Any] = given | rule
     probes = (PopulationMoments(), FeatureStrengths(), HeadOffDiagonal())
-    net = PatchEncoder(width=2, overlaps=overlaps)
-    flowing = PopulationFlow(points=points, **settings)
+    net, flowing = PatchEncoder(2, overlaps=overlaps), PopulationFlow(points=points, **settings)
     return Experiment(model(), net, flowing, points, probes, Record(every=1))
 
 
@@ -116,9 +115,8 @@ def _dims(dims: tuple[float, ...], **more: list[float]) -> Axis:
 def _many(size: Any) -> Sweep:
     """Beyond the paper: more neurons and features, by descent (a flow has too many unknowns)."""
     strengths = {2: (4.0, 2.0), 4: (4.0, 3.3, 2.6, 2.0)}
-    data = StrongWeak(50, PATCHES, FEATURE_PATCHES, strengths[2], 1.0, 2, test=1)
     base = Experiment(
-        data, PatchEncoder(width=4), PopulationDescent(rate=0.1, head_rate=0.1 * RATIO),
+        model(dim=50), PatchEncoder(width=4), PopulationDescent(rate=0.1, head_rate=0.1 * RATIO),
         size.descent, (PopulationMoments(),), Record(every=size.descent),
     )  # fmt: skip
     return arms(base, max(2, size.seeds), setting={

@@ -7,19 +7,8 @@ died out.
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import (
-    Null,
-    Quantity,
-    Verb,
-    alike,
-    at_least,
-    at_most,
-    bounded_by,
-    exponent,
-    most_seeds,
-    scaled,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import Null, Quantity, Verb, at_least, at_most, most_seeds, scaled, within
 from learnscope.papers.pred_head import quantities as q
 from learnscope.papers.pred_head.settings import claim
 
@@ -30,7 +19,7 @@ FARTHEST = slice(1e10, None)
 
 def power(quantity: Quantity, value: float, by: float = 0.05) -> Verb:
     """An exponent of d, over the largest dimensions."""
-    return exponent(quantity.sel(dim=FAR).named(quantity.text), "dim", value, by)
+    return ev.exponent(quantity.sel(dim=FAR).named(quantity.text), "dim", value, by)
 
 
 def slope(quantity: Quantity) -> Quantity:
@@ -70,7 +59,8 @@ PHASE_CLAIMS = (
           at_most(slope(_REST), -0.1) & at_most(_REST.sel(dim=FARTHEST), 0.1)),
     claim("lemma5.3_faster", "Lemma 5.3", "Learning v₂ is much faster than v₁ in the slower "
           "neuron", "much faster", "phases",
-          at_least(_FASTER.named("growth of B22 over that of B21"), 10.0), nulls=(alike("step"),)),
+          at_least(_FASTER.named("growth of B22 over that of B21"), 10.0),
+          nulls=(ev.alike("step"),)),
     claim("t3", "(D.1), T3", "T1 < T2 < T3,1 ≤ T3 all come, and T4 after them", "they exist",
           "phases", most_seeds(q.in_order()), scope="reading: working triggers", nulls=_NEVER),
     claim("lemmaD.8", "Lemma D.8", "At T3 both features are learnt, other overlaps are as at T2, "
@@ -94,7 +84,7 @@ PHASE_CLAIMS = (
           "‖E - I‖ ≤ 1/poly(d)", "phases",
           at_most(slope(q.head_norm(6)), -0.5) & at_most(q.head_norm(6), SMALL)),
     claim("head_bound", "a law of conservation (not in the paper)", "|E21| stays below ‖w₂(0)‖ "
-          "√(η_E/3η)", "≤ bound", "phases", bounded_by(q.head_share(), 1.0), scope="beyond",
+          "√(η_E/3η)", "≤ bound", "phases", ev.bounded_by(q.head_share(), 1.0), scope="beyond",
           nulls=(scaled(1.3, "head"),)),
     claim("triggers", "(C.1), T2", "Phase II ends when R2 < |E21|/log d", "T1 < T2 < T3",
           "printed", most_seeds(q.in_order().sel(dim=FAR)),

@@ -9,25 +9,8 @@ from typing import Any
 
 import xarray as xr
 
-from learnscope.evidence import (
-    Claim,
-    Quantity,
-    Verb,
-    above,
-    alike,
-    at_least,
-    at_most,
-    below,
-    bounded_by,
-    computed,
-    every,
-    first,
-    last,
-    most_seeds,
-    scaled,
-    swapped,
-    within,
-)
+from learnscope import evidence as ev
+from learnscope.evidence import Claim, Quantity, Verb, above, at_least, computed, most_seeds, scaled
 from learnscope.papers.pred_head.experiments import BARE, HEAD
 from learnscope.papers.pred_head.quantities import while_high
 from learnscope.papers.pred_head.real import BATCH, CONSTANT, EMA, L2, PLAIN
@@ -38,12 +21,12 @@ TYPICAL = 2 / 3
 
 
 def _last(name: str, arm: str) -> Quantity:
-    return last(name, method_name=arm)
+    return ev.last(name, method_name=arm)
 
 
 def _collapsed(way: str = "") -> Verb:
     size = "correlation_size"
-    return at_least(_last(size, BARE + way), TOGETHER) & at_most(_last(size, HEAD + way), APART)
+    return at_least(_last(size, BARE + way), TOGETHER) & ev.at_most(_last(size, HEAD + way), APART)
 
 
 def _probe(head: str, way: str = BATCH, name: str = "probe_accuracy") -> Quantity:
@@ -52,7 +35,7 @@ def _probe(head: str, way: str = BATCH, name: str = "probe_accuracy") -> Quantit
 
 def _falls(arm: str) -> Quantity:
     """Hits: the norm rises, and ends below 0.8 of its highest."""
-    norm = every("head_norm", method_name=arm)
+    norm = ev.every("head_norm", method_name=arm)
     return (norm.isel(step=-1) < FALLEN * norm.max("step")).named(f"it has fallen, {arm}")
 
 
@@ -63,11 +46,11 @@ def _band(data: xr.Dataset) -> xr.DataArray:
 
 
 _SETS = "CIFAR-100 and STL-10 are not at hand, and their scale needs a GPU: learnscope run pred_head.{} data.name={} --scale paper --data DIR"  # noqa: E501
-_SWAP = (swapped("method_name"), alike("method_name"))
+_SWAP = (ev.swapped("method_name"), ev.alike("method_name"))
 _FALLS = most_seeds(_falls(HEAD), TYPICAL)
 _FALLS_LONG = most_seeds(_falls(CONSTANT), TYPICAL)
 # More than the untrained network.
-_LEARNT = above(_probe(HEAD), first("probe_accuracy", method_name=f"{HEAD}, {BATCH}"))
+_LEARNT = above(_probe(HEAD), ev.first("probe_accuracy", method_name=f"{HEAD}, {BATCH}"))
 
 
 def _both(id: str, *said: str, check: Verb, **more: Any) -> list[Claim]:
@@ -81,13 +64,13 @@ REAL_CLAIMS = (
            "extremely correlated", "|correlation| near 1 without, spread around 0 with a head",
            check=_collapsed()),
     claim("figure1b_real", "Figure 1b", "The impact on the encoder below the projection is milder",
-          "milder", "images", below(_last("feature_correlation_size", BARE),
+          "milder", "images", ev.below(_last("feature_correlation_size", BARE),
                                     _last("correlation_size", BARE), by=MILDER)
           & at_least(_last("feature_rank", BARE), 2.0), nulls=(scaled(0.1, "correlation_size"),)),
     claim("figure2_real", "Figure 2", "An identity-initialised head is as good as linear and MLP "
           "heads", "comparable accuracies", "heads",
-          (within(_probe(HEAD), _probe("linear head"), by=COMPARABLE)
-           & within(_probe(HEAD), _probe("MLP head"), by=COMPARABLE)).given(_LEARNT)),
+          (ev.within(_probe(HEAD), _probe("linear head"), by=COMPARABLE)
+           & ev.within(_probe(HEAD), _probe("MLP head"), by=COMPARABLE)).given(_LEARNT)),
     claim("figure2_no_head", "section 1.1, no head", "A head that stays the identity is "
           "significantly worse", "significantly worse", "heads",
           above(_probe(HEAD), _probe(BARE)) & above(
@@ -112,7 +95,7 @@ REAL_CLAIMS = (
           nulls=(scaled(0.1, "head_asymmetry"),)),
     claim("figure4_real", "Figure 4", "The rise and fall is consistent over runs",
           "a narrow band that rises and falls", "images", _FALLS
-          & bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL)),
+          & ev.bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL)),
     *_both("figure5", "Figure 5", "Features look more varied with a head",
            "obviously more variety (Wide-ResNet, BYORL)", check=above(
                _last("preferred_alike", BARE), _last("preferred_alike", HEAD), by=VARIED),

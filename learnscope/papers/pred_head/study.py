@@ -6,10 +6,9 @@ from learnscope.papers.pred_head.experiments import sweeps
 from learnscope.papers.pred_head.figures import FIGURES
 from learnscope.papers.pred_head.preset import presets
 from learnscope.papers.pred_head.real import real_sweeps
-from learnscope.papers.pred_head.real_figures import REAL_FIGURES
 
 STUDY = Study(
     name="pred_head", title="How a prediction head prevents collapse", paper="wen2022mechanism",
-    sweeps=lambda scale: sweeps(scale) | real_sweeps(scale), figures=FIGURES | REAL_FIGURES,
+    sweeps=lambda scale: sweeps(scale) | real_sweeps(scale), figures=FIGURES,
     claims=CLAIMS, presets=presets, headline=("figure7", "phases", "effects"),
 )  # fmt: skip
