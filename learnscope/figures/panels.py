@@ -24,8 +24,10 @@ from learnscope.figures.style import (
     STYLES,
     columns_of,
     curves,
+    headline,
     label_lines,
     legend_below,
+    plain_ticks,
     styled,
 )
 
@@ -65,11 +67,13 @@ def figure(
                 one.set_axis_off()
         if legend:
             legend_below(drawing, list(grid.flat), legend)
-        for one in [] if legend else grid.flat:  # when limits that panels share are final
-            label_lines(one)
+        for one in grid.flat:  # when limits that panels share are final
+            plain_ticks(one)
+            if not legend:
+                label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
         if words:
-            drawing.suptitle(words)
+            headline(drawing, *words.split("\n"))
         return drawing
 
     return styled(title, needs, draw)
