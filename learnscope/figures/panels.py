@@ -27,6 +27,7 @@ from learnscope.figures.style import (
     headline,
     label_lines,
     legend_below,
+    plain_ticks,
     styled,
 )
 
@@ -67,10 +68,17 @@ def figure(
                 one.set_axis_off()
         if legend:
             legend_below(drawing, list(grid.flat), legend)
-        for one in [] if legend else grid.flat:  # when limits that panels share are final
-            label_lines(one)
+        for one in grid.flat:  # when limits that panels share are final
+            plain_ticks(one)
+            if not legend:
+                label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
+<<<<<<< HEAD
         headline(drawing, *([words] if words.startswith(title) else [title, words]))
+=======
+        if words:
+            headline(drawing, *words.split("\n"))
+>>>>>>> papers1
         return drawing
 
     return styled(title, needs, draw)

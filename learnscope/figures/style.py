@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from learnscope import evidence
 
@@ -115,6 +116,15 @@ def label_lines(axes: Axes) -> None:
         lowest = min(at, lowest - _LABEL_GAP)
         axes.text(1.02, lowest, text, color=colour, fontsize=7, va="center",
                   transform=axes.transAxes)  # fmt: skip
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Ticks at 1, 2 and 5 as plain numbers, on logarithmic axes of less than two decades."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and high < 100 * low:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def legend_below(

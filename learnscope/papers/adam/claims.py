@@ -19,7 +19,8 @@
   d = 1000, n = 200, s = 100, σ_p = 0.1, α = 0.2, σ_0 = 0.01, m = 20, η = 5 × 10⁻⁵ for 10⁴ epochs,
   λ = 10⁻⁵. There Adam with half of the examples per step has the test error 0.9545, "consistent
   with Figure 2 in Zou et al.". `published` are these sizes with the full batch; q = 3, and GD's
-  rate is the study's. Claims about them were written before Adam was run there.
+  rate is the study's. Claims about them were written before any result of Adam was seen there;
+  results of gradient descent had been seen.
 
 The numbers of its tables on images were not found, and are not claimed.
 """

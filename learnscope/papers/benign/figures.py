@@ -1,6 +1,7 @@
 """Figures 2 to 4 in both readings, the long tail beside its control, imbalance, and the theorem."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from learnscope.papers.benign.experiments import CLASSES, READINGS, SMALL_CLASSE
 from learnscope.papers.benign.real_figures import REAL_FIGURES
 
 CHANCE = 1 / CLASSES
+_GROWS = "accuracy grows with ‖u‖ and Γ"
 SIGNAL, RATIO = "feature strength ‖u‖", "noise correlation ratio Γ"
 SIZE = "training examples a class |S|"
 _WORDS = {"literal": "read literally (rate 0.05)", "no 1/m": "gradient without its 1/m"}
@@ -19,7 +21,7 @@ def _seeds(title: str):
     return lambda data, *_: f"{title}, {data.sizes['seed']} seeds"
 
 
-def _maps(name: str, x: str, y: str, labels: tuple[str, str], title: str) -> Figure:
+def _maps(name: str, x: str, y: str, labels: tuple[str, str], title: str, found: str) -> Figure:
     """Heat maps of test accuracy (above) and training accuracy, one column per reading."""
     rows = [
         [heat(last(f"{part}_accuracy", reading=reading), x, y, f"{part} accuracy", vmin=CHANCE,
@@ -28,7 +30,7 @@ def _maps(name: str, x: str, y: str, labels: tuple[str, str], title: str) -> Fig
         for part in ("test", "train")
     ]  # fmt: skip
     return figure(f"Test accuracy, {title}", f"figure{name}", rows,
-                  _seeds(f"Figure {name}: {title}"), (9.0, 6.8))  # fmt: skip
+                  _seeds(f"Figure {name}, {title}: {found}"), (9.0, 6.8))  # fmt: skip
 
 
 def _edge(data):
@@ -38,13 +40,15 @@ def _edge(data):
 
 def _tails():
     """Accuracy on the long tail, and that of the untrained network on its own."""
+    look: dict[str, Any] = {"xscale": "log", "ylim": (0, 1.03), "xlabel": RATIO,
+                            "ylabel": "accuracy", "possible": (0, 1)}  # fmt: skip
     return [
-        over(last(name).mean("class"), "correlation", "share", label="top share {}", title=title,
-             xscale="log", ylim=(0, 1.03), xlabel=RATIO, ylabel="accuracy")
-        for name, title in (("long_tail_accuracy", "long tail, trained"),
-                            ("long_tail_untrained", "long tail, untrained network"))
-    ] + [over(last("test_accuracy").isel(share=0), "correlation", title="all test data",
-              xscale="log", ylim=(0, 1.03), xlabel=RATIO, ylabel="accuracy")]  # fmt: skip
+        over(last(name).mean("class"), "correlation", "share", label="top {}", title=title, **look)
+        for name, title in (
+            ("long_tail_accuracy", "long tail, trained"),
+            ("long_tail_untrained", "long tail, untrained network"),
+        )
+    ] + [over(last("test_accuracy").isel(share=0), "correlation", title="all test data", **look)]
 
 
 def _minority(name: str, title: str):
@@ -53,7 +57,7 @@ def _minority(name: str, title: str):
         return values.assign_coords(others=np.array(sizes, float))
 
     quantity = last(name).isel(**{"class": 0}).map(numbered, "{}")
-    return over(quantity, "others", "loss", title=title, ylim=(0, 1.03),
+    return over(quantity, "others", "loss", title=title, ylim=(0, 1.03), possible=(0, 1),
                 xlabel="training examples of every other class",
                 ylabel="test accuracy of class 0 (50 examples)")  # fmt: skip
 
@@ -63,6 +67,7 @@ def _snr(start: str):
         lambda values: values.assign_coords(dim=values.dim.astype(float)), "test error"
     )
     return over(error, "signal", "dim", x=SNRS, label="d = {}", xscale="log", ylim=(0, 0.75),
+                possible=(0, 1),
                 title={"condition": "initial weights as Condition 1 (c) allows",
                        "small": "initial weights as (124) needs"}[start],
                 xlabel="SNR term |S| ‖u‖⁴ / ‖AᵀA‖²", ylabel="test error",
@@ -85,35 +90,43 @@ FIGURES: dict[str, Figure] = {
         "Benign and harmful overfitting", "edge",
         [heat(last("test_accuracy"), "signal", "correlation", "mean test accuracy", **_PLANE,
               lines={"accuracy 0.6": _edge})],
-        _seeds("Figure 2, measured: gradient without its 1/m")),
-    "figure3a": _maps("3a", "signal", "correlation", (SIGNAL, RATIO), "Gaussian noise"),
-    "figure3b": _maps("3b", "signal", "correlation", (SIGNAL, RATIO), "uniform noise"),
-    "figure4a": _maps("4a", "signal", "size", (SIGNAL, SIZE), "Γ = 1.2"),
-    "figure4b": _maps("4b", "correlation", "size", (RATIO, SIZE), "‖u‖ = 10⁻⁶"),
+        _seeds("Figure 2: overfitting is benign beyond a line that falls with Γ")),
+    "figure3a": _maps("3a", "signal", "correlation", (SIGNAL, RATIO), "Gaussian noise", _GROWS),
+    "figure3b": _maps("3b", "signal", "correlation", (SIGNAL, RATIO), "uniform noise", _GROWS),
+    "figure4a": _maps("4a", "signal", "size", (SIGNAL, SIZE), "Γ = 1.2",
+                      "accuracy grows with |S| only without the 1/m"),
+    "figure4b": _maps("4b", "correlation", "size", (RATIO, SIZE), "‖u‖ = 10⁻⁶",
+                      "constant in |S| where Γ ≥ 400 and without the 1/m only"),
     "noises": figure(
         "Four kinds of noise", "noises",
         [over(last("test_accuracy"), "signal", "noise", x=[0, 1, 2], ylim=(0, 1.03),
+              possible=(0, 1),
               xticks=[0, 1, 2], xticklabels=["‖u‖ = 3.8, Γ = 1", "0, 100", "0.8, 1"],
-              ylabel="test accuracy", xlabel="")], _seeds("Remark 1: any sub-Gaussian noise")),
+              ylabel="test accuracy", xlabel="")], _seeds("Remark 1: four noises, one accuracy")),
     "tail": figure("The long tail beside its untrained control", "tail", _tails(),
-                   _seeds("Definition 1, section 5.1's setting at ‖u‖ ≈ 0"), (10.2, 3.4)),
+                   _seeds("Accuracy on the long tail dips before it rises with Γ"), (10.2, 3.4),
+                   sharey=True),
     "majority": figure(
         "Increasing majority hurts minority", "majority",
         [_minority("long_tail_accuracy", "long-tailed data (top 20 %)"),
          _minority("class_accuracy", "all data")],
-        _seeds("Increasing majority hurts minority: Γ = 50, ‖u‖ ≈ 0"), (8.6, 3.8), sharey=True),
+        _seeds("More data of other classes hurts class 0: Γ = 50, ‖u‖ ≈ 0"), (8.6, 3.8),
+        sharey=True),
     "theorem": figure(
         "Statement 2a, where most of Condition 1 holds", "theorem",
         [_snr("condition"), _snr("small")],
-        _seeds("Theorem 1 (2a, 3): K = 3, n = 9, m = 100, Γ = 1"), (9.0, 4.0), sharey=True),
+        _seeds("Theorem 1 (2a): the SNR term decides at every d if initial weights are small"),
+        (9.0, 4.0), sharey=True),
     "blocks": figure("Statement 2b, with blocks of spikes", "blocks", _tails(),
-                     _seeds("Theorem 1 (2b): K = 3, n = 9, m = 100, d = 3·10⁵"), (10.2, 3.4)),
+                     _seeds("Theorem 1 (2b): a large Γ classifies the long tail (n = 30)"),
+                     (10.2, 3.4), sharey=True),
     "lemmas": figure("Lemmas 3, 4 and 7 along the trajectory", "lemmas", _LEMMAS,
-                     _seeds("Small initial weights: median and 10-90 %"), (8.6, 6.4)),
+                     _seeds("Residuals stay balanced, but neurons switch off together"),
+                     (8.6, 6.4)),
     "stages": figure(
         "Lemmas 1 and 2", "strong",
         [steps(every("loss").map(lambda v: v.expand_dims(run=["strong feature, d = 10⁶"]), "{}"),
                "run", yscale="log", ylabel="training loss")],
-        _seeds("Theorem 1 (1), Lemmas 1, 2")),
+        _seeds("Theorem 1 (1): the training loss falls steadily")),
     **REAL_FIGURES,
 }  # fmt: skip

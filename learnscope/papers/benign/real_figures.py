@@ -1,12 +1,14 @@
 """Figures 1, 5, 6 and 7: maps and extreme scores of images, class noise, accuracy after removal."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from learnscope.evidence import Figure, computed
+from learnscope.evidence import Figure, computed, experiment_of
 from learnscope.figures import figure, heat, over, styled
 from learnscope.papers.benign.real import ORDERS, WHOLE
 
@@ -64,10 +66,18 @@ def remaining(data: xr.Dataset) -> xr.DataArray:
     return orders.where(orders.removed > 0, last.sel(by=WHOLE, removed=0.0, drop=True))
 
 
-def _removal(sweep: str, title: str):
+def _removal(sweep: str):
     quantity = computed("test accuracy", remaining, sweep)
-    return over(quantity, "removed", "by", label="{} scores removed", title=title,
-                xlabel="share of training images removed", ylabel="test accuracy")  # fmt: skip
+    curves = over(quantity, "removed", "by", label="{} scores", possible=(0, 1),
+                  xlabel="share of training images removed", ylabel="test accuracy")  # fmt: skip
+
+    def draw(axes: Axes, data: Any) -> None:
+        curves(axes, data)
+        run: Any = experiment_of(data[sweep], WHOLE)
+        name = run.data.data.name
+        axes.set_title(f"{type(run.net).__name__} on {_WORDS.get(name, name)}")
+
+    return draw
 
 
 def _noise(name: str, bar: str):
@@ -82,12 +92,11 @@ REAL_FIGURES: dict[str, Figure] = {
     "figure6": figure(
         "Noise correlation of real classes", "classes",
         [_noise("correlation", "‖AᵢᵀAⱼ‖² = tr(ΣᵢΣⱼ), pixels 0 to 1"), _noise("ratio", "Γ")],
-        lambda data: f"Figure 6: noise of the classes of {_titled(data)}, mean of "
-        f"{data.sizes['seed']} draws", (9.4, 4.2)),
+        lambda data: f"Figure 6: how alike the noise of two classes of {_titled(data)} is, mean "
+        f"of {data.sizes['seed']} draws", (9.4, 4.2)),
     "figure7": figure(
         "Accuracy after removal", ("pruned_mnist", "pruned_cifar"),
-        [_removal("pruned_mnist", "LeNet on MNIST"),
-         _removal("pruned_cifar", "ResNet on CIFAR-10")],
-        lambda data, _: f"Figure 7: accuracy after removal, {data.sizes['seed']} seeds",
-        (9.4, 3.9)),
+        [_removal("pruned_mnist"), _removal("pruned_cifar")],
+        lambda data, _: f"Figure 7: accuracy after removal by score, {data.sizes['seed']} seeds",
+        (9.4, 3.9), sharey=True),
 }  # fmt: skip

@@ -16,8 +16,10 @@ _STEPS = ("untrained", "after one step", "after two steps")
 _SEEDS = "median and 10-90 % of seeds"
 
 
-def _accuracy(title: str, sweep: str, settings: dict[str, str], free: tuple[str, ...] = ex.CURVES,
-              name: str = "test_accuracy") -> Figure:  # fmt: skip
+def _accuracy(
+    title: str, sweep: str, settings: dict[str, str], found: str = "",
+    free: tuple[str, ...] = ex.CURVES, name: str = "test_accuracy",
+) -> Figure:  # fmt: skip
     """Accuracy by step, with and without input structure, a panel for each setting."""
     shown = [*ex.CURVES, *(each + ex.FREE for each in free)]
     panels = [
@@ -26,7 +28,8 @@ def _accuracy(title: str, sweep: str, settings: dict[str, str], free: tuple[str,
         for setting, words in settings.items()
     ]  # fmt: skip
     size = (4.2 * len(panels) + 0.8, 4.4)
-    return figure(title, sweep, [panels], f"{title}; {_SEEDS}", size, 2 if len(panels) == 1 else 3)
+    heading = f"{title}{found}; {_SEEDS}"
+    return figure(title, sweep, [panels], heading, size, 2 if len(panels) == 1 else 3, sharey=True)
 
 
 @panel
@@ -63,13 +66,8 @@ def _bars(title: str, sweep: str, setting: str, key: str = "") -> Any:
     shown = [ex.NETWORK, ex.NTK, ex.RANDOM, ex.ONE, ex.TWO, ex.NETWORK + ex.FREE]
     quantity = 100 * last("test_accuracy", learner=shown, setting=setting).of(sweep)
     paper = {name: PAPER[key or setting, name] for name in shown}
-
-    def draw(axes: Axes, data: Any) -> None:
-        bars(quantity, "learner", reported=paper, title=title, ylabel="test accuracy (%)",
-             ylim=(0, 119))(axes, data)  # fmt: skip
-        axes.tick_params(axis="x", labelrotation=25, labelsize=7)
-
-    return draw
+    return bars(quantity, "learner", reported=paper, title=title, ylabel="test accuracy (%)",
+                ylim=(0, 103), possible=(0, 100))  # fmt: skip
 
 
 @panel
@@ -93,48 +91,39 @@ def _loss(name: str) -> Quantity:
 
 _SHARE = every("relevant_share", data=["parity", "ratio 0.9", "n = 10000"]).of("maps")
 _VALUES = {
-    "error along relevant patterns": "relevant_error", "largest background term": "background",
-    "query without structure": "free_query", "tolerance of Theorem 4": "tolerance",
+    "relevant_error": "relevant patterns' error", "background": "largest background term",
+    "free_query": "query, no structure", "tolerance": "tolerance of Theorem 4",
 }  # fmt: skip
-
-
-@panel
-def _exact() -> Any:
-    def draw(axes: Axes, data: Any) -> None:
-        for i, (label, name) in enumerate(_VALUES.items()):
-            values = data["population"][name]
-            axes.plot(values.patterns, values.mean("seed"), color=COLOURS[i], marker="o",
-                      markersize=3, label=label)  # fmt: skip
-        axes.set(xscale="log", yscale="log", xlabel="patterns D", ylabel="in units of γ/σ̃, or 1")
-
-    return draw
+_EXACT = computed("", lambda data: data[list(_VALUES)].rename(_VALUES).to_array("of"), "population")
 
 
 FIGURES: dict[str, Figure] = {
-    "figure5": _accuracy("Figures 1 and 5: parity", "table1", {"parity": "parity, d = 500"}),
+    "figure5": _accuracy("Figures 1 and 5: parity", "table1", {"parity": "parity, d = 500"},
+                         ": only the network learns, and only with structure"),
     "figure6": _maps("Figures 2 and 6, parity", "parity"),
     "figure7": _accuracy("Figure 7: interval", "table2", {"interval": "interval"}),
     "figure8": _maps("Figure 8, interval", "interval"),
     "figure9": _accuracy("Figure 9: other dimensions", "table1",
-                         {"parity": "every d: the law is the same"}),
+                         {"parity": "every d: the law is the same"}, ": nothing changes"),
     "figure10": _maps("Figure 10, other dimensions", *(f"d = {d}" for d in ex.DIMS)),
     "figure11": _accuracy("Figure 11: unequal classes", "varied",
                           {f"ratio {r:g}": f"share {r:g} of labels -1" for r in ex.RATIOS},
-                          (ex.NETWORK,), "balanced_accuracy"),
+                          free=(ex.NETWORK,), name="balanced_accuracy"),
     "figure12": _maps("Figure 12, unequal classes", *(f"ratio {r:g}" for r in ex.RATIOS)),
     "figure13": _accuracy("Figure 13: fewer examples", "varied",
-                          {f"n = {n}": f"n = {n}" for n in ex.COUNTS}, (ex.NETWORK,)),
+                          {f"n = {n}": f"n = {n}" for n in ex.COUNTS},
+                          ": the network is still superior", (ex.NETWORK,)),
     "figure14": _maps("Figure 14, fewer examples", *(f"n = {n}" for n in ex.COUNTS)),
     "figure15": _maps("Figure 15, hidden codes", "codes"),
     "figure16": figure(
         "Figure 16: Gaussian clusters", "gaussian",
-        [[steps("test_accuracy", "experiment", label="experiment {}", ylabel=ACCURACY),
+        [[steps("test_accuracy", "experiment", label="set {}", ylabel=ACCURACY),
           steps(every("centre_cosine").map(lambda v: v.min("centre"), "{}"), "experiment",
-                label="experiment {}", ylabel="cosine of the least covered centre"),
+                label="set {}", ylabel="cosine of the least covered centre"),
           steps(every("neuron_cosine").map(lambda v: (v > 0.95).mean("neuron"), "{}"),
-                "experiment", label="experiment {}", ylabel="share of neurons at a centre",
-                levels={"random directions in the span": 0.107})]],
-        f"Gaussian clusters at the corners of a cube; {_SEEDS}", (11, 3.8)),
+                "experiment", label="set {}", ylabel="share of neurons at a centre",
+                levels={"random directions": 0.107})]],
+        f"Figure 16: neurons turn to the centres of Gaussian clusters; {_SEEDS}", (11, 3.8)),
     "tables": figure(
         "Tables 1 to 5: the paper's numbers and ours", ("table1", "table2", "varied"),
         [[_bars("Table 1 (and 3: every d)", "table1", "parity", "Table 1"),
@@ -143,22 +132,24 @@ FIGURES: dict[str, Figure] = {
          [_bars("Table 4, ratio 0.9", "varied", "ratio 0.9"),
           _bars("Table 5, n = 25000", "varied", "n = 25000"),
           _bars("Table 5, n = 10000", "varied", "n = 10000")]],
-        "Tables 1 to 5: mean and 95 % interval, dashed: the paper", (12, 7)),
+        "Tables 1 to 5: our test accuracies beside the paper's (dashed)", (12, 7), 2,
+        sharey=True),
     "emergence": figure(
         "Lemma 6: what the first two steps find", ("maps", "population"),
         [[steps(_SHARE, "data", ylabel="relevant part of ‖w‖²", ylim=(0, 1.03)), _components(),
-          _exact(title="exactly, infinitely many examples")]],
-        "Features emerge in two steps", (11, 3.8)),
+          over(_EXACT, "patterns", "of", title="exactly, infinitely many examples", xscale="log",
+               yscale="log", xlabel="patterns D", ylabel="in units of γ/σ̃, or 1")]],
+        "Lemma 6: two steps find the relevant patterns", (11, 3.8)),
     "theorem1": figure(
         "Theorem 1: loss against width", "theorem1",
         [over(last("test_loss"), "width", xscale="log", xlabel="neuron pairs m",
-              ylabel="test hinge loss")], "Theorem 1: tuned rates, 120 steps"),
+              ylabel="test hinge loss")], "Theorem 1: the loss falls with the width (tuned rates)"),
     "theorem26": figure(
         "Theorem 26 at its printed rates", "wide",
         [over(last("loss"), "width", "relevant", label="k = {}", xscale="log",
               xlabel="neuron pairs m; T = m^(4/3)", ylabel="least hinge loss",
               levels={"p_o": 0.5, "ε": 0.1})],
-        "Theorem 26: infinitely many examples, printed rates"),
+        "Theorem 26: at its printed rates it takes 10⁸ neurons"),
     "theorem2": figure(
         "Theorem 2 and Corollary 3: fixed features", ("theorem2", "corollary3"),
         [[over(_loss("test_loss"), "width", "relevant", label="k = {}", ylim=(0, None),
@@ -166,9 +157,9 @@ FIGURES: dict[str, Figure] = {
           over(_loss("readout_norm"), "width", "relevant", label="k = {}", ylim=(0, None),
                xlabel="random features N", ylabel="norm B"),
           over(computed("loss", lambda data: data.loss, "corollary3"), "relevant", "kernel",
-               label="kernel {}", xlabel="relevant patterns k", ylabel="least test hinge loss",
+               xlabel="relevant patterns k", ylabel="least test hinge loss",
                levels={"p_o": 0.5})]],
-        "Theorem 2 and Corollary 3: parity of k of 16 k patterns", (11, 3.8)),
+        "Theorem 2, Corollary 3: fixed features stay above p_o (k of 16 k patterns)", (11, 3.8)),
     "artefacts": figure(
         "What One Step's failure depends on", ("scale", "small_background", "rounding"),
         [[over(last("test_accuracy").of("scale"), "rescale", xscale="log", ylabel=ACCURACY,
@@ -178,6 +169,6 @@ FIGURES: dict[str, Figure] = {
           over(last("cosine_max").of("rounding"), "dim", "update", xscale="log",
                xlabel="dimension d", ylabel="largest cosine after one step",
                title="same formula, other rounding (float32)")]],
-        "One Step fails by its scale; its cosine falls with d by rounding", (11, 3.8)),
+        "One step fails by the scale of its weights, not by its directions", (11, 3.8)),
     **REAL_FIGURES,
 }  # fmt: skip

@@ -42,14 +42,16 @@ def _weight_maps(title: str, sweep: str) -> Figure:
             matrix = cosines(run.isel(step=step))
             _scatter(axes, matrix, best_number(cosines(run.isel(step=-1))).label)
             score = best_number(matrix).silhouette
-            axes.set_title(f"step {int(run.step[step])}, silhouette {score:.2f}")
+            axes.set_title(f"step {int(run.step[step])}, cosine gap {score:.2f}")
             axes.set_ylabel(f"initial weights × {name}" if part == 0 else "")
 
         return draw
 
     rows = [[one(name, part) for part in (0.0, 0.05, 0.25, 1.0)] for name in NAMES]
-    heading = f"{title}: directions of 50 neurons' weights, classical scaling, seed 0;\ncolours: " \
-              "clusters at the last step"  # fmt: skip
+    heading = (
+        f"{title}: do 50 neurons' directions form clusters? (classical scaling, seed 0;\n"
+        "colours: clusters at the end; gap: mean cosine to own minus nearest other cluster)"
+    )
     return figure(f"{title}: weights", sweep, rows, heading, (9.2, 8.4))
 
 
