@@ -22,6 +22,8 @@ from learnscope.lab.progress import Session, divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
+_MANY = 5  # sweeps, whose planning takes long
+
 
 def run_studies(
     known: Mapping[str, Study],
@@ -153,7 +155,7 @@ def _planned(
 ) -> Iterator[Plans]:
     """The plans of every sweep, with a line that says how far it is."""
     line = Console(stderr=True, quiet=quiet)
-    if len(jobs) > 1 and not line.is_terminal:
+    if len(jobs) > _MANY and not line.is_terminal:
         say(f"planning {len(jobs)} sweeps")
     with line.status("") if line.is_terminal else contextlib.nullcontext() as shown:
         for number, job in enumerate(jobs, 1):
