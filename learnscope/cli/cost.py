@@ -54,15 +54,17 @@ def measured(
     sweeps: list[Plans], store: str, budget: float, say: Callable[[str], None], workers: int = 1
 ) -> list[float]:
     """Seconds that each of some sweeps will still take, by what its stored runs took, or by a few
-    steps of every long arm. Short ones are as slow as the others are in the middle."""
-    folder, ratios, found = Folder(store), [], []
+    steps of every long arm, for a tenth of the budget at most. Others are as slow as those are in
+    the middle."""
+    folder, ratios, found, begun = Folder(store), [], [], time.monotonic()
     for number, plans in enumerate(sweeps, 1):
         say(f"measuring {number} of {len(sweeps)} sweeps")
         for plan, times in plans:
             missing = _missing(plan, folder)
             expected = nominal([(plan, times * missing.mean())])
             ratio = None if expected == 0 else _stored_ratio(plan, folder, missing)
-            if ratio is None and expected > max(_SHORT, _SHARE * budget):
+            late = time.monotonic() - begun > budget / 10
+            if ratio is None and expected > max(_SHORT, _SHARE * budget) and not late:
                 ratio = _slower(plan)
             ratios += [] if ratio is None else [ratio]
             found.append((number, expected, ratio, len(plan.programs) * bool(missing.any())))

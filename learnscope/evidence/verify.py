@@ -22,7 +22,11 @@ from learnscope.lab.progress import Session, divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
+<<<<<<< HEAD
 _SMOKE = "smoke sizes are for tests and give no verdicts"
+=======
+_MANY = 5  # sweeps, whose planning takes long
+>>>>>>> budget
 
 
 def run_studies(
@@ -157,7 +161,7 @@ def _planned(
 ) -> Iterator[Plans]:
     """The plans of every sweep, with a line that says how far it is."""
     line = Console(stderr=True, quiet=quiet)
-    if len(jobs) > 1 and not line.is_terminal:
+    if len(jobs) > _MANY and not line.is_terminal:
         say(f"planning {len(jobs)} sweeps")
     with line.status("") if line.is_terminal else contextlib.nullcontext() as shown:
         for number, job in enumerate(jobs, 1):

@@ -73,12 +73,8 @@ def figure(
             if not legend:
                 label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
-<<<<<<< HEAD
-        headline(drawing, *([words] if words.startswith(title) else [title, words]))
-=======
-        if words:
-            headline(drawing, *words.split("\n"))
->>>>>>> papers1
+        titled = [] if words.startswith(title) else [title]
+        headline(drawing, *titled, *filter(None, words.split("\n")))
         return drawing
 
     return styled(title, needs, draw)
