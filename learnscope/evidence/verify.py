@@ -22,11 +22,8 @@ from learnscope.lab.progress import Session, divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
-<<<<<<< HEAD
 _SMOKE = "smoke sizes are for tests and give no verdicts"
-=======
 _MANY = 5  # sweeps, whose planning takes long
->>>>>>> budget
 
 
 def run_studies(
