@@ -148,7 +148,8 @@ FIGURES = {
          [_plane("test_accuracy", rule, "test accuracy", 0.5, 1) for rule in ex.METHODS]],
         _seeds("K = 8, n = 2 + 2, T, fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
     "forms": figure(
-        "At one T, exp(-b K^c) is not the test loss, which goes on falling with T", ("separation", "long"),
+        "At one T, exp(-b K^c) is not the test loss, which goes on falling with T",
+        ("separation", "long"),
         [_tasks("test_loss", yscale="log", ylabel="test loss (nat)", title="in K, d = 10³"),
          bars(tabled(_ERRORS, ex.METHODS[1:], "separation"), "row", "column",
               title="forms in K, K ≥ 8",
