@@ -41,7 +41,7 @@ def _claim(id: str, statement: str, where: str, reported: str, needs: str, check
            because: str = "", **more: Any) -> Claim:  # fmt: skip
     """A claim on sweeps, in the theorems' regime unless a scope is given; `because` is the known
     reason if it differs."""
-    given = {"scope": _HOLDS, "setting": _SETTINGS.get(needs, "")} | more
+    given: dict[str, Any] = {"scope": _HOLDS, "setting": _SETTINGS.get(needs, "")} | more
     verb = check.because(because) if because else check
     return Claim(id, statement, where, reported, needs=tuple(needs.split(", ")), check=verb,
                  **given)  # fmt: skip

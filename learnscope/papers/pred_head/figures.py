@@ -1,5 +1,7 @@
 """Figures 1, 3, 4 and 7 on the toy, ablations, phases, where the head succeeds, and images."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -218,7 +220,7 @@ def _pictures(axes: Axes, images: np.ndarray, columns: int) -> None:
     axes.spines[:].set_visible(False)
 
 
-_WITH = {"method_name": [HEAD]}
+_WITH: dict[str, Any] = {"method_name": [HEAD]}
 _SIZE = "mean |correlation| of two outputs"
 _ALONG = {"head_norm": NORM, "correlation_size": _SIZE,
           "effective_rank": "effective rank of the outputs"}  # fmt: skip

@@ -18,6 +18,7 @@ from learnscope.papers.pred_head.settings import claim
 
 APART, TOGETHER, FALLEN, COMPARABLE, MILDER, VARIED = 0.5, 0.9, 0.8, 0.03, 0.1, 0.05
 TYPICAL = 2 / 3
+_OUTPUTS = "output_probe_accuracy"
 
 
 def _last(name: str, arm: str) -> Quantity:
@@ -73,8 +74,8 @@ REAL_CLAIMS = (
            & ev.within(_probe(HEAD), _probe("MLP head"), by=COMPARABLE)).given(_LEARNT)),
     claim("figure2_no_head", "section 1.1, no head", "A head that stays the identity is "
           "significantly worse", "significantly worse", "heads",
-          above(_probe(HEAD), _probe(BARE)) & above(
-              *(_probe(head, name="output_probe_accuracy") for head in (HEAD, BARE))), nulls=_SWAP),
+          above(_probe(HEAD), _probe(BARE))
+          & above(_probe(HEAD, name=_OUTPUTS), _probe(BARE, name=_OUTPUTS)), nulls=_SWAP),
     claim("figure2_ema", "section 2, EMA", "EMA does not prevent collapse by itself",
           "inessential", "heads", _collapsed(f", {EMA}")),
     claim("figure2_l2", "section 7, l2", "There is a gap between l2 and batch normalisation of "
