@@ -118,8 +118,8 @@ def grid(
     network of the same seeds for comparison; or the reason why a pair does not fit.
     """
     from learnscope.evidence.output import Output
-    from learnscope.grid.tables import write_grid
     from learnscope.grid.run import run_grid
+    from learnscope.grid.tables import write_grid
 
     output = Output(options.out)
     found = run_grid(
