@@ -13,6 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodF
 
 from learnscope import theory
 from learnscope.errors import BadInput
+from learnscope.evidence.statistics import estimate
 from learnscope.figures.style import COLOURS
 from learnscope.figures.words import is_number, label, text
 from learnscope.lab import Experiment
@@ -175,7 +176,8 @@ def draw_boundary(axes: Axes, found: xr.Dataset, show_theory: bool = True) -> No
         v = np.log(found.boundary.values[crossed])
         slope = found.attrs["exponent"]
         fit = np.exp(slope * (u - u.mean()) + v.mean())
-        text = f"fit: exponent {slope:.4f} ± {found.attrs['exponent_error']:.4f}"
+        known = estimate(slope, found.attrs["exponent_error"], found.attrs["seeds"])
+        text = f"fit: exponent {slope:.4f}, 95 % [{known.low:.4f}, {known.high:.4f}]"
         axes.plot(where[crossed], fit, color=COLOURS[0], linewidth=1, label=text)
         axes.set(xscale="log", yscale="log")
         if found.boundary.max() < 30 * found.boundary.min():

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from learnscope import evidence
@@ -194,6 +195,8 @@ def heat(
         axes.figure.colorbar(mesh, ax=axes, label=bar or quantity.text)
         if contour is not None:
             axes.contour(values[x], values[y], values.transpose(y, x), [contour], colors="white")
+            axes.plot([], [], color="white", label=f"{quantity.text} {contour:g}",
+                      path_effects=[withStroke(linewidth=3, foreground="0.3")])  # fmt: skip
         for i, (label, line) in enumerate((lines or {}).items()):
             draw_line(axes, *line(data), label, color=COLOURS[3 + i % 3], linestyle=STYLES[i % 6])
 

@@ -101,20 +101,12 @@ def test_times_by_hand():
     assert half == pytest.approx(2 * time)
     stage = pegr.second_stage(3.0, train, width, 2.0, 0.5, math.log(2.0), delta)
     assert stage == pytest.approx(2 * train / (0.5 * 0.5 * 4) * math.log(4 * 2 * 3))
-    total = pegr.convergence_time(3.0, train, width, 2.0, 0.7, 0.01, 0.5, 0.1, delta, constant=5.0)
-    assert total == pytest.approx(time + 5 * 2 * train * 0.49 * 3 / (0.5 * 0.1 * 4))
     found = pegr.memorisation_time(400, 20, 10, 0.5, 0.02, 0.1, constant=2.0)
     assert found == pytest.approx(2 * (20 * 10 / (0.02 * 100) + 1000 * 20 / (0.02 * 0.1)))
-    first = pegr.memorisation_first_stage(400, 20, 10, 0.5, 1e-6, 0.02)
-    logs = math.log(20) * math.sqrt(math.log(16000))
-    assert first == pytest.approx(100 * math.log(0.8 / (2 * logs * 1e-6 * 10)))
 
 
 def test_printed_second_stage_without_penalty_is_negative():
-    setting = (400, 20, 10, 0.5, 0.02)
-    printed = printed_second_stage(*setting)
-    assert printed < 0
-    assert pegr.memorisation_second_stage(*setting) == pytest.approx(-printed)
+    assert printed_second_stage(400, 20, 10, 0.5, 0.02) < 0
 
 
 def test_criterion_in_section_4_1():
@@ -158,11 +150,8 @@ def test_rates_do_not_see_a_change_of_units():
 
 
 def test_bounds():
-    assert pegr.gradient_bound(0.5, 400, 0.1) == pytest.approx(72 * 4 * 0.5)
     bounds = pegr.signal_bounds(20, 10)
     assert bounds.upper == pytest.approx(5 / math.log(20))
     assert bounds.lower == pytest.approx(1 / (math.sqrt(2 * math.log(800)) * math.log(20)))
     bounds = pegr.noise_bounds(400, 20, 10, 0.5, 0.01)
     assert bounds == pytest.approx((-8 * math.sqrt(math.log(16000)) * 0.1, 0.0))
-    bounds = pegr.trajectory_bounds(400, 20, math.exp(3), 0.25, delta=1600 / math.exp(4))
-    assert bounds == pytest.approx((-0.5 - 64 * 20 * (2 / 20) * 3, 12.0))

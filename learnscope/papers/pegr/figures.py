@@ -1,12 +1,13 @@
 """The paper's figures 1 to 4 in three readings, three that it does not have, and 5 and 6."""
 
 import math
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from learnscope.evidence import Figure, computed, every, experiment_of
-from learnscope.figures import figure, heat, steps
+from learnscope.figures import COLOURS, STYLES, figure, heat, steps
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.claims import LEMMA_5_5, RULES, success
@@ -25,18 +26,37 @@ def _seeds(title: str):
     return lambda data, *_: f"{title}: median and 10-90 % of {data.sizes['seed']} seeds"
 
 
-def _paper_figure(title: str, variable: str, label: str, scale: str = "linear") -> Figure:
+def _finding(variable: str, what: str):
+    """What the last step of the working setting says of a variable, and what the lines are."""
+
+    def words(literal, no_mean, working) -> str:
+        end = working[variable].isel(step=-1).sel(noise=slice(0.5, None)).median("seed")
+        own, others = end.sel(rule="PEGR"), end.sel(rule=["FGR", "standard"])
+        apart = own / (others.max("rule") if what == "most" else others.min("rule"))
+        far = float(apart.min() if what == "most" else apart.max())
+        side = "at least" if what == "most" else "at most"
+        return (f"Working setting, σp ≥ 0.5: PEGR ends with {side} {far:.3g} times the others' "
+                f"{variable.replace('_', ' ')}\n"
+                f"(median and 10-90 % of {working.sizes['seed']} seeds; dotted: penalty switched "
+                f"off; {_NOTE})")  # fmt: skip
+
+    return words
+
+
+def _paper_figure(
+    title: str, variable: str, heading: Any, scale: str = "linear", label: str = ""
+) -> Figure:
     """One row per reading, one column per rule, one line per noise level."""
     rows = [
         [steps(variable, "noise", of=reading, where={"rule": rule}, label="σp = {}", yscale=scale,
                floor=FLOOR if scale == "log" else None, title=rule,
                marks=() if rule == "standard" else (closing,),
-               ylabel=words if rule == "PEGR" else "")
+               ylabel=f"{words}\n{label}".rstrip() if rule == "PEGR" else "")
          for rule in RULES]
         for reading, (words, closing) in _READINGS.items()
     ]  # fmt: skip
-    return figure(title, tuple(_READINGS), rows, _seeds(label), (9.5, 7.6), 4, sharex="row",
-                  sharey=scale == "linear")  # fmt: skip
+    return figure(title, tuple(_READINGS), rows, heading, (9.5, 7.8), 4, sharex="row",
+                  sharey=True if scale == "linear" else "row")  # fmt: skip
 
 
 _TIMES = [factor * ex.theorem_closing_time() for factor in (1, 2)]
@@ -46,6 +66,29 @@ def _theorem_panel(variable: str, label: str, scale: str = "linear"):
     floor = FLOOR if scale == "log" else None
     return steps(variable, "rule", yscale=scale, floor=floor, ylabel=label, marks=_TIMES,
                  xlabel="step (dotted: T1 and 2 T1)")  # fmt: skip
+
+
+def _hero(axes, data) -> None:
+    """Signal and noise under the penalty and without, each named on its line."""
+    lines = {"signal_learning": "signal", "noise_memorisation": "noise"}
+    for i, (rule, who) in enumerate(((ex.CLOSED[1], "penalty"), ("standard", "no penalty"))):
+        for style, (variable, what) in zip(STYLES, lines.items(), strict=False):
+            values = data["theorem"][variable].sel(rule=rule).clip(min=FLOOR)
+            low, middle, high = (values.quantile(q, "seed") for q in (0.1, 0.5, 0.9))
+            axes.plot(values.step, middle, color=COLOURS[3 * i], linestyle=style)
+            axes.fill_between(values.step, low, high, color=COLOURS[3 * i], alpha=0.18, linewidth=0)
+            axes.annotate(f"{what}, {who}", (values.step[-1], middle[-1]), (4, 0), color=COLOURS[3 * i],
+                          textcoords="offset points", va="top" if style == "-" else "bottom")  # fmt: skip
+    axes.axvline(_TIMES[1], color="0.4", linewidth=0.8, linestyle=":")
+    axes.set(yscale="log", xlabel="step (dotted: penalty switched off)",
+             ylabel=f"max |⟨w, μ⟩| and max ⟨w, ξ⟩ ({_NOTE})")  # fmt: skip
+
+
+def _hero_words(data: xr.Dataset) -> str:
+    end = data.isel(step=-1).test_accuracy.median("seed")
+    with_it, without = (float(end.sel(rule=rule)) for rule in (ex.CLOSED[1], "standard"))
+    return (f"Test accuracy {with_it:.2f} with the per-example penalty, {without:.2f} without\n"
+            f"(d = 10⁷: Condition 3.1 holds; {data.sizes['seed']} seeds, 10-90 %)")  # fmt: skip
 
 
 _OPEN = {"until": ex.theorem_closing_time(0.5), "rule": [ex.CLOSED[1]]}
@@ -65,6 +108,12 @@ _BOUNDS = [
       for word, rho in (("largest", _RHO.max("filter", "sample")),
                         ("least", _RHO.min("filter", "sample")))),
 ]  # fmt: skip
+
+
+def _worst(*datasets: xr.Dataset) -> str:
+    data = dict(zip(("literal", "working", "theorem"), datasets, strict=True))
+    most = max(float(ratio.read(data).max()) for ratio in LEMMA_5_5)
+    return f"Lemma 5.5 bounds a ratio by 1, and the largest found is {most:.2g}"
 
 
 def _noises(data) -> np.ndarray:
@@ -109,13 +158,19 @@ def _image_figure(title: str, variable: str, label: str, guessing: float, top: f
 
 
 FIGURES: dict[str, Figure] = {
-    "figure1": _paper_figure("Training loss in three readings", "loss", "training loss (nat)"),
+    "figure1": _paper_figure("Training loss in three readings", "loss",
+                             _seeds("training loss (nat)")),
     "figure2": _paper_figure("Signal learning in three readings", "signal_learning",
-                             "signal learning  max |⟨w, μ⟩|", "log"),
+                             _finding("signal_learning", "most"), "log", "max |⟨w, μ⟩|"),
     "figure3": _paper_figure("Noise memorisation in three readings", "noise_memorisation",
-                             f"noise memorisation  max ⟨w, ξ⟩ ({_NOTE})", "log"),
-    "figure4": _paper_figure("Test accuracy in three readings", "test_accuracy", "test accuracy"),
+                             _finding("noise_memorisation", "least"), "log",
+                             "max ⟨w, ξ⟩"),
+    "figure4": _paper_figure("Test accuracy in three readings", "test_accuracy",
+                             _seeds("test accuracy")),
     "theorem": figure(
+        "Signal and noise where the theorems' condition holds", "theorem", [_hero], _hero_words,
+        (7, 4.4)),
+    "theorems": figure(
         "Theorems 3.2 and 3.3 where their condition holds", "theorem",
         [_theorem_panel("loss", "training loss (nat)"),
          _theorem_panel("signal_learning", "signal learning  max |⟨w, μ⟩|", "log"),
@@ -130,7 +185,8 @@ FIGURES: dict[str, Figure] = {
          steps("signal_learning", "arithmetic", marks=[UNTIL], xlabel="step",
                ylabel="signal learning  max |⟨w, μ⟩|")],
         "One seed of PEGR in five kinds of arithmetic (d = 400, n = 4)", (9.5, 4.2), 3),
-    "bounds": figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), _BOUNDS),
+    "bounds": figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), _BOUNDS,
+                     _worst),
     "phase": figure(
         "Success over (weight, noise)", "phase",
         [heat(computed("success", success), "weight", "noise", "share of seeds that succeed",

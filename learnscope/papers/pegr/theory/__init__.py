@@ -1,12 +1,6 @@
 """Meng, Cao, Zou (2023): predictions of the gradient-penalty paper, in closed form."""
 
-from learnscope.papers.pegr.theory.bounds import (
-    Bounds,
-    gradient_bound,
-    noise_bounds,
-    signal_bounds,
-    trajectory_bounds,
-)
+from learnscope.papers.pegr.theory.bounds import Bounds, noise_bounds, signal_bounds
 from learnscope.papers.pegr.theory.condition_3_1 import condition_3_1, implicit_conditions
 from learnscope.papers.pegr.theory.predictions import SCOPE, applies, boundary, conditions, predict
 from learnscope.papers.pegr.theory.rates import (
@@ -20,20 +14,11 @@ from learnscope.papers.pegr.theory.rates import (
     theorem_weight,
 )
 from learnscope.papers.pegr.theory.symbols import rescaled, second_layer_scale
-from learnscope.papers.pegr.theory.times import (
-    closing_time,
-    convergence_time,
-    memorisation_first_stage,
-    memorisation_second_stage,
-    memorisation_time,
-    second_stage,
-)
+from learnscope.papers.pegr.theory.times import closing_time, memorisation_time, second_stage
 
 __all__ = [
     "SCOPE", "Bounds", "Rates", "applies", "boundary", "closing_time", "condition_3_1",
-    "conditions", "convergence_time", "critical_noise", "critical_weight", "full_rates",
-    "gradient_bound", "implicit_conditions", "memorisation_first_stage",
-    "memorisation_second_stage", "memorisation_time", "noise_bounds", "predict", "rates",
-    "rescaled", "second_layer_scale", "second_stage", "signal_bounds", "suggested_weight",
-    "suppression_ratio", "theorem_weight", "trajectory_bounds",
+    "conditions", "critical_noise", "critical_weight", "full_rates", "implicit_conditions",
+    "memorisation_time", "noise_bounds", "predict", "rates", "rescaled", "second_layer_scale",
+    "second_stage", "signal_bounds", "suggested_weight", "suppression_ratio", "theorem_weight",
 ]  # fmt: skip

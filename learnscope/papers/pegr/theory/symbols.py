@@ -50,7 +50,3 @@ def ratio(top: float, bottom: float) -> float:
 def spread(width: int, delta: float) -> float:
     """sqrt(2 log(8m/delta)): the largest of 2m Gaussians (Lemma B.3)."""
     return math.sqrt(2.0 * math.log(8 * width / delta))
-
-
-def logs(width: int, train: int, delta: float) -> float:
-    return math.log(train) * math.sqrt(math.log(8 * width * train / delta))

@@ -2,7 +2,7 @@
 
 import math
 
-from learnscope.papers.pegr.theory.symbols import logs, spread
+from learnscope.papers.pegr.theory.symbols import spread
 
 
 def closing_time(
@@ -31,18 +31,6 @@ def second_stage(
     return 2.0 * train * width / pace * math.log(spread(width, delta) * math.log(train) * dim)
 
 
-def convergence_time(
-    dim: float, train: int, width: int, signal: float, noise: float, scale: float, rate: float,
-    loss: float, delta: float = 0.1, constant: float = 1.0,
-) -> float:  # fmt: skip
-    """The last time at which Theorem 3.2 lets loss and squared gradient norm reach `loss`.
-
-    T_1 + constant * 2 n m sigma_p^2 d / (eta epsilon ||mu||^2): a hidden logarithm is `constant`.
-    """
-    stage = 2.0 * train * width * noise**2 * dim / (rate * loss * signal**2)
-    return closing_time(train, width, signal, scale, rate, delta) + constant * stage
-
-
 def memorisation_time(
     dim: float, train: int, width: int, noise: float, rate: float, loss: float,
     constant: float = 1.0,
@@ -53,25 +41,3 @@ def memorisation_time(
     """
     stages = train * width / (noise**2 * dim) + width**3 * train / loss
     return constant * stages / rate
-
-
-def memorisation_first_stage(
-    dim: float, train: int, width: int, noise: float, scale: float, rate: float, delta: float = 0.1
-) -> float:
-    """T_1 of Proposition E.1: without a penalty, the noise overlap reaches 1/polylog(n).
-
-    n m / (eta sigma_p^2 d) log(0.4 / (log(n) sqrt(log(8mn/delta)) sigma_0 sigma_p sqrt(d))).
-    """
-    goal = 0.4 / (logs(width, train, delta) * scale * noise * math.sqrt(dim))
-    return train * width / (rate * noise**2 * dim) * math.log(goal)
-
-
-def memorisation_second_stage(
-    dim: float, train: int, width: int, noise: float, rate: float, delta: float = 0.1,
-    constant: float = 1.0,
-) -> float:  # fmt: skip
-    """T_2 of Proposition E.2, corrected: the noise overlap grows from 1/polylog(n) to 2.
-
-    constant * n m / (eta sigma_p^2 d) log(log(n) sqrt(log(8mn/delta))).
-    """
-    return constant * train * width / (rate * noise**2 * dim) * math.log(logs(width, train, delta))
