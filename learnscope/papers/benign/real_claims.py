@@ -16,8 +16,8 @@ def _of(text: str, name: str, **where: str) -> ev.Quantity:
     return computed(text, lambda data: data[name].sel(where, drop=True))
 
 
-_ALIKE = {pair: _of(f"cosine of covariances, {pair}", "likeness", pair=pair)
-          for pair in ("halves of one", "two classes")}  # fmt: skip
+_HALVES, _TWO = (_of(f"cosine of covariances, {pair}", "likeness", pair=pair)
+                for pair in ("halves of one", "two classes"))  # fmt: skip
 _HIGH, _LOW = (_of(f"share of another class among the 10 nearest, {end} scores", "disagreement",
                    end=end) for end in ("high", "low"))  # fmt: skip
 _HARD = above(_HIGH, _LOW) & above(_HIGH, _of("all images", "disagreement_of_all"))
@@ -70,7 +70,7 @@ _READING = "reading: hard to classify = other classes among the nearest images"
 REAL_CLAIMS: tuple[ev.Claim, ...] = (
     _claim("figure1", "The noise of real classes differs in shape", "1",
            "a picture: heterogeneous shapes", "t-SNE of MNIST, laptop: 600 images", "map",
-           above(*_ALIKE.values()),
+           above(_HALVES, _TWO),
            "reading: shape = direction of the covariance", swapped("pair"), ev.alike("pair")),
     *(_claim(f"figure5_{tag}", "Images of high scores are atypical and hard to classify", "5",
              "a picture", words, f"scores_{tag}", _HARD, _READING,

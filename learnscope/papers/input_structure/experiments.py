@@ -240,8 +240,8 @@ def _theorem34(scale: str) -> Sweep:
                      incoherence=0.2 * dim**0.5 / size.patterns, noise=0.05, negative=0.7,
                      train=size.few * size.part)  # fmt: skip
     scales = theory.settings(setting.data, setting.width, setting.steps, "theorem_34")
-    rule = rules.TwoStep(scales.first_rate, setting.rates.second, setting.rates.network,
-                         noise=scales.noise)  # fmt: skip
+    rule = rules.TwoStep(first_rate=scales.first_rate, second_rate=setting.rates.second,
+                         rate=setting.rates.network, noise=scales.noise)  # fmt: skip
     watched = (probes.TestAccuracy(), probes.BalancedAccuracy(), probes.TestLoss())
     small = theory.exact_law(setting.data).scale / (size.patterns * setting.width) ** 0.5
     return arms(setting.experiment(rule, watched).replace("net.scale", small), size.many)

@@ -149,7 +149,7 @@ FIGURES: dict[str, Figure] = {
         [over(last("loss"), "width", "relevant", label="k = {}", xscale="log",
               xlabel="neuron pairs m; T = m^(4/3)", ylabel="least hinge loss",
               levels={"p_o": 0.5, "ε": 0.1})],
-        "Theorem 26: at its printed rates it takes 10⁸ neurons"),
+        "Theorem 26: at its printed rates the loss falls with the width"),
     "theorem2": figure(
         "Theorem 2 and Corollary 3: fixed features", ("theorem2", "corollary3"),
         [[over(_loss("test_loss"), "width", "relevant", label="k = {}", ylim=(0, None),
@@ -159,7 +159,7 @@ FIGURES: dict[str, Figure] = {
           over(computed("loss", lambda data: data.loss, "corollary3"), "relevant", "kernel",
                xlabel="relevant patterns k", ylabel="least test hinge loss",
                levels={"p_o": 0.5})]],
-        "Theorem 2, Corollary 3: fixed features stay above p_o (k of 16 k patterns)", (11, 3.8)),
+        "Theorem 2, Corollary 3: fixed features stay at p_o or above", (11, 3.8)),
     "artefacts": figure(
         "What One Step's failure depends on", ("scale", "small_background", "rounding"),
         [[over(last("test_accuracy").of("scale"), "rescale", xscale="log", ylabel=ACCURACY,

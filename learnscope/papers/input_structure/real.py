@@ -10,18 +10,11 @@ FC(m) in place of ResNet(m) in E.5; other sets replace Tiny ImageNet, which `pap
 
 from typing import Any
 
+from learnscope import probes
 from learnscope.evidence import Scale, Sweep, arms
 from learnscope.images import Images, TeacherMixture
 from learnscope.lab import Axis, Experiment, Record
 from learnscope.nets import AbstractNet, FullyConnected, ResNet, TwoLayer
-from learnscope.probes import (
-    FilterCosines,
-    Filters,
-    PartAccuracy,
-    TestAccuracy,
-    TestLoss,
-    TrainAccuracy,
-)
 from learnscope.rules import GradientDescent
 
 GAUSSIAN, ALONE = "Gaussian", "none"
@@ -71,7 +64,8 @@ def _weights(name: str, scale: str) -> Sweep:
         net=TwoLayer(width=50, activation="relu", scale=usual, second_scale=150**-0.5,
                      symmetric=False),
         rule=GradientDescent(rate=0.01, options={"momentum": MOMENTUM}), steps=size.pair_steps,
-        probes=(FilterCosines(), TestAccuracy()), record=Record(every=size.pair_steps // 20),
+        probes=(probes.FilterCosines(), probes.TestAccuracy()),
+        record=Record(every=size.pair_steps // 20),
     )  # fmt: skip
     starts = Axis("start", {"net.scale": [usual * start for start in STARTS]}, NAMES)
     # With as many dimensions as images, compressed coordinates cost more than they save.
@@ -85,8 +79,8 @@ def _resnets(scale: str) -> dict[str, Sweep]:
     base = Experiment(
         data=data.replace("test", size.deep_test), net=ResNet(filters=size.filters[0], classes=2),
         rule=GradientDescent(rate=DEEP_RATE, options={"momentum": DEEP_MOMENTUM}),
-        steps=size.epochs * size.epoch, probes=(FilterCosines(BLOCKS), TestAccuracy()),
-        record=Record(every=size.epoch),
+        probes=(probes.FilterCosines(BLOCKS), probes.TestAccuracy()),
+        steps=size.epochs * size.epoch, record=Record(every=size.epoch),
     )  # fmt: skip
     early = base.replace("steps", EARLY).replace("record", Record())
     nets: dict[str, dict[str, Any]] = {}
@@ -95,7 +89,7 @@ def _resnets(scale: str) -> dict[str, Sweep]:
         nets |= {f"ResNet({filters})": one, f"ResNet({filters}){SMALL}": one | {"net.scale": 0.01}}
     slow = {name + SLOW: net | {"rule.rate": SLOW_RATE} for name, net in nets.items()
             if not name.endswith(SMALL)}  # fmt: skip
-    first = early.replace("probes", (Filters(BLOCKS[-1]),))
+    first = early.replace("probes", (probes.Filters(BLOCKS[-1]),))
     return {"resnet": arms(base, size.seeds, net=nets),
             "resnet_early": arms(first, size.seeds, net=nets | slow)}  # fmt: skip
 
@@ -107,8 +101,8 @@ def student(scale: str, data: Images, teacher: AbstractNet, net: AbstractNet, st
         images=data, teacher=teacher, other=None, share=share,
         teacher_steps=SIZES[scale].teacher_steps, teacher_batch=data.batch or 100,
     )  # fmt: skip
-    probes = (PartAccuracy(), TrainAccuracy(examples=2000))
-    return Experiment(data=mixed, net=net, rule=ADAM, steps=steps, probes=probes,
+    watched = (probes.PartAccuracy(), probes.TrainAccuracy(examples=2000))
+    return Experiment(data=mixed, net=net, rule=ADAM, steps=steps, probes=watched,
                       record=Record(every=max(1, steps // 20)))  # fmt: skip
 
 
@@ -143,12 +137,12 @@ def _mixtures(scale: str) -> dict[str, Sweep]:
 def _curves(scale: str) -> dict[str, Sweep]:
     """Figure 26: loss against width, of teachers and of students on a teacher's labels."""
     size = SIZES[scale]
-    probes = (TestLoss(), TestAccuracy(), TrainAccuracy(examples=2000))
+    watched = (probes.TestLoss(), probes.TestAccuracy(), probes.TrainAccuracy(examples=2000))
 
     def on_images(train: int | None, steps: int) -> Experiment:
         record = Record(every=max(1, steps // 4))
         return Experiment(data=images("mnist", scale, train, batch=size.batch),
-                          net=FullyConnected(width=FOUND), rule=ADAM, steps=steps, probes=probes,
+                          net=FullyConnected(width=FOUND), rule=ADAM, steps=steps, probes=watched,
                           record=record)  # fmt: skip
 
     many = on_images(size.images, size.steps // 2)
@@ -156,7 +150,10 @@ def _curves(scale: str) -> dict[str, Sweep]:
     for width in size.teachers:
         inputs = images("mnist", scale, size.images, batch=size.batch)
         taught = student(scale, inputs, FullyConnected(width=width), many.net, many.steps, 1.0)
-        rows[f"teacher FC({width})"] = {"data": taught.data, "probes": (PartAccuracy(), *probes)}
+        rows[f"teacher FC({width})"] = {
+            "data": taught.data,
+            "probes": (probes.PartAccuracy(), *watched),
+        }
     few = on_images(size.few, size.few_steps)
     return {
         "double_descent": arms(few, size.seeds, {"net.width": list(size.widths)}),
