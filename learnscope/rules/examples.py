@@ -95,13 +95,13 @@ def _in_chunks(state: WeightState, batch: Samples, weight: Any) -> Params:
         x, y = some
         own = jax.vmap(jax.grad(example_loss), (None, 0, 0))(params, x, y)
 
-        def slopes(p):
-            """The sum of every example's slope along its own gradient, which is held fixed."""
-            along = lambda x, y, g: jax.jvp(lambda q: example_loss(q, x, y), (p,), (g,))[1]  # noqa: E731
-            return jax.vmap(along)(x, y, own).sum()
+        def penalised(p):
+            """The sum of losses and of slopes along every example's gradient, which is fixed."""
+            along = lambda x, y, g: jax.jvp(lambda q: example_loss(q, x, y), (p,), (g,))  # noqa: E731
+            losses, slopes = jax.vmap(along)(x, y, own)
+            return losses.sum() + weight * slopes.sum()
 
-        bend = jax.grad(slopes)(params)
-        return jax.tree.map(lambda g, h: g.sum(0) + weight * h, own, bend)
+        return jax.grad(penalised)(params)
 
     def add(so_far, some):
         return jax.tree.map(jnp.add, so_far, total(some)), None
