@@ -77,8 +77,9 @@ def _hero(axes, data) -> None:
             low, middle, high = (values.quantile(q, "seed") for q in (0.1, 0.5, 0.9))
             axes.plot(values.step, middle, color=COLOURS[3 * i], linestyle=style)
             axes.fill_between(values.step, low, high, color=COLOURS[3 * i], alpha=0.18, linewidth=0)
-            axes.annotate(f"{what}, {who}", (values.step[-1], middle[-1]), (4, 0), color=COLOURS[3 * i],
-                          textcoords="offset points", va="top" if style == "-" else "bottom")  # fmt: skip
+            look = {"color": COLOURS[3 * i], "va": "top" if style == "-" else "bottom"}
+            axes.annotate(f"{what}, {who}", (values.step[-1], middle[-1]), (4, 0),
+                          textcoords="offset points", **look)  # fmt: skip
     axes.axvline(_TIMES[1], color="0.4", linewidth=0.8, linestyle=":")
     axes.set(yscale="log", xlabel="step (dotted: penalty switched off)",
              ylabel=f"max |⟨w, μ⟩| and max ⟨w, ξ⟩ ({_NOTE})")  # fmt: skip
