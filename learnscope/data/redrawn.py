@@ -36,7 +36,7 @@ class Redrawn(AbstractWrapper):
     """
 
     data: AbstractData = slot(AbstractData)
-    truth: str = eqx.field(static=True)
+    truth: str = eqx.field(static=True, default="signal")
 
     def sample(self, key: Key[Array, ""], frame: Frame | None = None) -> Problem:
         whole = self.data.sample(key, frame)

@@ -16,7 +16,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan, Plans
 from learnscope.lab.cluster import opened
 from learnscope.lab.run import report_of, run
-from learnscope.lab.sweep import Axis, seed_list, zipped
+from learnscope.lab.sweep import Over, seed_list, zipped
 
 SCALES = ("smoke", "laptop")
 SEEDS = {"smoke": 2, "laptop": 5}
@@ -71,7 +71,7 @@ def run_grid(
     plans: list[Any] = [(each, None, count) for each in made.values()]
     if not smoke:
         plans += [(e, _axis(e), TUNING_SEEDS) for e in made.values() if rates(e.rule)]
-    ask([(Plan.of(*plan, "ambient"), 1) for plan in plans])
+    ask([(Plan.of(each, over, seeds, "ambient"), 1) for each, over, seeds in plans])
     with opened(cluster) as shared:
         settings = {"store": store, "cluster": shared, "progress": False}
 
@@ -105,7 +105,7 @@ def tuned(experiment: Experiment, **settings: Any) -> float:
     return FACTORS[int(accuracy.mean("seed").values.argmax())]
 
 
-def _axis(experiment: Experiment, factors: Sequence[float] = FACTORS) -> Axis | None:
+def _axis(experiment: Experiment, factors: Sequence[float] = FACTORS) -> Over:
     """The axis of a rule's rates; with one factor it runs by the program of all of them."""
     paths = rates(experiment.rule)
     values = {path: [rate * factor for factor in factors] for path, rate in paths.items()}

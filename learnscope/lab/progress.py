@@ -4,6 +4,7 @@ import dataclasses
 import math
 import threading
 import time
+from typing import Any
 
 import xarray as xr
 from rich.console import Console
@@ -122,7 +123,7 @@ class NotebookBar:
         from IPython.display import display  # type: ignore[import-not-found]
 
         self._total, self._text, self._last = total, text, -1.0
-        self._shown = display(self._html("starting"), display_id=True)
+        self._shown: Any = display(self._html("starting"), display_id=True)
 
     def _html(self, words: str, done: float = 0.0):
         from IPython.display import HTML  # type: ignore[import-not-found]

@@ -112,7 +112,8 @@ _BOUNDS = [
 
 
 def _worst(*datasets: xr.Dataset) -> str:
-    data = dict(zip(("literal", "working", "theorem"), datasets, strict=True))
+    names = ("literal", "working", "theorem")
+    data: dict[str, xr.Dataset] = dict(zip(names, datasets, strict=True))
     most = max(float(ratio.read(data).max()) for ratio in LEMMA_5_5)
     return f"Lemma 5.5 bounds a ratio by 1, and the largest found is {most:.2g}"
 
