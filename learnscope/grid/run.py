@@ -109,7 +109,7 @@ def _axis(experiment: Experiment, factors: Sequence[float] = FACTORS) -> Over:
     """The axis of a rule's rates; with one factor it runs by the program of all of them."""
     paths = rates(experiment.rule)
     values = {path: [rate * factor for factor in factors] for path, rate in paths.items()}
-    return zipped(values, "factor") if paths else None
+    return [zipped(values, "factor")] if paths else None
 
 
 def _judged(found: xr.Dataset) -> str:
