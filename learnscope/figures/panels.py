@@ -43,12 +43,12 @@ _SLANTED: dict[str, Any] = {"rotation": 25, "ha": "right", "fontsize": 7}
 def figure(
     title: str, needs: str | Sequence[str], panels: Sequence[Panel] | Sequence[Sequence[Panel]],
     heading: str | Callable[..., str] = "", size: tuple[float, float] | None = None,
-    legend: int = 0, **shared: Any,
+    legend: int = 0, titled: bool = False, **shared: Any,
 ) -> evidence.Figure:  # fmt: skip
-    """A figure of a study: panels in rows (a plain list is laid out), under its title
-    and a heading.
+    """A figure of a study: panels in rows (a plain list is laid out), under a heading.
 
-    `heading` may be a function of the datasets. `legend` is the number of columns of one legend for
+    `heading` says the finding, and may be a function of the datasets. If it is the title that says
+    it, the figure is `titled`: the title stands above the heading. `legend` is the number of columns of one legend for
     all panels, below them; without it lines are labelled at their ends. `shared` is sharex or
     sharey.
     """
@@ -74,8 +74,8 @@ def figure(
             if not legend:
                 label_lines(one)
         words = heading if isinstance(heading, str) else heading(*datasets)
-        titled = [] if words.startswith(title) else [title]
-        headline(drawing, *titled, *filter(None, words.split("\n")))
+        lines = [title, words] if titled or not words else [words]
+        headline(drawing, *"\n".join(lines).strip().split("\n"))
         return drawing
 
     return styled(title, needs, draw)

@@ -1,5 +1,6 @@
 """Figures: the separation, the plane of noise and dimension, tables, lemmas, rules, images."""
 
+import functools
 import math
 
 import numpy as np
@@ -7,8 +8,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.scale import LogScale
 
+from learnscope import figures
 from learnscope.evidence import Quantity, computed, every, experiment_of, last
-from learnscope.figures import bars, figure, heat, over, steps
+from learnscope.figures import bars, heat, over, steps
 from learnscope.images import ImageTasks
 from learnscope.papers.meta_split import experiments as ex
 from learnscope.papers.meta_split import forms, theory
@@ -17,6 +19,7 @@ from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, label
 from learnscope.papers.meta_split.real_claims import accuracy
 from learnscope.papers.meta_split.reported import SYNTHETIC, Pair, column
 
+figure = functools.partial(figures.figure, titled=True)
 SPLITS, LOG2 = ex.SPLITS, {"log 2": math.log(2)}
 
 

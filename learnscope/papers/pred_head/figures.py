@@ -1,5 +1,6 @@
 """Figures 1, 3, 4 and 7 on the toy, ablations, phases, where the head succeeds, and images."""
 
+import functools
 from typing import Any
 
 import jax
@@ -8,8 +9,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from learnscope import figures
 from learnscope.evidence import Quantity, computed, every, experiment_of, last
-from learnscope.figures import COLOURS, STYLES, bars, figure, heat, histogram, over, steps
+from learnscope.figures import COLOURS, STYLES, bars, heat, histogram, over, steps
 from learnscope.images import Images
 from learnscope.nets import Projection
 from learnscope.papers.pred_head import experiments as ex
@@ -19,6 +21,7 @@ from learnscope.papers.pred_head.experiments import BARE, HEAD
 from learnscope.papers.pred_head.quantities import ALL, ALL_STRONG, UNSETTLED
 from learnscope.papers.pred_head.real import HEADS, WAYS
 
+figure = functools.partial(figures.figure, titled=True)
 NORM, SKEW = "$\\|\\mathrm{offdiag}(E)\\|_F$", "$\\|E - E^T\\|_F$"
 _SEEDS = "median and 10-90 % of runs"
 
