@@ -48,9 +48,9 @@ def figure(
     """A figure of a study: panels in rows (a plain list is laid out), under a heading.
 
     `heading` says the finding, and may be a function of the datasets. If it is the title that says
-    it, the figure is `titled`: the title stands above the heading. `legend` is the number of columns of one legend for
-    all panels, below them; without it lines are labelled at their ends. `shared` is sharex or
-    sharey.
+    it, the figure is `titled`: the title stands above the heading. `legend` is the number of
+    columns of one legend for all panels, below them; without it lines are labelled at their ends.
+    `shared` is sharex or sharey.
     """
     needs = (needs,) if isinstance(needs, str) else tuple(needs)
     rows = _rows(panels)
