@@ -195,7 +195,7 @@ def heat(
         axes.figure.colorbar(mesh, ax=axes, label=bar or quantity.text)
         if contour is not None:
             axes.contour(values[x], values[y], values.transpose(y, x), [contour], colors="white")
-            axes.plot([], [], color="white", label=f"{quantity.text} {contour:g}",
+            axes.plot([], [], color="white", label=f"contour at {contour:g}",
                       path_effects=[withStroke(linewidth=3, foreground="0.3")])  # fmt: skip
         for i, (label, line) in enumerate((lines or {}).items()):
             draw_line(axes, *line(data), label, color=COLOURS[3 + i % 3], linestyle=STYLES[i % 6])
