@@ -59,6 +59,8 @@ class Claim:
         _known(self.id, "rates", self.rates, RATES)
         for flag in self.flags:
             _known(self.id, "flag", flag, FLAGS)
+            if "; " in flag:
+                raise BadInput(f"flag = {flag!r} of {self.id}: a semicolon separates flags.")
 
     def find(
         self, datasets: Mapping[str, xr.Dataset], absent: Mapping[str, str] | None = None

@@ -73,6 +73,7 @@ def test_an_artefact_has_the_strongest_verdict_that_all_rows_of_one_scope_deserv
 def test_scopes_and_flags_are_known_words():
     refused(lambda: claim(scope="mostly"), "scope", "as stated")
     refused(lambda: claim(flags=("lucky",)), "flag", "tuned")
+    refused(lambda: claim(flags=("tuned: rates; steps",)), "flag", "semicolon")
 
 
 def test_rows_are_read_back_and_those_of_older_versions_too(tmp_path):

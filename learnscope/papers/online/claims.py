@@ -60,8 +60,8 @@ def _exit(name: str, k: int, statement: str, reported: str, check: ev.Verb) -> e
         f"one filter on a sphere, link {'erf' if k == 1 else f'he{k}'}", f"k{k}", check,
         scope="reading: correlation loss; starts of overlap ≥ 0.5 d^(-1/2)",
         flags=("tuned: rates, dimensions and lengths, until the runs exit",
-               "added after looking: medians of three, as single k = 3 runs did not all exit; "
-               "180 runs, as 45 left k = 3 open (1.975 [1.801, 2.150])"),
+               "added after looking: medians of three, as single k = 3 runs did not all exit, "
+               "and 180 runs, as 45 left k = 3 open (1.975 [1.801, 2.150])"),
         nulls=(ev.UNTRAINED, ev.Null("exits earlier by d^(1/4)", _earlier)),
     )  # fmt: skip
 
