@@ -29,7 +29,7 @@ FIGURES = {
         [boundary_panel("dims", title="theory: d^(1/4)", ylabel=_AT, xlabel="dimension d"),
          boundary_panel("samples", title="theory: n^(-1/4)", ylabel=_AT, xlabel="samples n"),
          boundary_panel("angle", title="theory: 1/r, r small", ylabel=_AT, xlabel="r = |v|/|u|")],
-        "The boundary's exponents", size=(13.2, 4.0)),
+        "The boundary rises as d^(1/4) and falls as n^(-1/4)", size=(13.2, 4.0)),
     "sides": figure(
         "Test error on both sides of the boundary", "sides",
         [over(ERROR, "signal", x=RATIOS, xscale="log", ylim=(0, 0.55), xlabel="n|μ|⁴ / (d σ⁴)",
