@@ -132,7 +132,7 @@ def steps(
         if lost:
             axes.text(0.5, 0.5, "\n".join(lost), transform=axes.transAxes, ha="center",
                       fontsize=7, bbox={"facecolor": "white", "edgecolor": "0.8"})  # fmt: skip
-        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set_xlabel("step")
 
     return draw
