@@ -79,12 +79,12 @@ def test_a_bad_address_is_refused_in_words(query, words):
     ("query", "words"),
     [
         ("preset=kou&steps=1000000000000", "Experiment.steps = 1000000000000 is not allowed"),
-        ("preset=kou&steps=2000000000", "would train for about .* and a page may for 20"),
+        ("preset=kou&steps=2000000000", "would train for about .* and a page may train for 20"),
         ("preset=kou&net.width=2000000", "net.width = 2000000 is too large for a page"),
         ("preset=kou&net.width=900000", "one run needs about .* GB"),
-        ("preset=kou&net.width=5000", "GB, and a page may take 0.5 GB"),
-        ("preset=kou&data.test=1000000", "GB, and a page may take 0.5 GB"),
-        ("preset=benign&data.noise=uniform&data.dim=1000000", "GB, and a page may take 0.5 GB"),
+        ("preset=kou&net.width=5000", "GB, and a page may use 0.5 GB"),
+        ("preset=kou&data.test=1000000", "GB, and a page may use 0.5 GB"),
+        ("preset=benign&data.noise=uniform&data.dim=1000000", "GB, and a page may use 0.5 GB"),
     ],
 )
 def test_what_takes_too_much_is_refused_before_it_is_begun(query, words):

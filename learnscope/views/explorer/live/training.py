@@ -38,7 +38,7 @@ def check_affordable(experiment: Experiment, seeds: int) -> Plan:
     if needed > _MOST_BYTES:
         given = f"{seeds} runs of this take about {needed / 1e9:.3g} GB"
         lower = f"lower the dimension, the sample, the width or the seeds ({_ELSEWHERE})"
-        raise BadInput(f"{given}, and a page may take {_MOST_BYTES / 1e9:g} GB: {lower}.")
+        raise BadInput(f"{given}, and a page may use {_MOST_BYTES / 1e9:g} GB: {lower}.")
     _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / _BYTES_A_SECOND)
     return plan
 
@@ -47,7 +47,7 @@ def _check_time(seconds: float) -> None:
     if seconds > MOST_SECONDS:
         given = f"this would train for about {duration(seconds)}"
         lower = f"lower the steps, the sample, the width or the seeds ({_ELSEWHERE})"
-        raise BadInput(f"{given}, and a page may for {duration(MOST_SECONDS)}: {lower}.")
+        raise BadInput(f"{given}, and a page may train for {duration(MOST_SECONDS)}: {lower}.")
 
 
 class Trainer:
