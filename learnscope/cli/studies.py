@@ -104,7 +104,7 @@ def _budget(text, options):
 
     seconds, store = seconds_of(text), options.where["store"]
     if store is None:
-        raise BadInput("--budget needs a store, from which the next call continues: --store FOLDER.")
+        raise BadInput("--budget needs a store to continue from: --store FOLDER.")
     workers = options.workers or 1
 
     def cost(sweeps):
