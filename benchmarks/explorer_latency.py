@@ -1,13 +1,14 @@
 """How long from a moved slider to the redrawn curve, in a real browser, at d = 400 and 10^9?
 
 The `pegr` preset: 10 seeds, 1500 steps. Needs Chromium and Playwright (extras explorer and
-benchmark); limits are 250 ms and a ratio of 1.2.
+benchmark); limits, on quiet cores: 150 ms and a ratio of 1.2.
 
     python benchmarks/explorer_latency.py [--moves 25]
 """
 
 import argparse
 import contextlib
+import os
 import re
 import shutil
 import statistics
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from playwright.sync_api import Page, sync_playwright
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_LIMIT_MS, _LIMIT_RATIO = 250, 1.2
+_LIMIT_MS, _LIMIT_RATIO = 150, 1.2
 # In the page: set the slider as a hand does, and wait until Plotly has drawn the answer.
 _MOVE = """([value, path]) => new Promise((done, failed) => {
   setTimeout(() => failed(new Error("no new curve within 20 s")), 20000);
@@ -66,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=25, help="of each kind")
     asked = parser.parse_args()
+    load = os.getloadavg()[0]
     program = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if program is None:
         sys.exit("Chromium is not installed (Debian: apt-get install chromium).")
@@ -84,10 +86,18 @@ def main() -> None:
             large += moves(pages[1], asked.moves // 5, -3.8 + 0.1 * turn)
         browser.close()
     at_400, at_billion = statistics.median(small), statistics.median(large)
-    print(f"slider to curve, dimension 400:  median {at_400:.0f} ms of {len(small)} moves "
-          f"(limit {_LIMIT_MS} ms)")  # fmt: skip
-    print(f"slider to curve, dimension 10^9: median {at_billion:.0f} ms of {len(large)} moves")
-    print(f"ratio 10^9 / 400: {at_billion / at_400:.2f} (limit {_LIMIT_RATIO})")
+    ratio = at_billion / at_400
+    fast, steady = _word(at_400 <= _LIMIT_MS), _word(ratio <= _LIMIT_RATIO)
+    print(f"slider to curve, dimension 400:  median {at_400:.0f} ms of {len(small)} moves, "
+          f"best {min(small):.0f} ms (limit {_LIMIT_MS} ms: {fast})")  # fmt: skip
+    print(f"slider to curve, dimension 10^9: median {at_billion:.0f} ms of {len(large)} moves, "
+          f"best {min(large):.0f} ms")  # fmt: skip
+    print(f"ratio 10^9 / 400: {ratio:.2f} (limit {_LIMIT_RATIO}: {steady})")
+    print(f"load before: {load:.1f} on {os.cpu_count()} cores (the limits are for quiet ones)")
+
+
+def _word(held: bool) -> str:
+    return "held" if held else "exceeded"
 
 
 if __name__ == "__main__":

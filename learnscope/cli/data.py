@@ -12,7 +12,7 @@ app = typer.Typer(name="data", help="List image data sets; download one.", no_ar
 
 @app.command("list")
 def list_data(data: DataFolder = None) -> None:
-    """List the image data sets: which ones there are, where, and how to get them."""
+    """List the image data sets: which are here, where, and how to get the others."""
     from learnscope.images.listing import print_data_sets
 
     use_data(data)

@@ -25,7 +25,7 @@ class Kind(StrEnum):
 @app.command()
 def new(
     kind: Annotated[Kind, Argument(help="What to write.")],
-    name: Annotated[str, Argument(help="Of a paper: my_paper. Of a part: MyRule.")],
+    name: Annotated[str, Argument(help="Such as my_paper (a paper) or MyRule (a part).")],
     folder: Annotated[str, Option("--in", metavar="DIR", help="Where to write it.")] = ".",
     quiet: Quiet = False,
 ) -> None:

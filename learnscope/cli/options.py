@@ -16,7 +16,7 @@ from typer import Argument, Option
 RESULTS = "learnscope-results"
 FileName = Annotated[str, Argument(metavar="FILE.toml", help="An experiment, as TOML.")]
 _FIELDS = "[FIELD=VALUE[,VALUE...]]..."
-Changes = Annotated[list[str] | None, Argument(metavar=_FIELDS, help="Like data.noise=0.1,0.5.")]
+Changes = Annotated[list[str] | None, Argument(metavar=_FIELDS, help="Such as data.noise=0.1,0.5.")]
 Out = Annotated[str, Option(help="Folder for figures, data and ledger.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 Store = Annotated[str, Option(help="Results folder or URL; 'none' keeps nothing.")]

@@ -31,7 +31,7 @@ def list_sweeps(store: Store = RESULTS, every: Every = False) -> None:
 
 @app.command()
 def show(id: SweepId, store: Store = RESULTS) -> None:
-    """Show a sweep: its experiment, its dataset, and who computed it when."""
+    """Show a sweep: its experiment, its dataset, and when and where it was computed."""
     from learnscope.lab.store.folder import Folder
     from learnscope.views.terminal import run_details
 

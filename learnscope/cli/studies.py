@@ -20,7 +20,7 @@ app = typer.Typer()
 Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
 Budget = Annotated[
     str | None,
-    Option(metavar="TIME", help="End after such a time (2h, 90min), and write what is there."),
+    Option(metavar="TIME", help="Stop after this time (2h, 90min), and write what is done."),
 ]
 
 
@@ -69,7 +69,7 @@ def verify(
 ) -> None:
     """Check every claim. Like run, but the exit code is 1 if a claim differs.
 
-    With a budget, what decides most is computed first; a second call goes on where this one ended.
+    With a budget, the most decisive sweeps come first; the next call continues from there.
     """
     ledger = _run(target, None, scale, options, budget)
     if ledger is not None and ledger.count("differs"):
@@ -104,7 +104,7 @@ def _budget(text, options):
 
     seconds, store = seconds_of(text), options.where["store"]
     if store is None:
-        raise BadInput("--budget needs a store, where the next call goes on: --store FOLDER.")
+        raise BadInput("--budget needs a store to continue from: --store FOLDER.")
     workers = options.workers or 1
 
     def cost(sweeps):

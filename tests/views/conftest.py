@@ -21,6 +21,44 @@ from learnscope.papers import STUDIES
 from tests.small import PENALTY, experiment, probes, run
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# WCAG 2.2, 1.4.3: for every piece of text that is shown, its colour against what is behind it.
+CONTRASTS = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => {
+    const [r, g, b] = rgb.slice(0, 3).map((v) => v / 255)
+      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = {};
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const add = (style, element, name) => {
+    const ink = element instanceof SVGElement ? style.fill : style.color;
+    const [a, b] = [light(parse(ink)), light(behind(element))];
+    if (style.opacity !== "1") throw new Error(name + " is translucent");
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    found[name] = Math.min(ratio, found[name] ?? Infinity);
+  };
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    add(getComputedStyle(element), element, element.tagName + "." + element.getAttribute("class"));
+  }
+  for (const input of document.querySelectorAll("input:placeholder-shown[placeholder]"))
+    add(getComputedStyle(input, "::placeholder"), input, "placeholder");
+  return found;
+}"""
+# WCAG 2.2, 4.1.2: whatever can be used has a name.
+NAMELESS = """() => Array.from(document.querySelectorAll("input, select, button, a, img, summary"))
+  .filter((e) => e.checkVisibility() && !(e.labels?.length || e.textContent.trim() || e.alt
+    || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby")))
+  .map((e) => e.outerHTML.slice(0, 120))"""
 
 
 @pytest.fixture(scope="session")

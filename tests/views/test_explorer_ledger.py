@@ -6,11 +6,14 @@ import tomllib
 from pathlib import Path
 
 from learnscope.evidence.ledger import read_rows
+from learnscope.lab.store.folder import Folder
 from learnscope.papers import STUDIES
 from learnscope.views.explorer.ledger import rows as rows_module
-from learnscope.views.explorer.ledger.page import _parse
+from learnscope.views.explorer.ledger.page import _parse, layout
 from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
 from learnscope.views.explorer.live.state import State
+from learnscope.views.explorer.live.training import Trainer
+from learnscope.views.explorer.site import Site
 from tests.small import refused
 from tests.views.conftest import write_output
 
@@ -35,7 +38,10 @@ def test_claims_with_what_was_measured(tmp_path):
     text = table(shown)
     assert text.count("<tr data-study") == CLAIMS
     assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
-    assert set(re.findall(r'href="([^"]*)"', text)) == {"/figure/pegr/figure1.png"}
+    papers = {study.link for study in STUDIES.values()}
+    assert all(link.startswith("https://") for link in papers)
+    assert set(re.findall(r'href="([^"]*)"', text)) == {"/figure/pegr/figure1.png"} | papers
+    assert re.search(rf'{re.escape(STUDIES["pegr"].link)}"[^>]*>{re.escape(PEGR[0].where)}<', text)
 
 
 def test_without_a_ledger_and_with_that_of_another_version(tmp_path):
@@ -65,6 +71,13 @@ def test_published_verdicts_stand_beside_those_of_this_machine(tmp_path):
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert ROOT / wheel["docs/ledger.json"] == rows_module._PUBLISHED[0] / "ledger.json"
+
+
+def test_claims_that_were_neither_published_nor_run_do_not_break_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows_module, "published", dict)
+    page = layout(Site(Trainer(), Folder(tmp_path), tmp_path), "")
+    checked = sum(c.check is not None for s in STUDIES.values() for c in s.claims)
+    assert f"{checked} not run here" in str(page)
 
 
 def test_live_experiments_are_the_studies_own():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from learnscope.views import explorer as package
+from tests.views.conftest import CONTRASTS, NAMELESS
 from tests.views.test_explorer_live import SHOWN, SMALL, WAIT, redrawn
 
 STYLE = (Path(package.__file__).parent / "assets" / "style.css").read_text(encoding="utf-8")
@@ -115,6 +116,13 @@ def test_nothing_overlaps_at_any_width_and_a_phone_has_a_sheet(page, explorer, s
             except Exception:
                 found = page.evaluate(OVERLAPS, [INSIDE, blocks])
                 raise AssertionError(f"{path} at {width}: {found[:5]}") from None
+            if width in (1400, 390):
+                contrasts = page.evaluate(CONTRASTS)
+                weak = {name: ratio for name, ratio in contrasts.items() if ratio < 4.5}
+                assert len(contrasts) > 10 and not weak, (path, width, weak)
+                assert page.evaluate(NAMELESS) == [], (path, width)
+        assert page.locator("h1").count() == 1, path
+        assert page.locator("html").get_attribute("lang") == "en"
     page.goto(f"{explorer.address}/?{SMALL}")
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function(SHOWN, timeout=WAIT)
@@ -128,11 +136,14 @@ def test_nothing_overlaps_at_any_width_and_a_phone_has_a_sheet(page, explorer, s
     assert page.get_attribute("#sheet-toggle", "aria-expanded") == "false"
 
 
-def test_an_overlap_would_be_found(page):
+def test_an_overlap_a_pale_text_and_a_button_without_a_name_would_be_found(page):
     page.set_content(
         "<div class=legend>a</div>" * 2 + "<style>div { position: absolute; top: 9px }</style>"
     )
     assert len(page.evaluate(OVERLAPS, [".legend", "nav"])) == 1
+    page.set_content("<p style='color: #777'>pale</p><button></button><button>named</button>")
+    assert page.evaluate(CONTRASTS)["P.null"] < 4.5
+    assert page.evaluate(NAMELESS) == ["<button></button>"]
 
 
 def test_a_first_visit_shows_progress_within_a_second(page, explorer):

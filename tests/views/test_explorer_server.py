@@ -79,12 +79,12 @@ def test_a_bad_address_is_refused_in_words(query, words):
     ("query", "words"),
     [
         ("preset=kou&steps=1000000000000", "Experiment.steps = 1000000000000 is not allowed"),
-        ("preset=kou&steps=2000000000", "would train for about .* and a page may for 20"),
+        ("preset=kou&steps=2000000000", "would train for about .* and a page may train for 20"),
         ("preset=kou&net.width=2000000", "net.width = 2000000 is too large for a page"),
         ("preset=kou&net.width=900000", "one run needs about .* GB"),
-        ("preset=kou&net.width=5000", "GB, and a page may take 0.5 GB"),
-        ("preset=kou&data.test=1000000", "GB, and a page may take 0.5 GB"),
-        ("preset=benign&data.noise=uniform&data.dim=1000000", "GB, and a page may take 0.5 GB"),
+        ("preset=kou&net.width=5000", "GB, and a page may use 0.5 GB"),
+        ("preset=kou&data.test=1000000", "GB, and a page may use 0.5 GB"),
+        ("preset=benign&data.noise=uniform&data.dim=1000000", "GB, and a page may use 0.5 GB"),
     ],
 )
 def test_what_takes_too_much_is_refused_before_it_is_begun(query, words):
@@ -113,13 +113,13 @@ def test_a_rule_that_fits_is_not_refused_and_no_kind_on_offer_reads_files():
 
 
 def test_visitors_who_ask_for_the_same_wait_for_one_run(monkeypatch):
-    calls, real = [], training.run
+    calls, real = [], training.run_plan
 
     def counted(*given, **settings):
         calls.append(1)
         return real(*given, **settings)
 
-    monkeypatch.setattr(training, "run", counted)
+    monkeypatch.setattr(training, "run_plan", counted)
     trainer, found = Trainer(), []
     together(8, lambda _: found.append(trained(trainer)))
     assert len(calls) == 1 and len(found) == 8
@@ -129,7 +129,7 @@ def test_a_refusal_reaches_all_who_wait_and_is_not_kept(monkeypatch):
     def failing(*_, **__):
         raise ValueError("no such run.")
 
-    monkeypatch.setattr(training, "run", failing)
+    monkeypatch.setattr(training, "run_plan", failing)
     trainer = Trainer()
     together(4, lambda _: refused(lambda: trained(trainer), "no such run"))
     assert not trainer._kept
@@ -144,7 +144,7 @@ def test_results_and_programs_of_long_ago_are_given_up(monkeypatch):
     cleared, trainer = [], Trainer()
     monkeypatch.setattr(training, "_MOST_PROGRAMS", 2)
     monkeypatch.setattr(training.jax, "clear_caches", lambda: cleared.append(1))
-    monkeypatch.setattr(training, "run", lambda experiment, **settings: xr.Dataset())
+    monkeypatch.setattr(training, "run_plan", lambda plan, **settings: xr.Dataset())
     for steps in (2, 3, 4):
         trained(trainer, SMALL.replace("steps=20", f"steps={steps}"))
     assert cleared == [1]

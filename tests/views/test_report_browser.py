@@ -12,39 +12,7 @@ from learnscope.papers import STUDIES
 from learnscope.views.report.contents import read_contents
 from learnscope.views.report.page import page as report_page
 from tests.papers.test_studies import attributes
-
-# WCAG 2.2, 1.4.3: for every piece of text that is shown, its colour against what is behind it.
-CONTRASTS = """() => {
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (rgb) => {
-    const [r, g, b] = rgb.slice(0, 3).map((v) => v / 255)
-      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const colour = parse(getComputedStyle(one).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const found = {};
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const add = (style, element, name) => {
-    const [a, b] = [light(parse(style.color)), light(behind(element))];
-    if (style.opacity !== "1") throw new Error(name + " is translucent");
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    found[name] = Math.min(ratio, found[name] ?? Infinity);
-  };
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
-    add(getComputedStyle(element), element, element.tagName + "." + element.className);
-  }
-  for (const input of document.querySelectorAll("input"))
-    add(getComputedStyle(input, "::placeholder"), input, "placeholder");
-  return found;
-}"""
+from tests.views.conftest import CONTRASTS, NAMELESS
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +55,7 @@ def test_nothing_is_fetched_and_all_is_there_with_a_name(page, url):
     levels = [int(h.evaluate("h => h.tagName[1]")) for h in page.locator("h1,h2,h3,h4").all()]
     assert levels.count(1) == 1 and levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    nameless = """Array.from(document.querySelectorAll("input,select,button,a,img,summary"))
-        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.alt)).length"""
-    assert page.evaluate(nameless) == 0
+    assert page.evaluate(NAMELESS) == []
 
 
 def test_filters(page, url):
@@ -150,7 +116,7 @@ def test_keyboard_only(page, url):
     assert tab() == "Skip to the ledger"
     assert tab() == "pegr" and tab() == "kou"
     assert tab() == "find"
-    page.keyboard.type("seeds")
+    page.keyboard.type("0.813")
     assert shown(page) == 3
     assert tab() == "study"
     page.keyboard.press("ArrowDown")

@@ -19,8 +19,8 @@ say what a pixel is. Four readings are literal, a fifth asks for what section 5.
   one seed (1500 steps) had shown one: it is a second look, not a test that was planned.
 
 The number of epochs is not said either: 50 are taken, so that the penalty is on in the first
-half. The laptop scale keeps that half, with 2000 images and fewer steps: about ten minutes a sweep
-on two cores. All scales have the ten seeds that a verdict needs.
+half. The laptop scale keeps that half, with 2000 images and fewer steps. All scales have the ten
+seeds that a verdict needs.
 """
 
 from learnscope.evidence import Scale, Sweep, arms

@@ -1,6 +1,8 @@
 """Curves over seeds, as plain numbers that `assets/panels.js` draws."""
 
 import dataclasses
+import functools
+import itertools
 import math
 from typing import Any
 
@@ -30,20 +32,26 @@ class Panel:
 
 def panels(data: xr.Dataset) -> list[Panel]:
     """The panels of a dataset of one setting, without histograms and matrices."""
-    together: dict[str, list[xr.DataArray]] = {}
-    floors = {values.attrs.get("floor") for values in data.data_vars.values()}
-    for name, values in data.drop_vars(floors & set(data.data_vars)).data_vars.items():
+    together: dict[str, dict[str, xr.Variable]] = {}
+    # Variables, not arrays with coordinates: those take milliseconds to make.
+    known = {str(name): data.variables[name] for name in data.data_vars}
+    floors = {values.attrs.get("floor") for values in known.values()}
+    for name, values in known.items():
         dims = [str(dim) for dim in values.dims]
-        if "step" in dims and not any(d.endswith("bin") or d.startswith("other_") for d in dims):
-            together.setdefault(_panel_of(str(name)) or str(name), []).append(values)
+        apart = any(dim.endswith("bin") or dim.startswith("other_") for dim in dims)
+        if "step" in dims and name not in floors and not apart:
+            together.setdefault(_panel_of(name) or name, {})[name] = values
     drawn = []
     for several in together.values():
         most = _MOST_COMPONENTS if len(several) == 1 else 1
-        title = _panel_of(str(several[0].name)) or _text(several[0])
-        drawn.append(Panel(title, tuple(line for one in several for line in _lines(one, most))))
+        lines = {name: _lines(name, values, most) for name, values in several.items()}
+        first, values = next(iter(several.items()))
+        title = _panel_of(first) or _text(first, values)
+        drawn.append(Panel(title, tuple(itertools.chain(*lines.values()))))
     return drawn
 
 
+@functools.cache
 def _panel_of(name: str) -> str | None:
     """The title of the panel that a variable shares with others, as presets or its name say."""
     for preset in presets().values():
@@ -53,15 +61,15 @@ def _panel_of(name: str) -> str | None:
     return next((word for word in _QUANTITIES if name.split("_")[-1] == word), None)
 
 
-def _text(values: xr.DataArray) -> str:
-    return str(values.attrs.get("long_name", values.name))
+def _text(name: str, values: xr.Variable) -> str:
+    return str(values.attrs.get("long_name", name))
 
 
-def _lines(values: xr.DataArray, most: int) -> tuple[Curve, ...]:
+def _lines(variable: str, values: xr.Variable, most: int) -> tuple[Curve, ...]:
     """The lines of a variable: one per component if there are few, else its largest component."""
     values = values.transpose("seed", "step", ...)
     array = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
-    name = _text(values)
+    name = _text(variable, values)
     if values.ndim == 2:
         return (Curve(name, array[..., 0]),)
     if array.shape[-1] <= most:
@@ -79,8 +87,8 @@ def largest(array: np.ndarray) -> np.ndarray:
     >>> largest(np.array([[-1.0, -3.0, np.nan], [-2.0, 0.0, -1.0]]))
     array([-3., -2.])
     """
-    sizes = np.where(np.isnan(array), -1.0, np.abs(array))
-    entries = np.take_along_axis(array, sizes.argmax(-1)[..., None], -1)[..., 0]
+    high, low = np.fmax.reduce(array, -1), np.fmin.reduce(array, -1)
+    entries = np.where(high >= -low, high, low)
     return entries if (entries[np.isfinite(entries)] <= 0).all() else np.abs(entries)
 
 

@@ -42,6 +42,7 @@ def create(
     app = Dash("learnscope", title="learnscope", update_title="", serve_locally=True,
                assets_folder=str(Path(__file__).parent / "assets"),
                suppress_callback_exceptions=True)  # fmt: skip
+    app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     app.layout = _frame()
     app.server.config["MAX_CONTENT_LENGTH"] = MOST_BODY
     app.server.before_request(lambda: check(hosts, token))

@@ -109,7 +109,7 @@ class Contents:
         own = [row for row in self.rows if row["study"] == picture.study]
         verdicts = [row["verdict"] for row in own if picture in self.pictures_of(row)]
         found = [f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts]
-        return f"Claims that it bears on: {', '.join(found)}." if found else ""
+        return f"Claims about it: {', '.join(found)}." if found else ""
 
 
 def read_contents(folder: str | Path) -> Contents:

@@ -37,7 +37,8 @@ def layout(site: Site, search: str) -> html.Div:
         troubles.append(message(f"This link cannot be shown: {error}"))
     counts = {v: sum(row["judged"] == v for row in shown.rows) for v in ALL_VERDICTS}
     here = sum(row["verdict"] not in ("not run", NOT_HERE) for row in shown.rows)
-    judged = [row | {"verdict": row["judged"]} for row in shown.rows]
+    judged = [row | {"verdict": "not run" if row["judged"] == NOT_HERE else row["judged"]}
+              for row in shown.rows]  # fmt: skip
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     study = _choice("ledger-study", {s.name: f"{s.name}: {s.title}" for s in STUDIES.values()},
                     held["study"])  # fmt: skip

@@ -64,7 +64,7 @@ def _row(study: str, claim: Claim, measured: dict[str, str] | None) -> dict[str,
 def table(shown: Contents) -> str:
     """All rows as HTML, which browsers draw faster than Dash components."""
     return filled(__package__, "table.html", contents=shown, details=details, marks=MARKS,
-                  setting=setting)  # fmt: skip
+                  setting=setting, studies=STUDIES)  # fmt: skip
 
 
 @functools.cache

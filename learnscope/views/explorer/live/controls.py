@@ -3,7 +3,6 @@
 
 import dataclasses
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,8 +101,7 @@ def controls(state: State) -> dict[str, Any]:
 def _card(name: str) -> dict[str, Any]:
     """A preset as the page introduces it, with links to its paper and its claims."""
     shown, study = preset(name), study_of(name)
-    found = re.search(r"url = \{(.*?)\}", study.citation)
-    links = [{"text": "The paper", "href": found[1]}] if found else []
+    links = [{"text": "The paper", "href": study.link}] if study.link else []
     links.append({"text": "Its claims and verdicts", "href": f"/ledger?study={study.name}"})
     tour = [(words, "&".join(filter(None, [f"preset={name}", query])))
             for words, query in shown.tour]  # fmt: skip

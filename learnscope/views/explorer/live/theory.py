@@ -65,11 +65,12 @@ class Theory:
     def verdict(self, preset: Preset, data: xr.Dataset) -> str:
         """What came out, in a sentence, and whether theory says so."""
         whole = np.isnan(data.diverged_at.values)
-        finite = data if whole.all() else data.isel(seed=whole)
-        if not finite.sizes["seed"]:
+        if not whole.any():
             return "Every run diverged." if data.sizes["seed"] > 1 else "The run diverged."
-        last = {str(name): np.median(values.isel(step=-1).transpose("seed", ...).values, 0)
-                for name, values in finite.data_vars.items() if "step" in values.dims}  # fmt: skip
+        recorded = {str(name): data.variables[name] for name in data.data_vars
+                    if "step" in data.variables[name].dims}  # fmt: skip
+        last = {name: np.median(values.isel(step=-1).transpose("seed", ...).values[whole], 0)
+                for name, values in recorded.items()}  # fmt: skip
         score = next((name for end in SCORES for name in last
                       if name.endswith(end) and last[name].ndim == 0), None)  # fmt: skip
         said = f"{data[score].attrs.get('long_name', score)} {last[score]:.2f}" if score else ""

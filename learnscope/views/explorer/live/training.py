@@ -12,9 +12,10 @@ import xarray as xr
 
 from learnscope.engine.size import run_size
 from learnscope.errors import BadInput
-from learnscope.lab import Experiment, run
+from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
 from learnscope.lab.progress import duration
+from learnscope.lab.run import run_plan
 from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0
@@ -25,8 +26,9 @@ _MOST_PROGRAMS, _KEPT_BYTES = 48, 2e8
 _ELSEWHERE = "`learnscope sweep` has no such limit"
 
 
-def check_affordable(experiment: Experiment, seeds: int) -> None:
-    """Refuse runs that would take too long or too much memory, before anything is allocated."""
+def check_affordable(experiment: Experiment, seeds: int) -> Plan:
+    """The plan of runs that fit a page's time and memory; others are refused, before anything is
+    allocated."""
     _check_time(experiment.steps * _STEP_SECONDS)
     plan = Plan.of(experiment, None, seeds, "auto", "float32")
     (size,) = plan.sizes
@@ -36,15 +38,16 @@ def check_affordable(experiment: Experiment, seeds: int) -> None:
     if needed > _MOST_BYTES:
         given = f"{seeds} runs of this take about {needed / 1e9:.3g} GB"
         lower = f"lower the dimension, the sample, the width or the seeds ({_ELSEWHERE})"
-        raise BadInput(f"{given}, and a page may take {_MOST_BYTES / 1e9:g} GB: {lower}.")
+        raise BadInput(f"{given}, and a page may use {_MOST_BYTES / 1e9:g} GB: {lower}.")
     _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / _BYTES_A_SECOND)
+    return plan
 
 
 def _check_time(seconds: float) -> None:
     if seconds > MOST_SECONDS:
         given = f"this would train for about {duration(seconds)}"
         lower = f"lower the steps, the sample, the width or the seeds ({_ELSEWHERE})"
-        raise BadInput(f"{given}, and a page may for {duration(MOST_SECONDS)}: {lower}.")
+        raise BadInput(f"{given}, and a page may train for {duration(MOST_SECONDS)}: {lower}.")
 
 
 class Trainer:
@@ -53,6 +56,7 @@ class Trainer:
     def __init__(self):
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple, Future[xr.Dataset]] = OrderedDict()
+        self._bytes: dict[tuple, int] = {}  # of the results that are there
         self._programs: set[str] = set()
         self._running = 0
         self._idle = threading.Condition()
@@ -66,31 +70,37 @@ class Trainer:
             self._kept.move_to_end(key)
         if first:
             try:
-                answer.set_result(self._trained(experiment, seeds))
+                data = self._trained(experiment, seeds)
             except BaseException as error:
                 with self._lock:
                     del self._kept[key]
                 answer.set_exception(error)
-            self._drop()
+            else:
+                answer.set_result(data)
+                self._drop(key, data.nbytes)
         return answer.result()
 
     def _trained(self, experiment: Experiment, seeds: int) -> xr.Dataset:
         try:
-            check_affordable(experiment, seeds)
+            plan = check_affordable(experiment, seeds)
             with self._program(experiment, seeds):
-                return run(experiment, seeds=seeds, progress=False).load()
+                return run_plan(plan, progress=False)
         except BadInput:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(misfit_words(experiment, error)) from error
 
-    def _drop(self) -> None:
-        """Drop the results that were asked for longest ago, if all take too much memory."""
+    def _drop(self, key: tuple, size: int) -> None:
+        """Count a new result, and drop those that were asked for longest ago while all together
+        take too much memory."""
         with self._lock:
-            sizes = {key: each.result().nbytes for key, each in self._kept.items() if each.done()}
-            for key in list(sizes)[:-1]:
-                if sum(sizes.values()) > _KEPT_BYTES:
-                    del self._kept[key], sizes[key]
+            self._bytes[key] = size
+            total = sum(self._bytes.values())
+            if total > _KEPT_BYTES:
+                for old in [each for each in self._kept if each in self._bytes and each != key]:
+                    if total > _KEPT_BYTES:
+                        del self._kept[old]
+                        total -= self._bytes.pop(old)
 
     @contextlib.contextmanager
     def _program(self, experiment: Experiment, seeds: int) -> Iterator[None]:

@@ -45,7 +45,7 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
     if not rows:
         return [*failed, html.P(f"There are no sweeps in {site.store.url}: `learnscope "
                               "sweep FILE.toml` makes one.")], None  # fmt: skip
-    names = ("sweep", "made (UTC)", "runs there", "experiment", "axes", "differs in")
+    names = ("sweep", "made (UTC)", "runs done", "experiment", "axes", "differs in")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
     table = html.Table([head, html.Tbody(rows[::-1])], className="listing")
     text = dcc.Input("", id="sweep-search", type="search", placeholder="words of a line")

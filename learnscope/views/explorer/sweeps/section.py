@@ -82,7 +82,7 @@ def status(opened: Opened, chosen: Chosen, counted: Counted | None) -> str:
     """What the map shows, and how many of its runs exist."""
     finished = opened.finished
     there, total = int(finished.sum()), finished.size
-    text = f"{share(there, total).capitalize()} runs are there."
+    text = f"{share(there, total).capitalize()} runs are done."
     if counted is None:
         return text
     means = ", ".join(chosen.averaged)
@@ -108,7 +108,7 @@ def cell_words(opened: Opened, chosen: Chosen, runs: int, too_large: list[str]) 
             for dim in opened.dims if dim in places]  # fmt: skip
     title = f"The cell at {', '.join(axes)}" if axes else "All runs"
     total = int(opened.finished.isel(places).size)
-    words = f"{runs} of {total} runs are there" if runs else "not run yet"
+    words = f"{runs} of {total} runs are done" if runs else "not run yet"
     if runs > 1:
         words += ": medians, and bands from 10 to 90 %"
     sentences = [f"{words[:1].upper()}{words[1:]}."]
