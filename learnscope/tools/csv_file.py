@@ -4,7 +4,7 @@ import codecs
 import csv
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,9 @@ _SHOWN = 10  # columns in a message
 
 def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
     """Images (float64), and labels as text without surrounding spaces."""
+    lines = _lines(path)
     try:
-        reader = csv.reader(_lines(path), strict=True)
+        reader = csv.reader(lines, strict=True)
         columns = [name.strip() for name in next(reader, [])]
         at = _label_column(path, columns, label)
         rows = _Rows(len(columns) - 1, most_unpacked(path.stat().st_size))
@@ -51,6 +52,8 @@ def read_csv(path: Path, label: str | None) -> tuple[np.ndarray, list[str]]:
         raise BadInput(f"{path} is not CSV: it is not UTF-8 text.") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise BadInput(f"{path} is not a whole gzip file: {error}.") from None
+    finally:
+        lines.close()  # the file, at once: a refusal leaves it half read
     if not labels:
         raise BadInput(f"{path} has no lines after its column names.")
     return rows.matrix(), labels
@@ -80,7 +83,7 @@ class _Rows:
         return self.table
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path) -> Generator[str, None, None]:
     """The lines of a text, gzipped or not, of limited length."""
     total = 0
     packed = path.name.lower().endswith(".gz")

@@ -111,7 +111,7 @@ def test_kills_while_files_are_written(tmp_path, count, found):
     checkpoint = Checkpoint(saved, "runs", every=0)
     acts = {
         "text": lambda value: Output(output).text("file.txt", str(value.tolist())),
-        "checkpoint": lambda value: checkpoint.offer(1, {"x": value}, [{"y": value}]),
+        "checkpoint": lambda value: checkpoint.offer(1, {"x": value}, [{"y": value[None]}]),
     }
     for number in range(count):
         act = list(acts.values())[number % 2]

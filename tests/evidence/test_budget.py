@@ -44,7 +44,7 @@ def verify(folder, checks=None, monkeypatch=None, cost=lambda sweeps: [1.0] * le
         monkeypatch.setattr(Session, "check", check)
         budget = Budget("1h", 3600.0, cost)
     return run_studies(
-        {"tiny": STUDY}, None, {}, None, str(folder / "out"), "smoke", None, quiet=True,
+        {"tiny": STUDY}, None, {}, None, str(folder / "out"), "laptop", None, quiet=True,
         store=str(folder / "store"), budget=budget,
     )  # fmt: skip
 

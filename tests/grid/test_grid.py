@@ -115,7 +115,7 @@ def test_every_rate_is_tuned_in_the_same_way(monkeypatch):
     seen = {}
 
     def fake(experiment, over, seeds, coordinates, **settings):
-        seen.update(over.fields, seeds=seeds)
+        seen.update(over[0].fields, seeds=seeds)
         values = np.array([[0.5], [0.9], [0.9], [0.6], [np.nan]])
         return xr.Dataset(
             {"test_accuracy": (("factor", "seed", "step"), values[..., None]),

@@ -94,7 +94,8 @@ class Server(TcpWSGIServer):
 
     def stop(self) -> None:
         self.stopped = True
-        self.pull_trigger()
+        with contextlib.suppress(OSError):  # it has ended in the meantime
+            self.pull_trigger()
 
 
 def bind(application: Callable[..., Any], host: str, port: int) -> Server:
