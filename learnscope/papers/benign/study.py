@@ -9,5 +9,5 @@ from learnscope.papers.benign.preset import presets
 STUDY = Study(
     name="benign", title="Benign overfitting with class-dependent noise", paper="xu2025benign",
     sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
-    headline=("figure2", "tail", "majority"),
+    headline=("figure2", "tail"),
 )  # fmt: skip

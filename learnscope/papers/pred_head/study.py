@@ -10,5 +10,5 @@ from learnscope.papers.pred_head.real import real_sweeps
 STUDY = Study(
     name="pred_head", title="How a prediction head prevents collapse", paper="wen2022mechanism",
     sweeps=lambda scale: sweeps(scale) | real_sweeps(scale), figures=FIGURES,
-    claims=CLAIMS, presets=presets, headline=("figure7", "phases", "effects"),
+    claims=CLAIMS, presets=presets, headline=("phases", "effects"),
 )  # fmt: skip
