@@ -17,34 +17,33 @@ class OutOfTime(InterruptedError):
 
 @dataclasses.dataclass
 class Session:
-    """Several sweeps that are run one after the other: their costs (in seconds that may be wrong by
-    a common factor), and when they must end. In the place of `progress=True` it adds to every bar
+    """Several sweeps that are run one after the other: their costs (in seconds, without compiling),
+    and when they must end. In the place of `progress=True` it adds to every bar
     which sweep this is, and the time left for all."""
 
     costs: list[float]
     deadline: float = math.inf  # of `time.monotonic`
     show: bool = True
     at: int = 0
-    _spent: float = 0.0
-    _pace: float = 1.0
+    _more: float = 0.0  # seconds beyond its cost that a sweep took, on average
     _begun: float = dataclasses.field(default_factory=time.monotonic)
 
     def __bool__(self) -> bool:
         return self.show
 
     def next(self) -> None:
-        """Go on to the next sweep. The pace is that of the sweeps that took long."""
-        now, cost = time.monotonic(), self.costs[self.at]
-        if now - self._begun > 1.0 and cost > 0:
-            self._spent += cost
-            self._pace += (max(0.0, now - self._begun) / cost - self._pace) * cost / self._spent
+        """Go on to the next sweep, whose overhead will be that of those before."""
+        now = time.monotonic()
+        took = now - self._begun
+        if took > 1.0:
+            self._more += (max(0.0, took - self.costs[self.at]) - self._more) / (self.at + 1)
         self._begun, self.at = now, self.at + 1
 
     def left(self) -> float:
         """Seconds to the end of all sweeps, or of the time that was given."""
         now = time.monotonic()
-        here = sum(self.costs[self.at : self.at + 1]) * self._pace - (now - self._begun)
-        later = sum(self.costs[self.at + 1 :]) * self._pace
+        here, *later = [cost + self._more for cost in self.costs[self.at :]] or [0.0]
+        here, later = here - (now - self._begun), sum(later)
         return max(0.0, min(max(0.0, here) + later, self.deadline - now))
 
     def __str__(self) -> str:
