@@ -48,7 +48,7 @@ def needed_data(sweeps: list) -> list[str]:
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
-    """A table with one row per claim."""
+    """A table with one row per claim that was judged; the ledger's files have the others too."""
     table = Table(title="Ledger", expand=True, show_lines=True)
     for heading, ratio in (
         ("where", 2), ("claim", 5), ("setting", 4), ("paper", 3), ("measured", 5), ("verdict", 2),
@@ -57,6 +57,8 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
     for entry in ledger:
         row = entry.to_dict()
         verdict = row["verdict"]
+        if verdict == "not run":
+            continue
         more = "; ".join(filter(None, [row["why"], details(row)]))
         measured = row["measured"] + (f" ({more})" if more else "")
         table.add_row(
