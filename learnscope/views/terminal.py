@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,8 @@ def needed_data(sweeps: list) -> list[str]:
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
-    """A table with one row per claim that was judged; the ledger's files have the others too."""
+    """A table with one row per claim that was judged, and why most of the others were not run."""
+    reasons = Counter[str]()
     table = Table(title="Ledger", expand=True, show_lines=True)
     for heading, ratio in (
         ("where", 2), ("claim", 5), ("setting", 4), ("paper", 3), ("measured", 5), ("verdict", 2),
@@ -58,6 +60,7 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
         row = entry.to_dict()
         verdict = row["verdict"]
         if verdict == "not run":
+            reasons[row["why"]] += 1
             continue
         more = "; ".join(filter(None, [row["why"], details(row)]))
         measured = row["measured"] + (f" ({more})" if more else "")
@@ -66,6 +69,8 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
             measured.strip(), f"[{_COLOURS[verdict]}]{verdict}[/]",
         )  # fmt: skip
     console.print(table)
+    for reason, count in reasons.most_common(3):
+        console.print(f"{count} not run: {reason}", markup=False)
     console.print(f"{len(ledger)} claims: {ledger.summary()}. {head(ledger.artefacts())}")
 
 
