@@ -1,13 +1,15 @@
 """Which coordinates a sweep runs in: ambient, rotated, or compressed in law.
 
 No part is trusted on its word. The first time that an experiment would be compressed in a process,
-a small copy of it (few examples, a narrow net, a dimension above the rank) is run for three steps
-in double precision, in the form that would be used and in all coordinates, from the same draw. Data
-models that draw in compressed coordinates are also compared in law, by moments of inner products.
+a small copy of it (few examples, a narrow net, a dimension above the rank, numbers near 1) is run
+for three steps in double precision, in the form that would be used and in all coordinates, from the
+same draw. Data models that draw in compressed coordinates are also compared in law, by moments of
+inner products.
 """
 
 import dataclasses
 import functools
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,11 +26,12 @@ from learnscope.engine.experiment import Experiment, Keyed, in_law, obstacle, ro
 from learnscope.engine.program import Program, computed
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
-from learnscope.part import AbstractPart, allowed_kind, shape_path
+from learnscope.part import AbstractPart, Allowed, allowed, allowed_kind, shape_path
 from learnscope.part.canonical import own_code
 from learnscope.space import Basis, Columns, Frame, one_array, padded, random
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
+_USUAL = (0.1, 1.0)
 _FEW = 3  # the most that a count of the small copy is lowered to
 _WIDER = 4  # its dimension, over the coordinates that it needs
 _LARGEST = 2**28  # bytes of a copy that is still small
@@ -90,14 +93,13 @@ def _forget_changed(experiment: Experiment) -> None:
 def objection(experiment: Experiment, coordinates: str) -> str | None:
     """Why compressing this experiment would change it, or None if a trial shows no difference.
 
-    It is tried once in a process: its parts with their choices, and which numbers are zero.
+    What is tried has values of its own (`_usual`), so that no answer rests on an effect too small
+    to be seen, or depends on what a process tried before.
     """
     mistake = None
-    for small in copies(experiment):
-        leaves, structure = jax.tree.flatten(small)
-        key = (structure, tuple(bool(np.any(leaf)) for leaf in leaves), coordinates)
+    for small in map(_usual, copies(experiment)):
         try:
-            return _tried(Keyed(key, small))
+            return _tried(Keyed((*law.values(small), coordinates), small))
         except _Unfit as unfit:
             mistake = unfit.__cause__
     if mistake is not None:  # of the parts themselves, not of the copy's size
@@ -184,6 +186,36 @@ def _lowered(part: Any, low: int) -> Any:
                     part = changed
                     break
     return part
+
+
+def _usual(part: Any) -> Any:
+    """A part whose numbers are 0.1 or 1, whichever is nearer; tuples are scaled as a whole.
+
+    What is special keeps its value: 0, infinity, the ends of what is allowed, whole numbers.
+    """
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        if isinstance(value, AbstractPart):
+            part = _with(part, field.name, _usual(value))
+        elif isinstance(value, tuple) and all(isinstance(each, AbstractPart) for each in value):
+            part = _with(part, field.name, tuple(map(_usual, value)))
+        elif (limits := allowed(part, field.name)) is not None and limits.kind == "number":
+            several = isinstance(value, tuple)
+            largest = max(value, key=abs) if several else value
+            new = largest if limits.whole or limits.shape else _near(largest, limits)
+            if new != largest:
+                scaled = tuple(v * (new / largest) for v in value) if several else new
+                part = _with(part, field.name, scaled)
+    return part
+
+
+def _near(value: Any, limits: Allowed) -> Any:
+    """The usual value inside the limits that is nearest to a number; special ones as they are."""
+    if not isinstance(value, float) or value == 0 or not limits.low < value < limits.high:
+        return value
+    near = sorted(_USUAL, key=lambda usual: abs(math.log(usual / abs(value))))
+    signed = (math.copysign(usual, value) for usual in near)
+    return next((usual for usual in signed if limits.low < usual < limits.high), value)
 
 
 def _with(part: Any, name: str, value: Any) -> Any:

@@ -220,6 +220,23 @@ def test_a_number_that_is_zero_at_first_is_tried_where_it_is_swept():
     assert swept.coordinates == "ambient"
 
 
+def test_a_change_too_weak_to_be_seen_is_found_out():
+    """It used to be accepted, and in the same process every later weight with it."""
+    for weight in (1e-12, 0.3):
+        why = trial.objection(setting(rule=Lasso(weight=weight)), "compressed")
+        assert why == "Lasso moved differently in two bases"
+
+
+def test_what_is_tried_has_usual_values_and_keeps_special_ones():
+    rule = ls.rules.PerExamplePenalty(rate=3e-5, weight=0.0, until=800)
+    data = ls.data.ClassNoise(dim=900, classes=2, train_per_class=9, test=9, signal=40.0,
+                              correlation=3.0)  # fmt: skip
+    tried = trial._usual(setting(data=data, rule=rule))
+    assert (tried.rule.rate, tried.rule.weight, tried.rule.until) == (0.1, 0.0, 1.0)
+    assert (tried.data.signal, tried.data.correlation, tried.data.dim) == (1.0, 3.0, 900)
+    assert trial._usual(setting(rule=rule.replace("weight", 7.0))).rule.weight == 1.0
+
+
 def test_parts_that_are_right_are_compressed():
     for changes in ({"data": Skeleton()}, {"rule": ls.rules.FullPenalty(rate=0.1, weight=0.2)}):
         plan = Plan.of(setting(**changes))
