@@ -1,11 +1,12 @@
 """Every page of the documentation runs as it stands.
 
-A page's Python blocks are run in order in one namespace, in an empty folder. A block whose title
-says "needs data" may end with MissingData: its data sets are not here. Commands in other blocks
-must be ones that there are.
+A page's Python blocks are run in order in one namespace, in an empty folder, and what stands below
+them is what they print. A block whose title says "needs data" may end with MissingData: its data
+sets are not here. Commands in other blocks must be ones that there are.
 """
 
 import functools
+import html
 import importlib.util
 import itertools
 import json
@@ -42,20 +43,15 @@ WITH_CODE = [pytest.param(page, id=name_of(page)) for page in PAGES if blocks(pa
 
 
 @functools.cache
-def run_page(page: Path) -> types.ModuleType:
-    """A module of the page's blocks, so that its classes can be pickled like those of a file. Once
-    a session: what a page computes takes seconds."""
-    module = types.ModuleType("page_" + re.sub(r"\W", "_", name_of(page)))
-    sys.modules[module.__name__] = module
-    text = page.read_text()
-    for words, code in blocks(page, "python", "py"):
-        compiled = compile("\n" * text[: text.index(code)].count("\n") + code, str(page), "exec")
-        try:
-            exec(compiled, module.__dict__)
-        except ls.MissingData:
-            if "needs data" not in words:
-                raise
-    return module
+def run_page(page: Path) -> tuple[types.ModuleType, list]:
+    """A module of the page's blocks, and the blocks with what they print and draw. Once a session:
+    what a page computes takes seconds."""
+    return outputs().executed(page, "page_" + re.sub(r"\W", "_", name_of(page)))
+
+
+@functools.cache
+def outputs() -> types.ModuleType:
+    return imported(ROOT / "docs" / "theme" / "outputs.py")
 
 
 @pytest.fixture
@@ -91,8 +87,25 @@ _LONG = ("docs/tutorials/pred_head.md", "docs/tutorials/input_structure.md", "do
         for page in WITH_CODE
     ],
 )
-def test_every_block_runs(page: Path, quiet):
-    run_page(page)
+def test_every_block_runs_and_prints_what_the_page_shows(page: Path, quiet):
+    """In tutorials, on the first page, and wherever a page shows an output."""
+    _, found = run_page(page)
+    whole = page.parent.name == "tutorials" or page.name == "index.md"
+    for block in found:
+        shown = block.found["shown"]
+        if shown or (whole and block.printed):
+            assert outputs().alike(block.printed, shown or ""), (block.printed, shown)
+        if whole and block.drawn:
+            assert block.found["file"] and (page.parent / block.found["file"]).is_file()
+
+
+def test_an_output_that_is_not_the_blocks_own_would_be_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('```python\nprint(0.7)\n```\n\n```text title="prints"\n0.8\n```\n')
+    _, (block,) = outputs().executed(page, "page_made_up")
+    assert not outputs().alike(block.printed, block.found["shown"])
+    assert outputs().alike(block.printed, "0.7001\n")
+    assert block.text.endswith("0.7\n```")
 
 
 def test_all_python_is_marked_as_such():
@@ -105,7 +118,7 @@ def test_all_python_is_marked_as_such():
 
 def test_the_study_skeleton(quiet):
     """A study hangs together: claims and figures name sweeps that there are, figures are drawn."""
-    module = run_page(ROOT / "docs" / "extending" / "study.md")
+    module, _ = run_page(ROOT / "docs" / "extending" / "study.md")
     study, found = module.STUDY, module.found
     sweeps = study.sweeps("smoke")
     needed = {name for claim in study.claims for name in claim.needs}
@@ -179,8 +192,15 @@ def test_the_site_builds_without_warnings(tmp_path):
     assert done.returncode == 0, done.stderr
     check_names(tmp_path / "api")
     check_search(json.loads((tmp_path / "search" / "search_index.json").read_text())["docs"])
+    font = imported(ROOT / "docs" / "theme" / "font.py")
+    held, style = font.held(), (tmp_path / "theme" / "site.css").read_text()
+    assert f"url({font.FILE.name})" in style and (tmp_path / "theme" / font.FILE.name).is_file()
     for page in tmp_path.glob("**/*.html"):
         text = page.read_text()
+        formulas = "".join(re.findall(r"<math.*?</math>", text, flags=re.DOTALL))
+        drawn = set(html.unescape(re.sub(r"<[^>]+>|\s", "", formulas)))
+        missing = [each for each in drawn if ord(each) not in held]
+        assert not missing, f"{page.name}: docs/theme/font.py lacks {missing}"
         assert 'class="arithmatex"' not in text, f"{page.name} has a formula that is not MathML"
         fetched = re.findall(r'(?:src|rel="stylesheet" href)="(https?://[^"]+)', text)
         assert not fetched, f"{page.name} fetches {fetched}"
@@ -210,6 +230,8 @@ def check_search(entries: list[dict]) -> None:
     """What people look for is found by a title, not only somewhere in a text."""
     titles = " | ".join(entry["title"].lower() for entry in entries)
     assert not [word for word in ("resume", "gpu", "notebook", "seed") if word not in titles]
+    results = [e for e in entries if re.match(r"papers/|ledger\.html", e["location"])]
+    assert len(results) > 100 and all(entry["boost"] < 1 for entry in results)
 
 
 def test_every_tutorial_is_a_notebook_with_the_same_blocks():

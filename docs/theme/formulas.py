@@ -13,13 +13,16 @@ _MARKED = re.compile(
     r'<(span|div) class="arithmatex">\\([\(\[])(.+?)\\[\)\]]</\1>', flags=re.DOTALL
 )
 _UNKNOWN = {r"\arg": r"\operatorname{arg}"}
+_PRIMED = re.compile(r"(_(?:\w|\{[^{}]*\}))('+)")  # primes before indices: one superscript, not two
+_PRIME = re.compile(r"<mi>(&#x0203[2-4];)</mi>")
 
 
 def mathml(formula: str, display: str) -> str:
     """A LaTeX formula as MathML; a command that is not known is an error."""
     for command, known in _UNKNOWN.items():
         formula = re.sub(re.escape(command) + r"(?![a-z])", lambda _, known=known: known, formula)
-    written = convert(formula, display=display)
+    written = convert(_PRIMED.sub(r"\2\1", formula), display=display)
+    written = _PRIME.sub(r'<mo class="prime">\1</mo>', written)
     if "\\" in written:
         raise ValueError(f"the formula {formula!r} has a command that latex2mathml does not know")
     return written

@@ -2,9 +2,9 @@
 
     python docs/theme/notebooks.py [--repository https://github.com/OWNER/NAME]
 
-A block of Python becomes a cell, the text between blocks another. With a repository, a notebook
-begins with a badge that opens it in Colab, which reads from GitHub only. Outputs are not kept: a
-test runs what the cells hold.
+A block of Python becomes a cell with what the page shows of its output, the text between blocks
+another cell. With a repository, a notebook begins with a badge that opens it in Colab, which reads
+from GitHub only.
 """
 
 import argparse
@@ -13,7 +13,10 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
-_BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```$\n?", flags=re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r'^```python[^\n]*\n(.*?)^```$\n?(?:\n```text title="prints"\n(.*?)^```$\n?)?',
+    flags=re.DOTALL | re.MULTILINE,
+)
 _COLAB = "https://colab.research.google.com"
 _INSTALL = "# Not installed yet (on Colab, say)? Then run this first:\n# %pip install learnscope"
 
@@ -25,20 +28,22 @@ def notebook(text: str, name: str, repository: str | None = None) -> dict:
     >>> [cell["cell_type"] for cell in made["cells"]]
     ['markdown', 'code', 'code', 'markdown']
     """
-    cells, found = [], _BLOCK.split(text)
-    for place, piece in enumerate(found):
-        if not piece.strip():
-            continue
-        cells.append(("code", piece.strip()) if place % 2 else ("markdown", prose(piece)))
+    cells, place = [], 0
+    for found in [*_BLOCK.finditer(text), None]:
+        before = prose(text[place : found.start() if found else len(text)])
+        cells += [("markdown", before)] if before else []
+        if found:
+            cells.append(("code", found[1].strip(), found[2] or ""))
+            place = found.end()
     if repository:
         path = repository.rstrip("/").partition("github.com/")[2]
         address = f"{_COLAB}/github/{path}/blob/main/docs/notebooks/{name}.ipynb"
         badge = f"[![Open in Colab]({_COLAB}/assets/colab-badge.svg)]({address})\n\n"
         cells[0] = ("markdown", badge + cells[0][1])
-    cells.insert(1, ("code", _INSTALL))
+    cells.insert(1, ("code", _INSTALL, ""))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {
-        "cells": [cell(kind, source, place) for place, (kind, source) in enumerate(cells)],
+        "cells": [cell(place, *each) for place, each in enumerate(cells)],
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -51,10 +56,12 @@ def prose(text: str) -> str:
     return re.sub(r"\]\((\w+\.md)", r"](../tutorials/\1", without).strip()
 
 
-def cell(kind: str, source: str, place: int) -> dict:
+def cell(place: int, kind: str, source: str, printed: str = "") -> dict:
     made = {"cell_type": kind, "id": f"cell-{place}", "metadata": {}}
     made["source"] = source.splitlines(keepends=True)
-    return made | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+    lines = printed.splitlines(keepends=True)
+    shown = [{"name": "stdout", "output_type": "stream", "text": lines}] if printed else []
+    return made | ({"execution_count": None, "outputs": shown} if kind == "code" else {})
 
 
 def made(repository: str | None = None) -> dict[Path, str]:

@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import traceback
-from typing import Annotated, NoReturn
+import warnings
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -43,6 +44,8 @@ def main() -> None:
     """The command `learnscope`, with the exit codes that `--help` lists."""
     from learnscope.errors import BadInput
 
+    if not sys.warnoptions:
+        warnings.showwarning = _warn
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers end, too
     try:
         code = app(standalone_mode=False)
@@ -65,6 +68,13 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(130)  # without waiting for what still computes
     sys.exit(code or 0)
+
+
+def _warn(message: Warning | str, category: type[Warning], filename: str, *_: Any) -> None:
+    """Warnings of learnscope, and of a user's own files, as sentences; none of other libraries."""
+    own = filename.startswith(os.path.dirname(os.path.dirname(__file__)))
+    if own or "site-packages" not in filename:
+        sys.stderr.write(f"learnscope: {' '.join(str(message).split())}\n")
 
 
 def _fail(message: str, code: int) -> NoReturn:

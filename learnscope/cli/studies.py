@@ -22,6 +22,10 @@ Budget = Annotated[
     str | None,
     Option(metavar="TIME", help="Stop after this time (2h, 90min), and write what is done."),
 ]
+Bundles = Annotated[
+    list[str] | None,
+    Option("--from", metavar="FILE.zip", help="Take sweeps from a bundle (`runs export`)."),
+]
 
 
 @app.command("list")
@@ -49,6 +53,7 @@ def run(
     changes: Changes = None,
     scale: Scale = "laptop",
     budget: Budget = None,
+    bundles: Bundles = None,
 ) -> None:
     """Run a study or a figure; write figures, data and (for a whole study) the ledger.
 
@@ -56,7 +61,7 @@ def run(
     """
     if target is not None and "=" in target:
         changes, target = [target, *(changes or [])], None
-    _run(target, changes, scale, options, budget, headlines=True)
+    _run(target, changes, scale, options, budget, bundles=bundles or (), headlines=True)
 
 
 @app.command()
@@ -66,12 +71,13 @@ def verify(
     target: Annotated[str | None, Argument(metavar="[STUDY]", help="Default: every study.")] = None,
     scale: Scale = "laptop",
     budget: Budget = None,
+    bundles: Bundles = None,
 ) -> None:
     """Check every claim. Like run, but the exit code is 1 if a claim differs.
 
     With a budget, the most decisive sweeps come first; the next call continues from there.
     """
-    ledger = _run(target, None, scale, options, budget)
+    ledger = _run(target, None, scale, options, budget, bundles=bundles or ())
     if ledger is not None and ledger.count("differs"):
         raise typer.Exit(1)
 

@@ -97,7 +97,8 @@ class MultiIndex(AbstractData):
         if rows is not None:
             train = self._samples(rows, random.normal(noise_keys[0], (len(rows),)), frame)
         batches = FreshRows(self) if rows is None else mini_batches(self.batch)
-        return Problem(train, test, {"teacher": teacher}, frame, batches, link=self.link)
+        link = None if self.signs else self.link  # labels are not the link's values
+        return Problem(train, test, {"teacher": teacher}, frame, batches, link=link)
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         row_key, noise_key = jax.random.split(key)

@@ -7,6 +7,7 @@ same draw. Data models that draw in compressed coordinates are also compared in 
 inner products.
 """
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -35,7 +36,7 @@ _USUAL = (0.1, 1.0)
 _FEW = 3  # the most that a count of the small copy is lowered to
 _WIDER = 4  # its dimension, over the coordinates that it needs
 _LARGEST = 2**28  # bytes of a copy that is still small
-_CLOSE = 1e-9
+_CLOSE, _ROUNDING = 1e-9, 1e-15  # relative; absolute, of sums of numbers near 1
 
 
 def choose(asked: str, programs: Sequence[Program]) -> tuple[str, str | None]:
@@ -91,11 +92,9 @@ def _forget_changed(experiment: Experiment) -> None:
 
 
 def objection(experiment: Experiment, coordinates: str) -> str | None:
-    """Why compressing this experiment would change it, or None if a trial shows no difference.
-
-    What is tried has values of its own (`_usual`), so that no answer rests on an effect too small
-    to be seen, or depends on what a process tried before.
-    """
+    """Why compressing this experiment would change it, or None if a trial shows no difference. What
+    is tried has values of its own (`_usual`): no answer rests on an effect too small to be seen, or
+    on what a process tried before."""
     mistake = None
     for small in map(_usual, copies(experiment)):
         try:
@@ -156,19 +155,19 @@ def _untraceable(fixed: Experiment, coordinates: str) -> str | None:
 
 
 def copies(experiment: Experiment) -> Iterator[Experiment]:
-    """The experiment with smaller counts, in a dimension above its rank (if it has one): the
-    smallest first. Counts of 3 are tried too: two classes are another kind of labels."""
-    (data, net), more = ((_lowered(experiment.data, low), _lowered(experiment.net, low))
-                         for low in (2, _FEW))  # fmt: skip
-    both = {"data": data, "net": net}, {"data": more[0], "net": more[1]}
-    for changes in (*both, {"data": data}, {"net": net}, {}):
-        small = dataclasses.replace(experiment, **changes)
-        path = shape_path(small.data)
-        if path is None or not isinstance(small.net, AbstractInnerProductNet):
+    """The experiment with smaller counts, in a dimension above its rank (if it has one)."""
+    all_, two = ("data", "net", "rule"), ("data", "net")
+    few, more = ({slot: _lowered(getattr(experiment, slot), low) for slot in all_}
+                 for low in (2, _FEW))  # fmt: skip
+    for changed, parts in ((two, few), (two, more), (all_, few), (all_, more), (two[:1], few),
+                           (two[1:], few), ((), few)):  # fmt: skip
+        with contextlib.suppress(BadInput):  # of parts that do not go together
+            small = dataclasses.replace(experiment, **{slot: parts[slot] for slot in changed})
+            path = shape_path(small.data)
+            if path is not None and isinstance(small.net, AbstractInnerProductNet):
+                rank = small.data.span + small.data.sets * small.net.rows
+                small = small.replace(f"data.{path}", _WIDER * rank)
             yield small
-            continue
-        rank = small.data.span + small.data.sets * small.net.rows
-        yield small.replace(f"data.{path}", _WIDER * rank)
 
 
 def _lowered(part: Any, low: int) -> Any:
@@ -193,20 +192,26 @@ def _usual(part: Any) -> Any:
 
     What is special keeps its value: 0, infinity, the ends of what is allowed, whole numbers.
     """
+    changes = {}
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
         if isinstance(value, AbstractPart):
-            part = _with(part, field.name, _usual(value))
+            changes[field.name] = _usual(value)
         elif isinstance(value, tuple) and all(isinstance(each, AbstractPart) for each in value):
-            part = _with(part, field.name, tuple(map(_usual, value)))
+            changes[field.name] = tuple(map(_usual, value))
         elif (limits := allowed(part, field.name)) is not None and limits.kind == "number":
             several = isinstance(value, tuple)
             largest = max(value, key=abs) if several else value
             new = largest if limits.whole or limits.shape else _near(largest, limits)
             if new != largest:
                 scaled = tuple(v * (new / largest) for v in value) if several else new
-                part = _with(part, field.name, scaled)
-    return part
+                changes[field.name] = scaled
+    try:
+        return dataclasses.replace(part, **changes) if changes else part
+    except BadInput:  # fields that hold each other up
+        for name, value in changes.items():
+            part = _with(part, name, value)
+        return part
 
 
 def _near(value: Any, limits: Allowed) -> Any:
@@ -264,7 +269,9 @@ def _differs(small: Experiment, fixed: Experiment, coordinates: str, span: bool)
             if step == 0:
                 return f"{type(small.net).__name__} has other outputs in another basis"
             return f"{type(small.rule).__name__} moved differently in two bases"
-        for probe in small.probes:
+        # Where outputs cancel, their signs are those of rounding errors, and so are accuracies.
+        signs = [np.sign(story["outputs"][step]) for story in (one, other)]
+        for probe in small.probes if np.array_equal(*signs) else ():
             floors = {output.floor for output in probe.outputs.values()}
             for name in differing:
                 if name in probe.outputs and name not in floors:
@@ -275,8 +282,7 @@ def _differs(small: Experiment, fixed: Experiment, coordinates: str, span: bool)
 def _story(
     experiment: Experiment, problem: Problem, params: Params, span: bool = False
 ) -> dict[str, Array]:
-    """What does not depend on the basis of a run: before the first step, and after three steps, of
-    the beginning, the middle and the end."""
+    """What does not depend on the basis: before the first step, and after three steps of a run."""
     net, last, seed = experiment.net, experiment.steps - 1, np.uint32(0)
     assert isinstance(net, AbstractInnerProductNet)
 
@@ -292,8 +298,8 @@ def _story(
 
 
 def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:
-    """Whether values agree to 1e-9, or to a thousandth of their last change if that is less. Of
-    values by coordinates, the inner products are compared."""
+    """Whether values agree to 1e-9, or to a thousandth of their last change if that is less; what
+    is below rounding is 0. Of values by coordinates, the inner products are compared."""
     if one.shape != other.shape:
         rows = [np.atleast_2d(values) for values in (one, other)]
         one, other = (values @ np.swapaxes(values, -1, -2) for values in rows)
@@ -301,7 +307,7 @@ def _same(one: np.ndarray, other: np.ndarray, before: Any) -> bool:
     finite = np.isfinite(one) & np.isfinite(other)
     one, other, before = (np.where(finite, v, 0) for v in (one, other, before))
     largest, change = (np.abs(v).max(initial=0) for v in (other, other - before))
-    allowed = max(min(_CLOSE * largest, 1e-3 * change), 1e-12 * largest)
+    allowed = max(min(_CLOSE * largest, 1e-3 * change), 1e-12 * largest, _ROUNDING)
     return bool(np.abs(one - other).max(initial=0) <= allowed)
 
 

@@ -21,7 +21,7 @@ from learnscope.evidence.nulls import (
 )
 from learnscope.evidence.output import Output
 from learnscope.evidence.preset import PLAIN, Preset, overfitting
-from learnscope.evidence.protocol import converged
+from learnscope.evidence.protocol import converged, learnt
 from learnscope.evidence.quantity import (
     Quantity,
     Unanswered,
@@ -71,7 +71,8 @@ __all__ = [
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "half_width", "is_positive", "judged", "last", "mean", "most_seeds", "ordered", "overfitting",
+    "half_width", "is_positive", "judged", "last", "learnt", "mean", "most_seeds", "ordered",
+    "overfitting",
     "proportion", "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped",
     "wilson", "within",
 ]  # fmt: skip

@@ -1,20 +1,26 @@
 """Artefacts: the figures, tables and statements of a paper, and the verdict that each deserves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from learnscope.evidence.cell import FEWEST
 from learnscope.evidence.finding import VERDICTS, weakest
 
 # An artefact counts under the first of these scopes in which all that is said of it is reproduced.
 COUNTED = ("as stated", "regime", "reading", "asymptotic", "")
 COLUMNS = (*(scope or "no scope given" for scope in COUNTED), *VERDICTS[1:])
+LOOKED = "added after looking"
 Row = Mapping[str, str]  # a row of the ledger
 
 
-def head(found: Mapping[str, Mapping[str, str]]) -> str:
-    """How many artefacts came to what, in one sentence."""
-    all_of = [verdict for of in found.values() for verdict in of.values()]
-    counts = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
-    return f"{len(all_of)} artefacts: {', '.join(counts)}." if all_of else "No artefacts."
+def head(rows: Sequence[Row]) -> str:
+    """How many artefacts came to what, in a sentence or two."""
+    all_of = [verdict for of in artefacts(rows).values() for verdict in of.values()]
+    counted = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
+    looked = after_looking(rows)
+    more = (
+        f" {looked} of the reproduced ones rest on a choice made after looking." if looked else ""
+    )
+    return f"{len(all_of)} artefacts: {', '.join(counted)}.{more}" if all_of else "No artefacts."
 
 
 def artefacts(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
@@ -48,6 +54,21 @@ def strongest(rows: Iterable[Row]) -> str:
     return next((v for v in ("inconclusive", "differs", "not run") if v in left), "")
 
 
+def after_looking(rows: Sequence[Row]) -> int:
+    """The number of artefacts that are reproduced only if rows count whose criterion, sizes or
+    range were chosen after a look at results."""
+    planned = artefacts([{**r, "verdict": "inconclusive"} if LOOKED in r["flags"] else r
+                         for r in rows])  # fmt: skip
+    return sum(v not in VERDICTS[1:] and planned[study].get(place) in VERDICTS[1:]
+               for study, of in artefacts(rows).items() for place, v in of.items())  # fmt: skip
+
+
+def looked(rows: Sequence[Row]) -> str:
+    """`after_looking` as a sentence; empty if there is none."""
+    count = after_looking(rows)
+    return f" {count} of the reproduced ones rest on a choice made after looking." if count else ""
+
+
 def counts(found: Mapping[str, Mapping[str, str]]) -> list[str]:
     """A Markdown table: the number of artefacts with each verdict, one line per study."""
     used = [c for c in COLUMNS if any(c in of.values() for of in found.values())]
@@ -67,5 +88,7 @@ def setting(row: Row) -> str:
 def details(row: Row) -> str:
     """The interval that decides, its independent draws, and the nulls, as text."""
     draws = f"{row['draws']} draws" if row["draws"] not in ("", "exact") else row["draws"]
+    if draws and row.get("needed", "") not in ("", str(FEWEST)):
+        draws += f" (a verdict here needs {row['needed']})"
     null = f"null: {row['null']}" if row["null"] else ""
     return "; ".join(filter(None, [row["interval"], draws, row.get("power", ""), null]))

@@ -5,6 +5,8 @@ widened for the number of cells (Bonferroni), lies wholly outside: among many ce
 by chance.
 """
 
+import contextlib
+import contextvars
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
@@ -18,10 +20,21 @@ from learnscope.evidence.finding import Finding, weakest
 from learnscope.evidence.quantity import DRAWS
 from learnscope.evidence.statistics import LEVEL, Interval, estimate, proportion, student
 
-FEWEST = 10  # independent draws that a verdict needs
+FEWEST = 10  # independent draws that a verdict needs, unless a claim states another number
+_needed = contextvars.ContextVar("draws that the claim at hand needs", default=FEWEST)
 _SHOWN = 6  # cells that are written out
 _ULPS = 100 * float(np.finfo(np.float32).eps)
 Statistic = Callable[[xr.DataArray, float], Interval]
+
+
+@contextlib.contextmanager
+def needing(draws: int) -> Iterator[None]:
+    """Judge with another number of independent draws than `FEWEST`."""
+    token = _needed.set(draws)
+    try:
+        yield
+    finally:
+        _needed.reset(token)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +53,7 @@ class Cell:
     diverged: str = "unanswered"
     veto: bool = False
     strict: bool = False
+    needed: int = dataclasses.field(default_factory=_needed.get)
 
     def interval(self, level: float = LEVEL) -> Interval:
         return self.statistic(self.values, level)
@@ -49,13 +63,13 @@ class Cell:
         found, lost = self.interval(), int((~np.isfinite(self.values)).sum())
         if lost:
             return f"{lost} of {self.values.size} draws are not finite"
-        if found.draws is not None and found.draws < FEWEST:
-            return f"{found.draws} independent draws, and a verdict needs {FEWEST}"
+        if found.draws is not None and found.draws < self.needed:
+            return f"{found.draws} independent draws, and a verdict needs {self.needed}"
         return ""
 
     def verdict(self, cells: int) -> str:
         problem = self.problem()
-        if problem and not (self.diverged == "fails" and self.values.size >= FEWEST):
+        if problem and not (self.diverged == "fails" and self.values.size >= self.needed):
             return "inconclusive"
         if problem:
             return "differs"

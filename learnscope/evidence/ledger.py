@@ -8,6 +8,7 @@ from pathlib import Path
 
 from learnscope.errors import BadInput
 from learnscope.evidence.artefacts import artefacts, counts, head
+from learnscope.evidence.cell import FEWEST
 from learnscope.evidence.claim import Claim
 from learnscope.evidence.finding import VERDICTS, Finding
 from learnscope.evidence.page import page
@@ -15,9 +16,9 @@ from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
 FOUND = ("measured", "verdict", "why", "interval", "draws", "null", "power")
-MADE = ("date", "commit", "scale", "precision", "command")
+MADE = ("date", "commit", "scale", "precision", "command", "took")
 # Empty in older ledgers.
-_NEW = ("scope", "flags", "rates", "interval", "draws", "null", "power", *MADE)
+_NEW = ("scope", "flags", "rates", "needed", "interval", "draws", "null", "power", *MADE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Entry:
             "statement": claim.statement, "reported": claim.reported,
             **{name: getattr(self.finding, name) for name in FOUND},
             "scope": claim.scope, "flags": "; ".join(claim.flags), "rates": claim.rates,
+            "needed": str(claim.draws),
             **{name: self.made.get(name, "") for name in MADE},
         }  # fmt: skip
 
@@ -46,6 +48,7 @@ class Entry:
         claim = Claim(
             row["id"], row["statement"], row["where"], row["reported"], row["setting"],
             scope=row["scope"], flags=flags, rates=row["rates"],
+            draws=int(row["needed"] or FEWEST),
         )  # fmt: skip
         found = Finding(**{name: row[name] for name in FOUND})
         return cls(row["study"], claim, found, {name: row[name] for name in MADE})
@@ -98,9 +101,9 @@ class Ledger(list[Entry]):
 
     def to_markdown(self) -> str:
         """The artefacts of every study, counted, with a link to the page of each (`pages`)."""
-        found = self.artefacts()
-        links = {f"[{study}](papers/{study}.md)": of for study, of in found.items()}
-        lines = ["# Ledger", "", head(found), "", f"{len(self)} claims: {self.summary()}.", ""]
+        links = {f"[{study}](papers/{study}.md)": of for study, of in self.artefacts().items()}
+        said = head([entry.to_dict() for entry in self])
+        lines = ["# Ledger", "", said, "", f"{len(self)} claims: {self.summary()}.", ""]
         return "\n".join([*lines, *counts(links), ""])
 
     def pages(self) -> dict[str, str]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from learnscope.evidence.artefacts import COUNTED, Row, artefacts, counts, details, setting
+from learnscope.evidence.artefacts import COUNTED, Row, artefacts, counts, details, looked, setting
 
 
 def page(rows: Sequence[Row]) -> str:
     """A study's rows as Markdown: a strip of counts, then four lines per artefact."""
     study = rows[0]["study"]
     ((_, found),) = (artefacts(rows) or {study: {}}).items()
-    lines = [f"# {study}", "", *counts({study: found}), "", _made(rows), ""]
+    lines = [f"# {study}", "", *counts({study: found}), "", f"{_made(rows)}{looked(rows)}", ""]
     for place in dict.fromkeys(row["where"] for row in rows):
         of = [row for row in rows if row["where"] == place]
         lines += [f"## {place}", "", *_artefact(of, found.get(place, "")), ""]
@@ -28,6 +28,8 @@ def _artefact(rows: Sequence[Row], verdict: str) -> list[str]:
     lines.append(f"Null: {shown['null'] or 'none applies'}.")
     scope = f", {shown['scope']}" if shown["scope"] else ""
     command = f" `{shown['command']}`" if shown["command"] else ""
+    if shown.get("took"):
+        command += f" at {shown['commit']}, {shown['took']} of wall time (`docs/bundles/`)"
     lines += ["", f"**{shown['verdict']}**{scope} (`{shown['id']}`).{_why(shown)}{command}"]
     others = [f"`{r['id']}` {r['verdict']}" for r in rows if r is not shown]
     return [*lines, "", f"Also: {', '.join(others)}."] if others else lines

@@ -4,11 +4,12 @@ import numpy as np
 import xarray as xr
 
 from learnscope.evidence.finding import Finding
-from learnscope.evidence.quantity import DRAWS, Datasets, Unanswered
-from learnscope.evidence.verbs import Verb
+from learnscope.evidence.quantity import DRAWS, Datasets, Unanswered, first, last
+from learnscope.evidence.verbs import Verb, above
 
 _QUARTER = 0.75  # of the steps, after which the last quarter begins
 _FALL = 0.02  # of the untrained loss: what the last quarter may still take off it
+_LEARNT = 0.05  # above the untrained control
 
 
 def converged(verb: Verb, loss: str = "loss", fall: float = _FALL) -> Verb:
@@ -16,7 +17,7 @@ def converged(verb: Verb, loss: str = "loss", fall: float = _FALL) -> Verb:
 
     It is inconclusive if in the last quarter of training the mean loss of some cell falls by more
     than `fall` times the untrained loss, or if the verdict before that quarter is another one. Runs
-    that diverged are left out.
+    that diverged are left out; dims without labels (tasks) are averaged like seeds.
     """
 
     def judge(data: Datasets) -> Finding:
@@ -33,6 +34,20 @@ def converged(verb: Verb, loss: str = "loss", fall: float = _FALL) -> Verb:
         return found.replace(verdict="inconclusive", why=why) if why else found
 
     return Verb(f"{verb.text} (training is over)", judge)
+
+
+def learnt(variable: str, by: float = _LEARNT) -> Verb:
+    """A variable ends above the untrained control in every cell of the datasets that have it."""
+
+    def judge(data: Datasets) -> Finding:
+        verb = above(last(variable), first(variable), by)
+        having = [{name: each} for name, each in data.items() if variable in each]
+        found = [verb.judge(each) for each in having]
+        weaker = [each for each in found if each.verdict != "reproduced"]
+        unrecorded = Finding("", "inconclusive", f"{variable} was not recorded")
+        return next(iter([*weaker, *found]), unrecorded)
+
+    return Verb(f"{variable.replace('_', ' ')} ends above the untrained control", judge)
 
 
 def _before(data: xr.Dataset) -> xr.Dataset:
@@ -54,7 +69,8 @@ def _still_falls(data: xr.Dataset, loss: str, fall: float) -> str:
     values, early = data[loss].astype(float), _before(data)[loss].isel(step=-1)
     share = (early - values.isel(step=-1)) / values.isel(step=0)
     share = share.drop_vars([name for name in share.coords if name not in share.dims])
-    share = share.where(np.isfinite(share)).mean(DRAWS)
+    alike = [dim for dim in share.dims if dim == DRAWS or dim not in share.coords]
+    share = share.where(np.isfinite(share)).mean(alike)
     if not bool((share > fall).any()):
         return ""
     worst = share.fillna(-np.inf)

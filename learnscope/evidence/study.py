@@ -79,6 +79,10 @@ class Sweep:
         """
         plans = self.plans(settings.pop("precision", None))
         ran = [run_plan(plan, **settings) for plan, _ in plans]
+        return Report.of(map(report_of, ran)).on(self.stacked(ran))
+
+    def stacked(self, ran: Sequence[xr.Dataset]) -> xr.Dataset:
+        """The datasets of the arms as one."""
         loaded = [
             data.load().assign_coords({dim: list(names) for dim, names in arm.names.items()})
             for arm, data in zip(self.arms, ran, strict=True)
@@ -99,7 +103,7 @@ class Sweep:
         for name in ("experiment", "over"):
             texts = {arm.label: r.attrs[name] for arm, r in zip(self.arms, results, strict=True)}
             stacked.attrs[name] = json.dumps(texts)
-        return Report.of(map(report_of, ran)).on(stacked)
+        return stacked
 
     def plans(self, precision: str | None) -> list[tuple[Plan, float]]:
         """The plans of the runs, to estimate their cost."""
@@ -243,13 +247,17 @@ class Study:
         **made: str,
     ) -> Ledger:  # fmt: skip
         """All claims with their findings; `absent` gives the reason for a missing dataset, `made`
-        what is noted in every row (when, and at which commit)."""
+        what is noted in every row (when, and at which commit), unless a dataset says otherwise:
+        one from a bundle."""
 
         def entry(claim: Claim) -> Entry:
             used = [datasets[name] for name in claim.needs if name in datasets]
             precisions = dict.fromkeys(data.attrs.get("precision", "") for data in used)
             facts = {"precision": ", ".join(filter(None, precisions))}
             facts |= {"command": f"learnscope {self._command(claim)}", **made}
+            elsewhere = [data.encoding["made"] for data in used if "made" in data.encoding]
+            for name in elsewhere[0] if elsewhere else ():
+                facts[name] = "; ".join(dict.fromkeys(each[name] for each in elsewhere))
             return Entry(self.name, claim, claim.find(datasets, absent), facts)
 
         return Ledger(map(entry, self.claims))

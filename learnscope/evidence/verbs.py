@@ -3,8 +3,9 @@
 Every axis that was not selected makes cells, and the claim must hold in each of them (`cell`).
 
 - `reproduced`: every cell is inside. `differs`: some cell is outside. `inconclusive`: the rest.
-- Fewer than 10 draws, values that are not finite, and empty selections are inconclusive. Where a
-  diverged run answers the claim (`diverged="fails"`), it counts as a miss, and a mean differs.
+- Fewer than 10 draws (or than a claim states), values that are not finite, and empty selections
+  are inconclusive. Where a diverged run answers the claim (`diverged="fails"`), it counts as a
+  miss, and a mean differs.
 """
 
 import dataclasses

@@ -1,7 +1,8 @@
 """Running studies: sweeps, figures, data and ledger into a folder."""
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from learnscope.engine.size import check_precision
 from learnscope.errors import BadInput, MissingData, unknown, why_of
 from learnscope.evidence.boundary_sweep import BoundarySweep
 from learnscope.evidence.budget import Budget, Job, jobs_of, spend
+from learnscope.evidence.bundled import read_bundles, taken
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
@@ -40,6 +42,7 @@ def run_studies(
     headlines: bool = False,
     ask: Callable[[Plans], None] = lambda plans: None,
     budget: Budget | None = None,
+    bundles: Sequence[str] = (),
 ) -> Ledger | None:
     """Run `study`, `study.figure` or (None) all `known` studies. The ledger is returned if whole
     studies were run unchanged: claims are not about changed experiments.
@@ -47,6 +50,7 @@ def run_studies(
     `headlines` restricts a run of all studies to the figures that they name as such. `ask` receives
     the plans before anything is run. Within a `budget`, sweeps are stored in the order of
     `schedule` until the time is over. Claims on others keep the row that the folder has of them.
+    Sweeps that `bundles` hold (files of `runs export`) are taken from there.
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     say = console.print
@@ -62,8 +66,12 @@ def run_studies(
     output = Output(out)
     if not changes and figures is None:
         _with_others(Ledger(), output, known)  # fail before any run if the ledger is damaged
+    asked = {(study.name, name): sweep for study, (sweeps, _) in zip(studies, plans, strict=True)
+             for name, sweep in sweeps.items()}  # fmt: skip
+    there = taken(read_bundles(bundles), asked, scale, precision)
     paired = zip(studies, plans, strict=True)
-    jobs = [job for study, (sweeps, _) in paired for job in jobs_of(study, sweeps)]
+    jobs = [job for study, (sweeps, _) in paired for job in jobs_of(study, sweeps)
+            if (study.name, job.name) not in there]  # fmt: skip
     listed = list(_planned(jobs, precision, quiet, say))
     if budget is None:
         ask([run for runs in listed for run in runs])
@@ -82,6 +90,13 @@ def run_studies(
             say(f"{study.name}: {study.title}")
             datasets, absent = {}, {}
             for name, sweep in sweeps.items():
+                if (study.name, name) in there:
+                    data = datasets[name] = there[study.name, name]
+                    made_at = data.encoding["made"]
+                    say(f"  {name}: from a bundle, made on {made_at['date']} at "
+                        f"{made_at['commit']} in {made_at['took']}")  # fmt: skip
+                    output.dataset(f"{study.name}/{name}", data)
+                    continue
                 name_of = f"  {name} ({session})"
                 if budget is not None and (study.name, name) in unfinished:
                     absent[name] = budget.over(study.name, scale)
@@ -137,7 +152,7 @@ def _with_others(
 ) -> Ledger:  # fmt: skip
     """The ledger with the folder's rows of other studies, in the order of studies. Rows that the
     folder holds at another precision are judged by both. What an unfinished sweep leaves open
-    keeps its row, and so does what a smoke run computes."""
+    keeps its row (with today's claim, if it was not run), and so does what a smoke run computes."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
     old = {(row["study"], row["id"]): Entry.from_dict(row) for row in there}
@@ -145,6 +160,8 @@ def _with_others(
     def beside(new: Entry) -> Entry:
         before = old.get((new.study, new.claim.id), new)
         late = any((new.study, need) in unfinished for need in new.claim.needs)
+        if late and before.finding.verdict == "not run":
+            return dataclasses.replace(before, claim=new.claim)
         return before if late or new.finding.why == _SMOKE else new.beside(before)
 
     both = map(beside, ledger)

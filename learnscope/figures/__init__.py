@@ -13,6 +13,7 @@ from learnscope.figures.panels import (
     steps,
 )
 from learnscope.figures.phase import boundary_figure, has_map, heat_map
+from learnscope.figures.setting import number, ran
 from learnscope.figures.style import (
     COLOURS,
     STYLES,
@@ -27,6 +28,6 @@ from learnscope.figures.style import (
 __all__ = [
     "COLOURS", "STYLES", "band", "bars", "boundary_figure", "boundary_panel", "curves",
     "draw_boundary", "draw_heat_map", "draw_line", "figure", "has_map", "heat", "heat_map",
-    "histogram", "interval", "legend_below", "over", "panel", "predicted", "probe_curves", "steps",
-    "style", "styled",
+    "histogram", "interval", "legend_below", "number", "over", "panel", "predicted", "probe_curves",
+    "ran", "steps", "style", "styled",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from matplotlib.ticker import MaxNLocator
 from learnscope import evidence
 from learnscope.evidence import Quantity, every, student
 from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line
+from learnscope.figures.setting import number
 from learnscope.figures.style import (
     COLOURS,
     STYLES,
@@ -90,7 +91,8 @@ def _rows(panels: Sequence[Any]) -> list[list[Panel]]:
 
 def panel(draw: Callable[..., Panel]) -> Callable[..., Panel]:
     """A panel whose keywords beyond its own are given to `Axes.set`, with vertical lines at `marks`
-    and horizontal ones at `levels` (numbers by label)."""
+    and horizontal ones at `levels` (numbers by label). A function among them is called with the
+    datasets: a title may say what was run."""
     own = draw.__code__.co_varnames[: draw.__code__.co_argcount + draw.__code__.co_kwonlyargcount]
 
     @functools.wraps(draw)
@@ -105,7 +107,8 @@ def panel(draw: Callable[..., Panel]) -> Callable[..., Panel]:
             for i, (label, level) in enumerate((levels or {}).items()):
                 axes.axhline(level, color=COLOURS[2 + i % 4], linestyle=STYLES[1 + i % 5],
                              linewidth=1, label=label)  # fmt: skip
-            axes.set(**{k: v for k, v in settings.items() if k not in own})
+            more = {k: v(data) if callable(v) else v for k, v in settings.items() if k not in own}
+            axes.set(**more)
 
         return drawn
 
@@ -141,23 +144,31 @@ def steps(
 @panel
 def over(
     quantity: Quantity, axis: str, hue: str | None = None, x: Sequence[float] | None = None,
-    label: str = "{}", possible: tuple[float, float] = (-np.inf, np.inf),
+    label: str = "{}", possible: tuple[float, float] | None = None,
 ) -> Panel:  # fmt: skip
     """The mean of a quantity over an axis, a line for each value of `hue`, with its 95 % interval
-    (inside what is `possible`), or with a dot for every run if there are few."""
+    (inside what is `possible`; an accuracy is at most 1), or a dot for every run if there are few.
+    """
 
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data)
+        inside = possible or _possible(quantity, values)
         for i, name in enumerate(values[hue].values if hue else [""]):
             one = values.sel({hue: name}) if hue else values
             places = np.asarray(one[axis].values if x is None else x)
             text = label.format(_text(name)) if hue else _spread(one)
             axes.plot(places, one.mean("seed"), color=COLOURS[i % 6], linestyle=STYLES[i % 6],
                       marker="o", markersize=3, label=text)  # fmt: skip
-            _runs(axes, places, one.transpose(axis, "seed").values, possible, COLOURS[i % 6])
+            _runs(axes, places, one.transpose(axis, "seed").values, inside, COLOURS[i % 6])
         axes.set_xlabel(axis)
 
     return draw
+
+
+def _possible(quantity: Quantity, values: xr.DataArray) -> tuple[float, float]:
+    """The values that a quantity can have, by its name."""
+    share = "accuracy" in quantity.text and values.min() >= 0 and values.max() <= 1
+    return (0, 1) if share else (-np.inf, np.inf)
 
 
 def _spread(values: xr.DataArray) -> str:
@@ -206,15 +217,14 @@ def heat(
 @panel
 def bars(
     quantity: Quantity, axis: str, hue: str | None = None,
-    reported: Mapping[Any, float] | None = None,
-    possible: tuple[float, float] = (-np.inf, np.inf),
+    reported: Mapping[Any, float] | None = None, possible: tuple[float, float] | None = None,
 ) -> Panel:  # fmt: skip
     """The mean of a quantity as bars, with intervals or runs as in `over`, beside what the paper
     reports."""
 
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data)
-        names = list(values[axis].values)
+        inside, names = possible or _possible(quantity, values), list(values[axis].values)
         groups = list(values[hue].values) if hue else [None]
         width = 0.8 / len(groups)
         for i, name in enumerate(groups):
@@ -222,7 +232,7 @@ def bars(
             places = np.arange(len(names)) + width * (i - (len(groups) - 1) / 2)
             axes.bar(places, one.mean("seed"), 0.9 * width, color=COLOURS[i % 6], alpha=0.75,
                      label="here" if name is None else _text(name))  # fmt: skip
-            _runs(axes, places, one.transpose(axis, "seed").values, possible, "black")
+            _runs(axes, places, one.transpose(axis, "seed").values, inside, "black")
             for place, each in zip(places, names, strict=True):
                 paper = (reported or {}).get(each if name is None else (each, name))
                 if paper is not None:
@@ -262,4 +272,4 @@ def boundary_panel(of: str) -> Panel:
 
 def _text(value: Any) -> str:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return f"{value:g}" if is_number else str(value)
+    return number(value) if is_number else str(value)

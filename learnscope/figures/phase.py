@@ -16,12 +16,14 @@ from matplotlib.figure import Figure
 from learnscope.errors import BadInput, unknown
 from learnscope.figures.diagram import Side, draw_boundary, draw_heat_map, draw_line, theory_line
 from learnscope.figures.setting import same_parts, setting
-from learnscope.figures.style import columns_of, headline, style
+from learnscope.figures.style import columns_of, headline, plain_ticks, style
 from learnscope.figures.words import is_number, place, selected, swept, variable
 from learnscope.lab import Experiment
 from learnscope.probes.probe import RESERVED
 
 _MOST_LINES = 8
+_BELOW: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "fontsize": 7,
+                          "ncols": 2}  # fmt: skip
 _MOST_PANELS = 24
 _FEWEST = 3  # values on each of two axes, for a map to say more than curves
 
@@ -171,7 +173,7 @@ def _lines(
         marks = {"color": "white", "linestyle": "", "marker": "o", "markersize": 4}
         draw_line(panel, first, second, "found by bisection", markeredgecolor="black", **marks)
     if panel.get_legend_handles_labels()[0]:
-        panel.legend(loc="best", frameon=True, framealpha=0.9)
+        panel.legend(**_BELOW)
 
 
 def _inside(panel: Axes, x: np.ndarray, y: np.ndarray) -> bool:
@@ -210,7 +212,7 @@ def boundary_figure(found: xr.Dataset) -> Figure:
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 4.2))
         if np.isfinite(found.boundary).any() and np.issubdtype(found[dim].dtype, np.number):
             draw_boundary(left, found)
-            left.legend(loc="best", fontsize=8)
+            left.legend(**_BELOW)
         else:
             left.text(0.5, 0.5, "no boundary to draw:\nsee `status`", ha="center", va="center")
             left.set_axis_off()
@@ -233,6 +235,8 @@ def boundary_figure(found: xr.Dataset) -> Figure:
         right.set(xlabel=found.attrs["x"], ylabel=found["mean"].attrs["long_name"],
                   title="responses that were tried")  # fmt: skip
         if few:
-            right.legend(fontsize=7)
+            right.legend(**_BELOW)
+        for axes in (left, right):
+            plain_ticks(axes)
         left.set_title(f"{found.attrs['x']} at {found.attrs['of']} = {found.attrs['at']:g}")
     return figure

@@ -1,6 +1,7 @@
 """The experiment that a panel shows, so that theory speaks of that one and no other."""
 
 import json
+import math
 from typing import Any
 
 import xarray as xr
@@ -8,6 +9,8 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
 from learnscope.part import plain
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
@@ -72,3 +75,45 @@ def _with(experiment: Experiment, path: str, value: Any, parts: dict[str, Any]) 
     if kind != type(part).__name__ or any(repr(getattr(part, n, None)) != v for n, v in pairs):
         raise BadInput(f"the {path} of {value} is not known.")
     return experiment
+
+
+def ran(data: xr.Dataset, path: str, form: str = "") -> str:
+    """The value that a field had in a sweep's runs, as a heading says it; "a to b" of several.
+
+    `form` is that of one value. Runs of any scale then have their own numbers in their titles.
+    """
+    found = dict.fromkeys(value for arm in _arms(data) for value in _values(*arm, path))
+    shown = list(found) if any(isinstance(v, str) for v in found) else sorted(found)
+    words = [form.format(value) if form else number(value) for value in shown]
+    return words[0] if len(words) == 1 else f"{words[0]} to {words[-1]}"
+
+
+def _arms(data: xr.Dataset) -> list[tuple[Experiment, dict[str, list[Any]]]]:
+    """The experiment of every arm, with the values of its axes."""
+    toml, over = data.attrs["experiment"], json.loads(data.attrs.get("over", "{}"))
+    if not toml.startswith("{"):
+        return [(Experiment.from_toml(toml), over)]
+    return [(Experiment.from_toml(text), json.loads(over.get(name, "{}")))
+            for name, text in json.loads(toml).items()]  # fmt: skip
+
+
+def _values(experiment: Experiment, over: dict[str, list[Any]], path: str) -> list[Any]:
+    """An axis's values, or the field's own; none if the experiment has no such field."""
+    value: Any = experiment
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return over.get(path, [] if value is None else [value])
+
+
+def number(value: Any) -> str:
+    """A number of a heading.
+
+    >>> number(10**7), number(1e-4), number(2000), number(0.25), number("digits")
+    ('10⁷', '10⁻⁴', '2,000', '0.25', 'digits')
+    """
+    if isinstance(value, str):
+        return value
+    power = round(math.log10(abs(value))) if value else 0
+    if not -3 <= power < 4 and math.isclose(value, 10.0**power):
+        return "10" + str(power).translate(_RAISED)
+    return f"{value:,.0f}" if value == round(value) else f"{value:.3g}"

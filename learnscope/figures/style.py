@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from learnscope import evidence
+from learnscope.figures.setting import number
 
 # Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
 # distinction.
@@ -51,9 +52,19 @@ def headline(figure: Figure, *lines: str) -> None:
     """A figure's title, in lines no wider than it; a name stays with its value."""
     wide = int(_LETTERS * figure.get_figwidth())
     whole = [line.replace(" = ", "\u00a0=\u00a0") for line in lines]
-    wrapped = [part for line in whole for part in textwrap.wrap(line, wide)]
-    text = "\n".join(wrapped)
+    text = "\n".join(part for line in whole for part in _balanced(line, wide))
     figure.suptitle(text, parse_math=text.count("$") > 1)
+
+
+def _balanced(line: str, wide: int) -> list[str]:
+    """As few lines as fit, as equally long as they can be: no word stands alone.
+
+    >>> _balanced("the boundary rises as d", 20)
+    ['the boundary', 'rises as d']
+    """
+    fewest = len(textwrap.wrap(line, wide))
+    widths = range(max(1, len(line) // max(1, fewest)), wide + 1)
+    return next((w for width in widths if len(w := textwrap.wrap(line, width)) == fewest), [])
 
 
 def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> evidence.Figure:
@@ -69,7 +80,7 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
         if one.sizes["step"]:  # else all of it diverged
             low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
         colour = COLOURS[position % len(COLOURS)]
-        text = label.format(f"{value:g}" if isinstance(value, float | np.number) else value)
+        text = label.format(number(value) if isinstance(value, float | np.number) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
         axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
 
@@ -112,8 +123,9 @@ def label_lines(axes: Axes) -> None:
             (_, at) = axes.transAxes.inverted().transform(axes.transData.transform((1, y[0])))
             ends.append((float(np.clip(at, 0, 1)), text, line.get_color()))
     lowest = 1 + _LABEL_GAP
-    for at, text, colour in sorted(ends, key=lambda end: -end[0]):
-        lowest = min(at, lowest - _LABEL_GAP)
+    for above, (at, text, colour) in enumerate(sorted(ends, key=lambda end: -end[0]), 1):
+        room = (len(ends) - above) * _LABEL_GAP  # for those below
+        lowest = max(min(at, lowest - _LABEL_GAP), room)
         axes.text(1.02, lowest, text, color=colour, fontsize=7, va="center",
                   transform=axes.transAxes)  # fmt: skip
 

@@ -55,7 +55,7 @@ class GeneralisationError(AbstractProbe):
         if not isinstance(net, TwoLayer) or net.bias or net.smoothing is not None:
             refuse(self, "the net TwoLayer without biases (bias = false) and smoothing")
         if problem.link is None:
-            refuse(self, "a data model with a link, such as MultiIndex")
+            refuse(self, "a data model with a link and no signs, such as MultiIndex")
         teacher, student = overlap(self, state, problem, "teacher"), filters @ filters.T
         second = state.params["second"]
         second = fixed_layer(net) if second is None else second

@@ -1,7 +1,7 @@
 """Optax optimisers by name, with numbers that can be swept."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
 import equinox as eqx
@@ -51,7 +51,15 @@ def check_optimiser(owner: str, optimiser: Any, options: Any) -> None:
 def _makes_transform(optimiser: Any, options: Mapping[str, Any]) -> bool:
     """Whether the optimiser can be built, and needs only a gradient (lbfgs also needs the loss)."""
     try:
-        transform = build(optimiser, 0.1, options)
+        return _traces(optimiser, tuple(sorted(options.items())))
+    except TypeError:  # arrays and tracers cannot be looked up
+        return _traces.__wrapped__(optimiser, tuple(options.items()))
+
+
+@lru_cache(maxsize=256)
+def _traces(optimiser: Any, options: tuple[tuple[str, Any], ...]) -> bool:
+    try:
+        transform = build(optimiser, 0.1, dict(options))
         weights = jax.ShapeDtypeStruct((1,), np.float32)
         jax.eval_shape(lambda x: transform.update(x, transform.init(x), x), weights)
     except Exception:

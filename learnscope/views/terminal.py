@@ -34,7 +34,8 @@ def study_lines(study: Study) -> list[str]:
     lines = [f"{study.name}: {study.title} ({about})"]
     for name, figure in study.figures.items():
         known = [minutes[need] for need in figure.needs if need in minutes]
-        said = [f"about {max(1, round(sum(known)))} min"] if sum(known) > 0.5 else []
+        most = f"about {round(sum(known))} min" if sum(known) >= 1 else "under a minute"
+        said = [most] if known else []
         if data := needed_data([sweeps[need] for need in figure.needs]):
             said.append(f"needs {' and '.join(data)}")
         about = f" [{'; '.join(said)}]" if said else ""
@@ -44,8 +45,11 @@ def study_lines(study: Study) -> list[str]:
 
 def needed_data(sweeps: list) -> list[str]:
     """The image data sets that sweeps name and that do not come with the package."""
-    words = re.findall(r"'([\w-]+)'", " ".join(map(repr, sweeps)))
-    return sorted(set(words) & set(SETS))
+    words = set(re.findall(r"'([\w-]+)'", " ".join(map(repr, sweeps))))
+    for arm in (arm for sweep in sweeps for arm in getattr(sweep, "arms", ())):
+        if getattr(arm.experiment.data, "name", "") == "rainbow":  # made of another set
+            words.add(arm.experiment.data.source)
+    return sorted(words & set(SETS))
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
@@ -71,7 +75,8 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
     console.print(table)
     for reason, count in reasons.most_common(3):
         console.print(f"{count} not run: {reason}", markup=False)
-    console.print(f"{len(ledger)} claims: {ledger.summary()}. {head(ledger.artefacts())}")
+    rows = [entry.to_dict() for entry in ledger]
+    console.print(f"{len(ledger)} claims: {ledger.summary()}. {head(rows)}")
 
 
 def boundary_table(boundary: xr.Dataset) -> str:

@@ -10,33 +10,14 @@ import functools
 import sys
 from pathlib import Path
 
-import equinox as eqx
-import jax.numpy as jnp
-from jaxtyping import Array, Key
-
 import learnscope as ls
 from learnscope.engine.size import check_fit
 from learnscope.part import AbstractPart, example_of, kinds
 from tests import small
+from tests.conformance.own import flat_mlp, flat_mlp_of_classes, own_link, shared_and_own
 from tests.small import probes
 
 Table = dict[str, list[AbstractPart]]
-
-
-def flat_mlp(key: Key[Array, ""], size: int = 60, outputs: int | str = "scalar") -> eqx.Module:
-    """A user's own model. A function of a module, not a lambda, so that it can be pickled."""
-    mlp = eqx.nn.MLP(in_size=size, out_size=outputs, width_size=4, depth=1, key=key)  # type: ignore[arg-type]
-    return eqx.nn.Sequential([eqx.nn.Lambda(jnp.ravel), mlp])
-
-
-def flat_mlp_of_classes(key: Key[Array, ""]) -> eqx.Module:
-    """The same with one output a class."""
-    return flat_mlp(key, 62, 3)
-
-
-def own_link(z: Array) -> Array:
-    """A user's own function of the projections."""
-    return z[0] * jnp.tanh(z[-1])
 
 
 signals = functools.partial(small.signals, dim=30, train=4, test=3, noise=0.5)
@@ -119,14 +100,6 @@ COMPANIONS: dict[str, dict] = {
 }  # fmt: skip
 
 
-def _shared_and_own() -> list[list[list[float]]]:
-    """Three matrices that leave three dimensions of 31 free."""
-    return [
-        [[float(i == j) * (i >= 3) * (1 + 2 * (i == 3 + k)) for j in range(31)] for i in range(31)]
-        for k in range(3)
-    ]
-
-
 # Beside the companions themselves, which are examples too.
 MORE: dict[str, Table] = {
     "signs": {
@@ -160,7 +133,7 @@ MORE: dict[str, Table] = {
                 dim=31, classes=3, train_per_class=[1, 2, 3], test=12, signal=[0.5, 1, 2],
                 correlation=4, noise="uniform", bulk=0.3, prior=[0.2, 0.3, 0.5], batch=5,
             ),
-            ls.data.MatrixNoise(_shared_and_own(), train_per_class=2, test=12, signal=1.0),
+            ls.data.MatrixNoise(shared_and_own(), train_per_class=2, test=12, signal=1.0),
             ls.data.Pruned(COMPANIONS["classes"]["data"], removed=0.4),
         ],
         "net": [ls.nets.PatchCNN(width=4, activation="relu", classes=3, initial="torch"),

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import learnscope as ls
+from learnscope import papers
 from learnscope.data import AbstractData, Frame, Fresh, Problem, Samples
 from learnscope.engine import trial
 from learnscope.engine.experiment import in_law, obstacle
 from learnscope.lab.blocks import Plan
+from learnscope.papers.input_structure import experiments as input_structure
 from learnscope.part import Number, choice, count, number
 from learnscope.probes import AbstractProbe, Output
 from learnscope.rules import LOSSES, AbstractGradientRule
@@ -302,3 +304,20 @@ def test_counts_of_every_class_are_lowered_in_the_small_copy():
     rule = ls.rules.GradientDescent(rate=0.1)
     small = next(trial.copies(ls.Experiment(data=data, net=net, rule=rule, steps=3)))
     assert small.data.sizes == (2, 2, 2)
+
+
+def test_outputs_that_cancel_to_a_rounding_error_are_no_objection():
+    """A symmetric start has the output 0, computed as 0 in one basis and as 7e-18 in another."""
+    unequal = input_structure.parity("laptop", negative=0.8)
+    probes = (ls.probes.TestAccuracy(), ls.probes.TrainAccuracy(examples=5000))
+    for learner in (input_structure.NETWORK, input_structure.ONE):
+        experiment = unequal.experiment(learner, probes)
+        assert trial.objection(experiment, "compressed") is None
+    assert not trial._same(np.zeros(2), np.array([0.0, 1e-12]), 0.0)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop"])
+def test_a_rule_with_a_batch_of_tasks_has_a_small_copy(scale):
+    """Of 343 tasks, 16 a step: a copy has two tasks, and so no batch of 16."""
+    arm = papers.STUDIES["meta_split"].sweeps(scale)["tables"].arms[0]
+    assert trial.objection(arm.experiment, "compressed") is None

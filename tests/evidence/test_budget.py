@@ -97,6 +97,15 @@ def test_rows_of_sweeps_that_did_not_fit_are_kept(tmp_path, monkeypatch, finely)
     assert rows(tmp_path) == before
 
 
+def test_a_row_that_was_not_run_has_todays_claim(tmp_path, monkeypatch):
+    verify(tmp_path, 0, monkeypatch)
+    newer = tuple(dataclasses.replace(each, setting="newer") for each in STUDY.claims)
+    monkeypatch.setitem(globals(), "STUDY", dataclasses.replace(STUDY, claims=newer))
+    verify(tmp_path, 0, monkeypatch)
+    listed = json.loads((tmp_path / "out" / "ledger.json").read_text())
+    assert [(row["verdict"], row["setting"]) for row in listed] == [("not run", "newer")] * 2
+
+
 def test_what_decides_most_per_second_comes_first():
     def job(name, claims, seconds, headline=False):
         return Job("tiny", name, None, claims, headline, seconds)

@@ -6,7 +6,7 @@ import numpy as np
 
 from learnscope.errors import BadInput
 from learnscope.evidence import Claim, Finding, Ledger, mean, share
-from learnscope.evidence.artefacts import strongest
+from learnscope.evidence.artefacts import after_looking, head, strongest
 from learnscope.evidence.ledger import Entry, read_rows
 from tests.small import refused
 
@@ -68,6 +68,18 @@ def test_an_artefact_has_the_strongest_verdict_that_all_rows_of_one_scope_deserv
     assert strongest([row("reading: a", bad), row("reading: b", open_)]) == open_
     assert strongest([row("fitted: the rate", good)]) == "inconclusive"
     assert strongest([row("beyond", good)]) == ""
+
+
+def test_artefacts_that_are_reproduced_only_after_looking_are_counted():
+    looked = "added after looking: the level"
+    rows = [("Figure 1", "as stated", "reproduced", looked), ("Figure 2", "regime", "differs", ""),
+            ("Figure 2", "reading: a", "reproduced", looked), ("Figure 3", "as stated",
+            "reproduced", ""), ("Figure 3", "reading: b", "reproduced", looked)]  # fmt: skip
+    made = [{"study": "pegr", "where": place, **row(scope, verdict), "flags": flags}
+            for place, scope, verdict, flags in rows]  # fmt: skip
+    assert after_looking(made) == 2
+    assert head(made).endswith("2 of the reproduced ones rest on a choice made after looking.")
+    assert "looking" not in head([r | {"flags": ""} for r in made])
 
 
 def test_scopes_and_flags_are_known_words():

@@ -37,6 +37,8 @@ from learnscope.evidence import (
     swapped,
     within,
 )  # fmt: skip
+from learnscope.evidence.artefacts import details
+from learnscope.evidence.ledger import Entry
 from tests.small import refused
 
 SEEDS = 40
@@ -194,3 +196,19 @@ def test_a_claim_whose_null_passes_is_inconclusive():
     assert good.verdict == "reproduced" and "untrained: differs" in good.null
     weak = claim(at_least(A, 0.05)).find({"x": sweep()})
     assert weak.verdict == "inconclusive" and "null passes too: untrained" in weak.why
+
+
+def test_a_claim_on_trained_images_states_that_five_draws_are_enough():
+    verb = at_least(last("accuracy", rule="a"), 0.5)
+
+    def found(draws, seeds):
+        claim = Claim("a", "A.", "Figure 1", "", "", "s", verb, nulls=(), draws=draws)
+        return Entry("study", claim, claim.find({"s": sweep(seeds=seeds)})).to_dict()
+
+    assert [found(5, seeds)["verdict"] for seeds in (4, 5)] == ["inconclusive", "reproduced"]
+    assert found(5, 4)["why"] == "4 independent draws, and a verdict needs 5"
+    assert found(10, 5)["verdict"] == "inconclusive" and found(10, 10)["verdict"] == "reproduced"
+    row = found(5, 5)
+    assert row["needed"] == "5" and "5 draws (a verdict here needs 5); would have" in details(row)
+    assert Entry.from_dict(row).to_dict() == row
+    refused(lambda: found(2, 5), match="draws = 2 of a must be one of")

@@ -28,11 +28,27 @@ def test_few_runs_are_dots_and_many_have_an_interval(panel):
     plt.close("all")
 
 
+def test_intervals_of_accuracies_end_at_one():
+    data = accuracy(12)
+    data["test_accuracy"] = data.test_accuracy.where(data.seed < 10, 0.0)  # a wide interval
+    data["other"] = data.test_accuracy
+    tops = []
+    for name in ("test_accuracy", "other"):
+        (axes,) = figure("", "x", [over(last(name), "size", "rule")]).draw(data).axes
+        interval, _ = (each for each in axes.containers if isinstance(each, ErrorbarContainer))
+        paths = interval.lines[2][0].get_paths()
+        tops.append(max(path.vertices[:, 1].max() for path in paths))
+        plt.close("all")
+    assert tops[0] == pytest.approx(1.0) and tops[1] > 1.001
+
+
 def test_labels_stand_beside_the_panel_and_apart():
-    shown = over(last("test_accuracy"), "size", "rule", levels={"chance": 0.9})
+    shown = over(last("test_accuracy"), "size", "rule", levels={"chance": 0.9},
+                 ylim=(0.9, 2))  # fmt: skip
     (axes,) = figure("", "x", [shown]).draw(accuracy(12)).axes
     places = {text.get_text(): text.get_position() for text in axes.texts}
     assert set(places) == {"one", "other", "chance"} and axes.get_legend() is None
     assert all(x > 1 for x, _ in places.values())
     assert np.diff(sorted(y for _, y in places.values())).min() > 0.07
+    assert all(0 <= y <= 1 for _, y in places.values())  # none over the ticks
     plt.close("all")

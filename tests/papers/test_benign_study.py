@@ -76,6 +76,50 @@ def test_the_misfit_knows_its_form(law, best):
     assert fits[best] < 1e-10 < 0.1 < fits[1 - best]
 
 
+def claimed(id, **datasets):
+    (claim,) = (claim for claim in BENIGN.claims if claim.id == id)
+    return claim.find(datasets)
+
+
+def tails(accuracy, ratios, sweep, **more):
+    """A dataset of accuracies on long tails, by share and Γ; untrained networks have 0.6."""
+    table = np.asarray(accuracy)[:, :, None, None, None] * np.ones((1, 1, 2, 12, 1))
+    table = table + 1e-4 * np.arange(12)[:, None]
+    dims = ("share", "correlation", "class", "seed", "step")
+    coords = {"share": more.pop("shares"), "correlation": ratios, "step": [1]}
+    data = {"long_tail_accuracy": (dims, table), "long_tail_untrained": (dims, 0 * table + 0.6)}
+    data |= {name: (("share", "correlation", "seed", "step"), value + 0 * table[:, :, 0])
+             for name, value in more.items()}  # fmt: skip
+    return xr.Dataset(data, coords, attributes(sweeps("laptop")[sweep]))
+
+
+def test_tails_are_judged_where_the_ratio_is_large():
+    ratios = [1.0, 2.0, 4.0, 16.0, 128.0, 1400.0]
+    dip = [0.9, 0.5, 0.6, 0.8, 0.9, 0.99]
+    data = tails([dip, dip], ratios, "tail", shares=["0.2", "0.05"], test_accuracy=0.2)
+    assert claimed("tail_0.05", tail=data).verdict == "reproduced"
+    assert claimed("selection", tail=data).verdict == "reproduced"
+    late = tails([dip[::-1]] * 2, ratios, "tail", shares=["0.2", "0.05"], test_accuracy=0.2)
+    assert claimed("tail_0.05", tail=late).verdict == "differs"
+
+
+def test_longer_tails_are_compared_by_logarithms():
+    """From 0.4 to 0.3 is less than from 0.1 to 0.01, though accuracies gain more."""
+    error = np.array([[0.4, 0.28, 0.2, 0.14], [0.1, 0.01, 0.008, 0.006]])
+    data = tails(1 - error, [1.0, 4.0, 16.0, 64.0], "blocks", shares=["0.5", "0.1"])
+    assert claimed("tail_length", blocks=data).verdict == "reproduced"
+    form = claimed("ratio_form", blocks=data)
+    assert form.verdict == "reproduced" and "error exp(-Γ/20) / 2: differs" in form.null
+
+
+def test_lemma_4_is_not_judged_without_what_it_rests_on():
+    assert of.initial_margin(xr.Dataset()) < 0.1
+    share = np.zeros((2, 2, 36, 1))
+    data = xr.Dataset({"active_share_least": (("start", "dim", "seed", "step"), share)},
+                      {"start": ["condition", "small"], "dim": DIMS, "step": [1]})  # fmt: skip
+    assert claimed("lemma4", lemmas=data).verdict == "inconclusive"
+
+
 def test_stages_by_hand():
     """Losses that fall by known factors, and a mean loss by its sum."""
     sweep = sweeps("laptop")["strong"]

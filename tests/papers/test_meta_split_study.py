@@ -22,7 +22,7 @@ SEEDS = list(range(24))
 def made(sweep, **values):
     """A dataset shaped like a sweep's, with given values of some variables and noise elsewhere."""
     rng, arm = np.random.default_rng(0), sweep.arms[0]
-    axes = {axis.dim: next(iter(axis.fields.values())) for axis in arm.axes}
+    axes = {axis.dim: axis.labels(next(iter(axis.fields))) for axis in arm.axes}
     steps = np.unique(np.linspace(0, arm.experiment.steps, 5).round().astype(int))
     dims = [sweep.dim] if sweep.dim else []
     shape = [len(sweep.arms)] * len(dims) + [len(v) for v in (*axes.values(), SEEDS, steps)]
@@ -51,7 +51,8 @@ def test_figures_are_drawn_and_claims_reject_their_nulls():
 
 def test_the_regime_meets_the_conditions():
     assert ex.NOISE_SQUARED / (ex.TASKS * ex.SAMPLES) == 0.75 and 0.75 in ex.RATIOS
-    for dim in ex.DIMS:
+    assert set(ex.DIMS) < set(ex.MORE_DIMS)
+    for dim in ex.MORE_DIMS:
         found = conditions(ex.theorem(ex.method("train-train"), (), 1000, 1, dim=dim))
         missed = {each.name for each in found if not each.holds}
         assert missed == (set() if dim == ex.DIM else {"4.3, outer rate", "4.3, steps"})
@@ -100,6 +101,26 @@ def test_forms_tell_each_other_apart():
         errors = {form: form(tasks, np.log(values)) for form in shapes}
         assert min(errors, key=errors.__getitem__) is own
         assert errors[own] < 0.02 * min(e for f, e in errors.items() if f is not own)
+
+
+def test_a_feature_that_saturates_does_not_grow_as_log_t():
+    data = made(SWEEPS["long"])
+    steps = np.geomspace(800, 32_000, data.sizes["step"] - 1).round().astype(int)
+    data = data.assign_coords(step=[0, *steps])
+    step = xr.DataArray(np.maximum(data.step, 1), {"step": data.step})
+    for feature, found in ((np.log(step), "reproduced"), (np.log(np.log(step) + 1), "differs")):
+        curve = feature + 1e-6 * data.shared_feature
+        verdict = CLAIMS["lemma65_time"].judge({"long": data.assign(shared_feature=curve)}).verdict
+        assert verdict == found
+
+
+def test_narrow_networks_are_judged_apart():
+    data = made(SWEEPS["width"])
+    wide = xr.where(data.rule == ex.SPLITS[0], 0.69, 0.01) + 0.001 * data.test_loss
+    narrow = xr.where(data.width > 2, wide, 0.1 + 0.001 * data.test_loss)
+    judged = {"width": data.assign(test_loss=narrow.transpose(*data.test_loss.dims))}
+    assert CLAIMS["width"].judge(judged).verdict == "reproduced"
+    assert CLAIMS["width_narrow"].judge(judged).verdict == "differs"
 
 
 def test_shrunk_weights_have_the_order_of_the_tables_and_no_more():

@@ -154,6 +154,8 @@ def test_the_generalisation_error_is_that_of_samples(float64, link):
 def test_the_probe_refuses_other_nets():
     biased = committee(dim=60, steps=5).replace("net", ls.nets.TwoLayer(2, "relu"))
     refused(lambda: run(biased), "GeneralisationError", "without biases")
+    signs = committee(dim=60, steps=5, signs=True)
+    refused(lambda: run(signs), "GeneralisationError", "no signs")
 
 
 DIMS, BATCH, STEPS, SEEDS = (1e3, 1e5, 1e9), 10, 100, 10
@@ -185,6 +187,15 @@ def test_runs_are_off_the_limit_by_the_root_of_the_dimension(dim):
     off = from_limit(dim)
     assert 0.03 < np.sqrt((off**2).mean()) < 3
     law.assert_mean(off, 0)
+
+
+def test_the_exponent_of_deviations_is_a_half():
+    """Fitted at d = 10^3, 10^5, 10^9, seed by seed, in units of the root of alpha / d: no power of
+    d is left. False alarms: 1e-5 (tests/law.py); exponents of 1/4 and 3/4 are told."""
+    sizes = np.log([np.sqrt((from_limit(dim) ** 2).mean(1)) for dim in DIMS])
+    slopes = np.polyfit(np.log(DIMS), sizes, 1)[0]
+    law.assert_mean(slopes, 0)
+    assert min(law.errors_off(slopes, wrong) for wrong in (-0.25, 0.25)) > 1
 
 
 def test_a_wrong_rate_is_told():

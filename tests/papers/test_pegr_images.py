@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from learnscope.evidence import SCALES
 from learnscope.papers import get
 from learnscope.papers.pegr import real
+from learnscope.papers.pegr.real_figures import gains
 from tests.papers.test_studies import attributes, check_all, check_nulls, judge
 
 RULES = ("PEGR", "FGR", "standard")
@@ -42,25 +42,28 @@ LOST = GOOD.where((GOOD.rule != "PEGR") | (GOOD.noise < 1) | (GOOD.step < 60))
 
 
 def verdict(name, data):
-    return CLAIM[f"{name}.unit"].judge({"mnist_unit": data}).verdict
+    claim = CLAIM[f"{name}.{'working' if name == 'figure-6-full' else 'unit'}"]
+    return claim.judge({claim.needs[0]: data}).verdict
 
 
 def test_claims_can_fail():
-    for name in ("figure-5", "figure-6", "figure-6-full"):
-        judge(CLAIM[f"{name}.unit"], GOOD, BAD, LOST)
+    for name in ("figure-5.unit", "figure-6.unit", "figure-6-full.working"):
+        judge(CLAIM[name], GOOD, BAD, LOST)
     judge(CLAIM["figure-6-falls.unit"], GOOD, BAD)
     # Without noise it may be a little below.
     worse = reading({"PEGR": (0.8, 0.8, 0.6), "FGR": (0.9,) * 3, "standard": (0.9,) * 3})
     judge(CLAIM["figure-6-quiet.unit"], GOOD, worse)
-    check_nulls(get("pegr"), {"mnist_unit": GOOD})
+    check_nulls(get("pegr"), {"mnist_unit": GOOD, "mnist_full": GOOD})
 
 
 def test_what_guesses_or_has_few_seeds_refutes_nothing_and_divergence_does():
     names = ("figure-6", "figure-6-full", "figure-6-quiet", "figure-6-falls")
     assert [verdict(name, GUESSING) for name in names] == ["inconclusive"] * 4
     assert verdict("figure-5", GUESSING) == "differs"  # above log 10 by less than a hundredth
-    few = [verdict(n, LOST.isel(seed=[0, 1, 2])) for n in ("figure-5", "figure-6")]
+    few = [verdict(n, LOST.isel(seed=slice(4))) for n in ("figure-5", "figure-6")]
     assert few == ["inconclusive"] * 2
+    assert verdict("figure-6", GOOD.isel(seed=slice(5))) == "reproduced"  # five are enough here
+    assert verdict("figure-6", GOOD.isel(seed=slice(4))) == "inconclusive"
     lost = CLAIM["figure-5.unit"].judge({"mnist_unit": LOST})
     assert "12 of 12 not finite" in lost.measured
 
@@ -79,22 +82,13 @@ def test_what_is_not_trained_to_the_end_decides_nothing():
     assert turned.verdict == "inconclusive" and "but differs before the last quarter" in turned.why
 
 
-def test_figures_draw_also_what_diverged():
-    def loud(data):
-        more = data.isel(noise=[2]).assign_coords(noise=[10.0])
-        return xr.concat([data, more], "noise").sortby("noise")
-
-    unit = GOOD
-    working = unit.assign_coords(noise=[0.0, 1.0, 2.0])
-    long = working.isel(noise=[1], rule=[0, 2])
-    scaled = loud(GOOD).assign_coords(noise=real.SCALED_NOISES)
-    readings = (loud(GOOD), loud(LOST), loud(GOOD), scaled, working, long)
-    shown = [data.assign_attrs(GOOD.attrs) for data in readings]
-    for name in ("figure5", "figure6"):
-        drawing = get("pegr").figures[name].draw(*shown)
-        texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
-        assert "PEGR diverges in 12/12" in texts
-        plt.close(drawing)
+def test_figures_draw_also_what_diverged_and_say_the_gain():
+    lost = get("pegr").figures["mnist_unit"].draw(LOST)
+    texts = [text.get_text() for axes in lost.axes for text in axes.texts]
+    assert "PEGR diverges in 12/12" in texts
+    assert "training diverges at σp" in lost.get_suptitle().replace("\n", " ")
+    assert gains(GOOD)[1:] == ["0.1 [0.1, 0.1] at σp = 5", "0.1 [0.1, 0.1] at σp = 15"]
+    plt.close(lost)
 
 
 def test_readings_differ_only_where_they_say():
@@ -108,12 +102,20 @@ def test_readings_differ_only_where_they_say():
     rule = unit.experiment.rule
     assert (rule.rate, rule.weight, rule.until) == (0.01, 0.1, 25 * 938)
     assert (unit.experiment.net.scale, unit.experiment.data.batch) == (0.1, 64)
-    for scale in SCALES:
-        for sweep in real.real_sweeps(scale).values():
-            assert sweep.arms[0].experiment.rule.until == sweep.arms[0].experiment.steps // 2
+    full, working = sweeps["mnist_full"], sweeps["mnist_working"]
+    assert full.arms[:2] == working.arms and full.arms[2].label == "FGR"
 
 
-@pytest.mark.slow  # compiles eleven programs of a deep net
+def test_the_laptop_scale_sees_every_image_five_times_with_five_seeds():
+    for name, sweep in real.real_sweeps("laptop").items():
+        run = sweep.arms[0].experiment
+        assert (run.data.train, run.data.test, sweep.seeds) == (None, None, 5)
+        assert run.steps * run.data.batch == pytest.approx(5 * 60_000, rel=0.001)
+        assert run.steps % run.record.every == 0 and run.steps // run.record.every >= 4
+        assert run.steps / run.rule.until == (2 if name in ("mnist_working", "mnist_full") else 8)
+
+
+@pytest.mark.slow  # compiles a dozen programs of a deep net
 def test_smoke_runs():
     sweeps = real.real_sweeps("smoke")
     check_all(get("pegr"), {name: s.run(progress=False) for name, s in sweeps.items()}, ["short"])

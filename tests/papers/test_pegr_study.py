@@ -1,8 +1,11 @@
 """The study's ledger says what was measured, and changes when the update is wrong."""
 
+import math
+
 import jax
 import numpy as np
 import pytest
+import xarray as xr
 
 from learnscope.papers import get
 from learnscope.papers.pegr import experiments as ex
@@ -11,7 +14,8 @@ from learnscope.rules import examples
 from tests.papers.test_studies import check_figures, check_nulls, repeated
 
 # What three seeds show without the 1/m, taken for 36.
-NO_MEAN = {f"{name}.no_mean": "reproduced" for name in ("losses", "weak-signal", "weak-noise")}
+NO_MEAN = {f"{name}.no_mean": "reproduced"
+           for name in ("losses", "weak-signal", "strong-signal", "weak-noise")}  # fmt: skip
 NO_MEAN |= {"others.no_mean": "reproduced", "accuracy.no_mean.whole": "reproduced"}
 NO_MEAN |= {"accuracy.no_mean": "differs"}
 
@@ -50,8 +54,65 @@ def test_every_numbered_statement_of_the_paper_is_listed():
     for number in range(1, 7):
         assert f"Figure {number}" in places
     numbers = ("Theorem 3.2", "Theorem 3.3", "Remark 3.4", "Proposition 5.4", "Lemma 5.5")
-    for statement in (*numbers, "Proposition 5.6", "Proposition 5.7", "Section 5.1"):
+    for statement in (*numbers, "Proposition 5.6", "Proposition 5.7", "Section 5.1", "Section 5.4"):
         assert statement in places
+
+
+def curves(rules, steps, **values):
+    """A dataset of 36 alike seeds, with one value for every rule and step of each variable."""
+    dims, seeds = ("rule", "step"), np.zeros(36)
+    made = {name: (dims, np.array(table, float)) for name, table in values.items()}
+    data = xr.Dataset(made, {"rule": list(rules), "step": list(steps)})
+    return data + xr.DataArray(seeds, {"seed": range(36)}, ("seed",))
+
+
+def verdict(name, data):
+    claim = next(claim for claim in get("pegr").claims if claim.id == name)
+    return claim.judge({claim.needs[0]: data}).verdict
+
+
+def test_what_increases_need_not_double_and_must_not_fall():
+    for end, found in ((1.5, "reproduced"), (1.0, "differs"), (0.9, "differs")):
+        data = curves(["PEGR", "FGR", "standard"], [0, 1500], noise_memorisation=[[1, end]] * 3)
+        assert verdict("weak-noise.literal", data.expand_dims(noise=[0.1])) == found
+
+
+def test_a_strong_signal_is_kept_if_it_grows_as_without_a_penalty():
+    for ends, found in (((9, 9.5), "reproduced"), ((5, 9.5), "differs"), ((1, 1), "differs")):
+        rows = [[1, ends[0]], [1, ends[1]], [1, ends[1]]]
+        data = curves(["PEGR", "FGR", "standard"], [0, 1500], signal_learning=rows)
+        assert verdict("strong-signal.literal", data.expand_dims(noise=[0.1])) == found
+
+
+def test_a_signal_that_stands_still_is_not_let_grow():
+    """Remark 3.4: standard training's own signal stands still, so it is no yardstick."""
+    free = math.exp(10_000 * ex.THEOREM_RATE / (2 * ex.THEOREM["width"]))
+    for grown, noise, found in ((free, 1e-9, "reproduced"), (1.0, 1e-9, "differs"),
+                                (free, 1.0, "differs")):  # fmt: skip
+        rows = [[1, 1, grown], [1, 1, 1.03]]
+        data = curves([ex.CLOSED[1], "standard"], [0, 2000, 12000], signal_learning=rows,
+                      noise_memorisation=[[1, noise, noise], [1, 9, 9]])  # fmt: skip
+        assert verdict("remark-3.4", data) == found
+
+
+def test_speeds_of_suppression_are_told_apart():
+    """Powers 2 and 4 of the noise for growth and suppression; FGR is n times slower."""
+    noise = np.array([1.0, 2.0, 4.0, 8.0])
+
+    def early(power, slower):
+        taken = 0.01 * noise**power
+        rows = np.stack([noise**2 - taken / slower, noise**2, noise**2 - taken])
+        end = xr.DataArray(rows, {"rule": ["FGR", "standard", "PEGR"], "noise": noise},
+                           ("rule", "noise"))  # fmt: skip
+        over = end.expand_dims(seed=range(12), step=[0, 1], filter=[0], sample=[0])
+        return xr.Dataset({"rho_bar": over, "noise_memorisation": 0 * over[..., 0, 0, :, :] + 1})
+
+    for power, slower, found in (
+        (4, 26, ["reproduced"] * 3),
+        (3, 1, ["reproduced", "differs", "differs"]),
+    ):
+        names = ("section-5.1.noise", "section-5.1.suppression", "section-5.4.full")
+        assert [verdict(name, early(power, slower)) for name in names] == found
 
 
 def check_arithmetic(data):

@@ -55,3 +55,15 @@ def test_papers_use_the_public_api():
 ])  # fmt: skip
 def test_a_private_import_is_caught(source):
     assert len(private_imports(source, "pegr")) == 1
+
+
+@pytest.mark.parametrize("paper", ["online", "sam", "xor", "adam"])
+def test_a_paper_is_at_most_250_lines(paper):
+    """Of experiments, claims and figures, with nothing of them elsewhere but theory and parts."""
+    files = {file.stem: file for file in (ROOT / paper).glob("*.py")}
+    assert set(files) <= {"__init__", "experiments", "claims", "figures", "study", "preset",
+                          "theory", "parts"}  # fmt: skip
+    counted = [
+        files[name].read_text(encoding="utf-8") for name in ("experiments", "claims", "figures")
+    ]
+    assert sum(text.count("\n") for text in counted) <= 250

@@ -1,14 +1,17 @@
 """What every study must keep: names that exist, ids that are unique, verdicts that say why."""
 
 import json
+import re
 
 import matplotlib.pyplot as plt
 import pytest
 
 from learnscope.errors import BadInput
-from learnscope.evidence import SCALES, Claim, Sweep, Verb
+from learnscope.evidence import SCALES, Claim, FunctionSweep, Sweep, Verb
 from learnscope.lab import Experiment
 from learnscope.papers import get, studies
+from learnscope.views.terminal import study_lines
+from tests.papers.titles import unfounded, words
 
 
 @pytest.mark.parametrize("name", studies())
@@ -26,6 +29,15 @@ def test_claims_and_figures_name_sweeps_that_there_are(name, monkeypatch):
     assert set(study.headline) <= set(study.figures)
     ids = [claim.id for claim in study.claims]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", studies())
+def test_the_list_says_how_long_a_figure_takes_or_which_data_it_needs(name):
+    """`.ci/minutes.py` measures; computations that train nothing take seconds and say nothing."""
+    sweeps, (_, *lines) = get(name).sweeps("laptop"), study_lines(get(name))
+    for line, figure in zip(lines, get(name).figures.values(), strict=True):
+        trained = any(not isinstance(sweeps[need], FunctionSweep) for need in figure.needs)
+        assert not trained or re.search(r"about \d+ min|under a minute|needs", line), line
 
 
 @pytest.mark.parametrize("name", studies())
@@ -52,13 +64,15 @@ def test_bad_values_on_the_axes_of_studies(name):
 
 
 def check_figures(study, datasets):
-    """Those of some datasets are drawn, with labels."""
+    """Those of some datasets are drawn, with labels that name what was run."""
     for figure in study.figures.values():
         if set(figure.needs) <= set(datasets):
             drawing = figure.draw(*(datasets[need] for need in figure.needs))
             drawing.canvas.draw()
             labels = [a.get_title() + a.get_xlabel() + a.get_ylabel() for a in drawing.axes]
             assert any(labels), figure.title
+            used = [datasets[need] for need in figure.needs]
+            assert not unfounded(words(drawing), used), figure.title
             plt.close(drawing)
 
 

@@ -21,7 +21,7 @@ DECAYS = [0.0, 1e-5, 1e-4]
 STRENGTHS = [0.0, 0.1, 0.2, 0.3]
 SIZES = Scale(
     seeds=(3, 12, 50), steps=(60, 1000, 4000), dim=(200, 1500, 4000),
-    published_steps=(60, 10_000, 10_000),
+    published_steps=(60, 10_000, 10_000), fewer=(3, 10, 50),
 )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def sweeps(scale: str) -> dict[str, Sweep]:
     both = {"GD": WeightDecay(rate=0.5, decay=1e-5),
             "Adam": WeightDecay(rate=5e-5, decay=1e-5, optimiser="adam")}  # fmt: skip
     return {
-        "published": arms(published(size.published_steps), seeds, rule=both),
+        "published": arms(published(size.published_steps), seeds[: size.fewer], rule=both),
         "decay": arms(base, seeds, {"rule.decay": DECAYS}, rule=RULES),
         "strength": arms(base.replace("record.every", size.steps), seeds,
                          {"data.strength": STRENGTHS}, rule=RULES),

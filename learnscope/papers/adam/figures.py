@@ -1,7 +1,7 @@
 """Training and test error, feature and noise step by step; the strength of feature noise."""
 
 from learnscope.evidence import every, last
-from learnscope.figures import bars, figure, over, steps
+from learnscope.figures import bars, figure, number, over, steps
 from learnscope.papers.adam.claims import ERROR
 from learnscope.papers.adam.experiments import DECAYS
 
@@ -15,7 +15,8 @@ FIGURES = {
          steps(_TEST, "rule", ylabel="test error", ylim=(-0.02, 1.02)),
          steps("signal_learning", "rule", where=_ONE, ylabel="max |<w, v>|"),
          steps("noise_memorisation", "rule", where=_ONE, ylabel="max <w, ξ>")],
-        "Both fit the training set; Adam by its noise (λ = 10⁻⁴)", size=(8.4, 6.2)),
+        f"Both fit the training set; Adam by its noise (λ = {number(DECAYS[-1])})",
+        size=(8.4, 6.2)),
     "strength": figure(
         "Test error over the strength of feature noise, and weight decay", ("strength", "decay"),
         [over(ERROR.of("strength"), "strength", "rule", ylim=(-0.02, 1.02), ylabel="test error",

@@ -57,7 +57,7 @@ WIDE, BLOCK, BLOCK_SIZE = 300_000, 128, 10
 TAILS = (0.5, 0.1)
 TAIL_RATIOS = [1.0, 2.0, 4.0, 16.0, 128.0, 1400.0]  # of section 5.1; fine where accuracy dips
 SIZES = Scale(
-    cells=(3, 4, 20), edge=(4, 6, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100),
+    cells=(3, 4, 20), edge=(4, 5, 20), seeds=(2, 10, 10), most_seeds=(2, 35, 100),
     test=(100, 1000, 1000), per_class=(10, PER_CLASS, PER_CLASS), many=(50, 200, 200),
     steps=(200, 10_000, 40_000), often=(20, 1000, 1000), points=(200, 3000, 3000),
     long=(1200, 60_000, 240_000),

@@ -1,24 +1,35 @@
 """Figures 2 to 4 in both readings, the long tail beside its control, imbalance, and the theorem."""
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 
 from learnscope.evidence import Figure, every, last
-from learnscope.figures import figure, heat, over, steps
-from learnscope.papers.benign.experiments import CLASSES, READINGS, SMALL_CLASSES, SNRS
+from learnscope.figures import figure, heat, number, over, ran, steps
+from learnscope.papers.benign.experiments import (
+    CLASSES,
+    MINORITY,
+    PLACES,
+    READINGS,
+    SMALL_CLASSES,
+    SNRS,
+    WEAK,
+)
 from learnscope.papers.benign.real_figures import REAL_FIGURES
 
 CHANCE = 1 / CLASSES
 _GROWS = "accuracy grows with ‖u‖ and Γ"
 SIGNAL, RATIO = "feature strength ‖u‖", "noise correlation ratio Γ"
-SIZE = "training examples a class |S|"
+SIZE = "training examples per class |S|"
 _WORDS = {"literal": "read literally (rate 0.05)", "no 1/m": "gradient without its 1/m"}
 
 
 def _seeds(title: str):
-    return lambda data, *_: f"{title}, {data.sizes['seed']} seeds"
+    """A heading; fields in braces are those of the runs."""
+    return lambda data, *_: (re.sub(r"\{([\w.]+)\}", lambda field: ran(data, field[1]), title)
+                             + f", {data.sizes['seed']} seeds")  # fmt: skip
 
 
 def _maps(name: str, x: str, y: str, labels: tuple[str, str], title: str, found: str) -> Figure:
@@ -59,7 +70,7 @@ def _minority(name: str, title: str):
     quantity = last(name).isel(**{"class": 0}).map(numbered, "{}")
     return over(quantity, "others", "loss", title=title, ylim=(0, 1.03), possible=(0, 1),
                 xlabel="training examples of every other class",
-                ylabel="test accuracy of class 0 (50 examples)")  # fmt: skip
+                ylabel=f"test accuracy of class 0 ({MINORITY} examples)")  # fmt: skip
 
 
 def _snr(start: str):
@@ -95,13 +106,14 @@ FIGURES: dict[str, Figure] = {
     "figure3b": _maps("3b", "signal", "correlation", (SIGNAL, RATIO), "uniform noise", _GROWS),
     "figure4a": _maps("4a", "signal", "size", (SIGNAL, SIZE), "Γ = 1.2",
                       "accuracy grows with |S| only without the 1/m"),
-    "figure4b": _maps("4b", "correlation", "size", (RATIO, SIZE), "‖u‖ = 10⁻⁶",
+    "figure4b": _maps("4b", "correlation", "size", (RATIO, SIZE), f"‖u‖ = {number(WEAK)}",
                       "constant in |S| where Γ ≥ 400 and without the 1/m only"),
     "noises": figure(
         "Four kinds of noise", "noises",
         [over(last("test_accuracy"), "signal", "noise", x=[0, 1, 2], ylim=(0, 1.03),
               possible=(0, 1),
-              xticks=[0, 1, 2], xticklabels=["‖u‖ = 3.8, Γ = 1", "0, 100", "0.8, 1"],
+              xticks=[0, 1, 2],
+              xticklabels=[f"‖u‖ = {number(u)}, Γ = {g:g}" for u, g in PLACES.values()],
               ylabel="test accuracy", xlabel="")], _seeds("Remark 1: four noises, one accuracy")),
     "tail": figure("The long tail beside its untrained control", "tail", _tails(),
                    _seeds("Accuracy on the long tail dips before it rises with Γ"), (10.2, 3.4),
@@ -110,23 +122,24 @@ FIGURES: dict[str, Figure] = {
         "Increasing majority hurts minority", "majority",
         [_minority("long_tail_accuracy", "long-tailed data (top 20 %)"),
          _minority("class_accuracy", "all data")],
-        _seeds("More data of other classes hurts class 0: Γ = 50, ‖u‖ ≈ 0"), (8.6, 3.8),
-        sharey=True),
+        _seeds("More data of other classes hurts class 0: Γ = {data.correlation}, ‖u‖ ≈ 0"),
+        (8.6, 3.8), sharey=True),
     "theorem": figure(
         "Statement 2a, where most of Condition 1 holds", "theorem",
         [_snr("condition"), _snr("small")],
         _seeds("Theorem 1 (2a): the SNR term decides at every d if initial weights are small"),
         (9.0, 4.0), sharey=True),
     "blocks": figure("Statement 2b, with blocks of spikes", "blocks", _tails(),
-                     _seeds("Theorem 1 (2b): a large Γ classifies the long tail (n = 30)"),
+                     _seeds("Theorem 1 (2b): a large Γ classifies the long tail "
+                            "(|S| = {data.train_per_class})"),
                      (10.2, 3.4), sharey=True),
     "lemmas": figure("Lemmas 3, 4 and 7 along the trajectory", "lemmas", _LEMMAS,
                      _seeds("Residuals stay balanced, but neurons switch off together"),
                      (8.6, 6.4)),
     "stages": figure(
         "Lemmas 1 and 2", "strong",
-        [steps(every("loss").map(lambda v: v.expand_dims(run=["strong feature, d = 10⁶"]), "{}"),
+        [steps(every("loss").map(lambda v: v.expand_dims(run=["strong feature"]), "{}"),
                "run", yscale="log", ylabel="training loss")],
-        _seeds("Theorem 1 (1): the training loss falls steadily")),
+        _seeds("Theorem 1 (1): the training loss falls steadily (d = {data.dim})")),
     **REAL_FIGURES,
 }  # fmt: skip

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from learnscope.evidence import Null, Quantity, computed, every, experiment_of, last
+from learnscope.papers.benign import theory
 from learnscope.papers.benign.experiments import DIMS, SMALL_CLASSES, SMALL_SIZE, WIDTH, theorem
 
 EXAMPLES, EPSILON = SMALL_CLASSES * SMALL_SIZE, 0.1
@@ -43,6 +44,18 @@ def misfit(form: Callable[..., Any]) -> Quantity:
     error = 1 - last("long_tail_accuracy", share="0.5").mean("class")
     word = "Γ" if form(2.0) == 2.0 else "log Γ"
     return error.map(residual, f"misfit of log error by a line over {word}")
+
+
+def log_error(share: str, place: int) -> Quantity:
+    """The logarithm of the error on a share of the tail, at one of the values of Γ."""
+    error = 1 - last("long_tail_accuracy", share=share).mean("class")
+    return error.isel(correlation=place).log().named(f"log error, {share}, Γ number {place}")
+
+
+def initial_margin(data: xr.Dataset) -> float:
+    """m over what (b) asks of it at the largest initial weights that (c) allows."""
+    found = [each for dim in DIMS for each in theory.conditions(theorem(dim, start="condition"))]
+    return min(e.left / e.right for e in found if e.name == "width, initial weights")
 
 
 # Lemmas 1 and 2
@@ -151,9 +164,9 @@ def _shifted(data: xr.Dataset) -> xr.Dataset:
     return data.assign(test_accuracy=data.test_accuracy.where(data.dim == data.dim[0], shifted))
 
 
-def _power(data: xr.Dataset) -> xr.Dataset:
+def _exponential(data: xr.Dataset) -> xr.Dataset:
     spread = 0.1 * (data.long_tail_accuracy - 0.5)
-    return data.assign(long_tail_accuracy=1 - 0.5 * data.correlation**-0.5 * (1 + spread))
+    return data.assign(long_tail_accuracy=1 - 0.5 * np.exp(-data.correlation / 20) * (1 + spread))
 
 
 def _one_neuron(data: xr.Dataset) -> xr.Dataset:
@@ -171,4 +184,4 @@ UNTRAINED_TAIL = Null("the untrained network's tail", _untrained_tail)
 ONE_NEURON = Null("all filters alike", _one_neuron)
 SLOWER = Null("error exp(-√SNR) / 2", _slower)
 SHIFTED = Null("boundary shifted by one value of ‖u‖", _shifted)
-POWER = Null("error Γ^(-1/2) / 2", _power)
+EXPONENTIAL = Null("error exp(-Γ/20) / 2", _exponential)

@@ -265,12 +265,12 @@ def _one_step(scale: str) -> dict[str, Sweep]:
 
 def _rounding(scale: str) -> Sweep:
     """The weights after one step in R^d, computed exactly and as the formula stands; the latter
-    also at a larger rate, which gives the paper's cosines."""
+    also at a larger rate, which gives the paper's cosines. Few neurons, at the rate of m = 300."""
     setting = parity(scale, 20, train=5000 * SIZES[scale].part)
-    updates = {}
+    updates, first = {}, parity(scale).scales.first_rate
     for label, (update, faster) in UPDATES.items():
         rule = setting.rules()[ONE].replace("update", update)
-        updates[label] = rule.replace("first_rate", faster * setting.scales.first_rate)
+        updates[label] = rule.replace("first_rate", faster * first)
     base = setting.experiment(updates[EXACT], (probes.Alignment(),), 1, 1)
     over = {"data.dim": [60, 120] if scale == "smoke" else [100, 500, 2000]}
     return arms(base, SIZES[scale].seeds, over, coordinates="ambient", update=updates)

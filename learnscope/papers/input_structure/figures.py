@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learnscope.evidence import Figure, Quantity, computed, every, last
-from learnscope.figures import COLOURS, bars, figure, over, panel, steps
+from learnscope.figures import COLOURS, bars, figure, over, panel, ran, steps
 from learnscope.papers.input_structure import experiments as ex
 from learnscope.papers.input_structure.real_figures import REAL_FIGURES
 from learnscope.papers.input_structure.tables import PAPER
@@ -14,10 +14,13 @@ from learnscope.papers.input_structure.tables import PAPER
 ACCURACY, NEAR = "test accuracy", 0.9
 _STEPS = ("untrained", "after one step", "after two steps")
 _SEEDS = "median and 10-90 % of seeds"
+# Settings with fewer examples, by their share: at every scale it is the same.
+_FEWER = dict(zip((f"n = {n}" for n in ex.COUNTS), ("half the examples", "a fifth of the examples"),
+                  strict=True))  # fmt: skip
 
 
 def _accuracy(
-    title: str, sweep: str, settings: dict[str, str], found: str = "",
+    title: str, sweep: str, settings: dict[str, Any], found: str = "",
     free: tuple[str, ...] = ex.CURVES, name: str = "test_accuracy",
 ) -> Figure:  # fmt: skip
     """Accuracy by step, with and without input structure, a panel for each setting."""
@@ -56,7 +59,8 @@ def _map(name: str, step: int, words: str = "") -> Any:
 
 
 def _maps(title: str, *names: str) -> Figure:
-    rows = [[_map(name, step, f"{name}, " if len(names) > 1 else "") for step in range(3)]
+    rows = [[_map(name, step, f"{_FEWER.get(name, name)}, " if len(names) > 1 else "")
+             for step in range(3)]
             for name in names]  # fmt: skip
     heading = f"{title}: weights' directions, classical scaling, seed 0"
     return figure(title, "maps", rows, heading, (8.4, 2.9 * len(rows) + 0.8), 3)
@@ -89,7 +93,9 @@ def _loss(name: str) -> Quantity:
     return last(name).of("theorem2").isel(rate=0)
 
 
-_SHARE = every("relevant_share", data=["parity", "ratio 0.9", "n = 10000"]).of("maps")
+_SHARE = every("relevant_share", data=["parity", "ratio 0.9", "n = 10000"]).of("maps").map(
+    lambda v: v.assign_coords(data=[_FEWER.get(str(name), str(name)) for name in v["data"].values]),
+    "{}")  # fmt: skip
 _VALUES = {
     "relevant_error": "relevant patterns' error", "background": "largest background term",
     "free_query": "query, no structure", "tolerance": "tolerance of Theorem 4",
@@ -98,7 +104,8 @@ _EXACT = computed("", lambda data: data[list(_VALUES)].rename(_VALUES).to_array(
 
 
 FIGURES: dict[str, Figure] = {
-    "figure5": _accuracy("Figures 1 and 5: parity", "table1", {"parity": "parity, d = 500"},
+    "figure5": _accuracy("Figures 1 and 5: parity", "table1",
+                         {"parity": lambda data: f"parity, d = {ran(data['table1'], 'data.dim')}"},
                          ": only the network learns, and only with structure"),
     "figure6": _maps("Figures 2 and 6, parity", "parity"),
     "figure7": _accuracy("Figure 7: interval", "table2", {"interval": "interval"}),
@@ -111,7 +118,7 @@ FIGURES: dict[str, Figure] = {
                           free=(ex.NETWORK,), name="balanced_accuracy"),
     "figure12": _maps("Figure 12, unequal classes", *(f"ratio {r:g}" for r in ex.RATIOS)),
     "figure13": _accuracy("Figure 13: fewer examples", "varied",
-                          {f"n = {n}": f"n = {n}" for n in ex.COUNTS},
+                          _FEWER,
                           ": the network is still superior", (ex.NETWORK,)),
     "figure14": _maps("Figure 14, fewer examples", *(f"n = {n}" for n in ex.COUNTS)),
     "figure15": _maps("Figure 15, hidden codes", "codes"),
@@ -130,8 +137,8 @@ FIGURES: dict[str, Figure] = {
           _bars("Table 2", "table2", "interval", "Table 2"),
           _bars("Table 4, ratio 0.8", "varied", "ratio 0.8")],
          [_bars("Table 4, ratio 0.9", "varied", "ratio 0.9"),
-          _bars("Table 5, n = 25000", "varied", "n = 25000"),
-          _bars("Table 5, n = 10000", "varied", "n = 10000")]],
+          _bars("Table 5, half the examples", "varied", "n = 25000"),
+          _bars("Table 5, a fifth of the examples", "varied", "n = 10000")]],
         "Tables 1 to 5: our test accuracies beside the paper's (dashed)", (12, 7), 2,
         sharey=True),
     "emergence": figure(

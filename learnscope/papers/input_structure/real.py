@@ -32,7 +32,7 @@ SHARES = (0.0, 0.25, 0.5, 0.75)
 FOUND = 9  # hidden neurons of the paper's teacher for MNIST
 MOMENTUM, ADAM = 0.95, GradientDescent(rate=0.001, optimiser="adam")
 SIZES = Scale(
-    seeds=(2, 3, 5), test=(40, 1000, None), pair=(150, 3000, None), pair_steps=(20, 400, 4000),
+    seeds=(2, 5, 5), test=(40, 1000, None), pair=(150, 3000, None), pair_steps=(20, 400, 4000),
     filters=((4,), (8,), (128, 256)), deep=(60, 1000, None), deep_test=(40, 500, None),
     deep_batch=(30, 50, 50), epoch=(2, 20, 200), epochs=(2, 6, 20), images=(200, 20_000, None),
     colour=(200, 5000, None), steps=(40, 8000, 60_000), colour_steps=(40, 4000, 60_000),
@@ -64,7 +64,7 @@ def _weights(name: str, scale: str) -> Sweep:
         net=TwoLayer(width=50, activation="relu", scale=usual, second_scale=150**-0.5,
                      symmetric=False),
         rule=GradientDescent(rate=0.01, options={"momentum": MOMENTUM}), steps=size.pair_steps,
-        probes=(probes.FilterCosines(), probes.TestAccuracy()),
+        probes=(probes.Loss(), probes.FilterCosines(), probes.TestAccuracy()),
         record=Record(every=size.pair_steps // 20),
     )  # fmt: skip
     starts = Axis("start", {"net.scale": [usual * start for start in STARTS]}, NAMES)
@@ -79,7 +79,7 @@ def _resnets(scale: str) -> dict[str, Sweep]:
     base = Experiment(
         data=data.replace("test", size.deep_test), net=ResNet(filters=size.filters[0], classes=2),
         rule=GradientDescent(rate=DEEP_RATE, options={"momentum": DEEP_MOMENTUM}),
-        probes=(probes.FilterCosines(BLOCKS), probes.TestAccuracy()),
+        probes=(probes.Loss(), probes.FilterCosines(BLOCKS), probes.TestAccuracy()),
         steps=size.epochs * size.epoch, record=Record(every=size.epoch),
     )  # fmt: skip
     early = base.replace("steps", EARLY).replace("record", Record())
@@ -101,7 +101,7 @@ def student(scale: str, data: Images, teacher: AbstractNet, net: AbstractNet, st
         images=data, teacher=teacher, other=None, share=share,
         teacher_steps=SIZES[scale].teacher_steps, teacher_batch=data.batch or 100,
     )  # fmt: skip
-    watched = (probes.PartAccuracy(), probes.TrainAccuracy(examples=2000))
+    watched = (probes.Loss(), probes.PartAccuracy(), probes.TrainAccuracy(examples=2000))
     return Experiment(data=mixed, net=net, rule=ADAM, steps=steps, probes=watched,
                       record=Record(every=max(1, steps // 20)))  # fmt: skip
 
@@ -137,7 +137,8 @@ def _mixtures(scale: str) -> dict[str, Sweep]:
 def _curves(scale: str) -> dict[str, Sweep]:
     """Figure 26: loss against width, of teachers and of students on a teacher's labels."""
     size = SIZES[scale]
-    watched = (probes.TestLoss(), probes.TestAccuracy(), probes.TrainAccuracy(examples=2000))
+    watched = (probes.Loss(), probes.TestLoss(), probes.TestAccuracy(),
+               probes.TrainAccuracy(examples=2000))  # fmt: skip
 
     def on_images(train: int | None, steps: int) -> Experiment:
         record = Record(every=max(1, steps // 4))

@@ -1,5 +1,6 @@
 """Figures on images: maps of weights and filters, early gradients, students, loss against width."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from learnscope.evidence import Figure, last
-from learnscope.figures import COLOURS, band, bars, figure, over, styled
+from learnscope.evidence import Figure, experiment_of, last
+from learnscope.figures import COLOURS, band, bars, figure, over, ran, styled
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
 from learnscope.papers.input_structure.real import GAUSSIAN, NAMES, SLOW
 from learnscope.papers.input_structure.real_claims import CORE, table7
@@ -21,8 +22,21 @@ REPORTED = {
     "ResNet(256)": (0.8646, 0.9665, 0.9121, 0.7087, 0.6919, 0.9135),
 }
 SIX = ("v₁, v̄", "v₂, v̄", "v₃, v̄", "v₁, v₂", "v₁, v₃", "v₂, v₃")
+_WORDS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN", "omniglot": "Omniglot"}
 _PARTS = {"images, in the mixture": "real_accuracy", "other inputs": "other_accuracy",
           "the mixture": "mixture_accuracy"}  # fmt: skip
+
+
+def _named(name: str) -> str:
+    return _WORDS.get(name, name)
+
+
+def _images(data: xr.Dataset, other: str | None = None) -> Any:
+    """The images of a sweep's runs, or the other inputs of an arm."""
+    runs: Any = experiment_of(data, other or next(iter(json.loads(data.attrs["experiment"]))))
+    if other is not None:
+        return runs.data.other
+    return getattr(runs.data, "images", runs.data)
 
 
 def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
@@ -32,7 +46,7 @@ def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
     axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
 
 
-def _weight_maps(title: str, sweep: str) -> Figure:
+def _weight_maps(title: str, on: str, sweep: str) -> Figure:
     """Four maps of the weights along training, one row per size of initial weights."""
 
     def one(name: str, part: float) -> Callable[[Axes, Any], None]:
@@ -48,11 +62,14 @@ def _weight_maps(title: str, sweep: str) -> Figure:
         return draw
 
     rows = [[one(name, part) for part in (0.0, 0.05, 0.25, 1.0)] for name in NAMES]
-    heading = (
-        f"{title}: do 50 neurons' directions form clusters? (classical scaling, seed 0;\n"
-        "colours: clusters at the end; gap: mean cosine to own minus nearest other cluster)"
-    )
-    return figure(f"{title}: weights", sweep, rows, heading, (9.2, 8.4))
+
+    def heading(data: xr.Dataset) -> str:
+        where = f"{_named(ran(data, 'data.name'))} {'/'.join(map(str, _images(data).classes))}"
+        return (f"{title}, {where}: do {ran(data, 'net.width')} neurons' directions form clusters? "
+                "(classical scaling, seed 0;\ncolours: clusters at the end; gap: mean cosine to "
+                "own minus nearest other cluster)")  # fmt: skip
+
+    return figure(f"{title}, {on}: weights", sweep, rows, heading, (9.2, 8.4))
 
 
 def _filter_maps(data: xr.Dataset) -> Drawing:
@@ -97,8 +114,9 @@ def _early_gradients(early: xr.Dataset, trained: xr.Dataset) -> Drawing:
     return drawing
 
 
-def _part(sweep: str, title: str, alone: dict[str, Any] | None = None, **where: Any) -> Any:
-    """The parts of a mixture by step, and images alone; with the sweep's name."""
+def _part(sweep: str, title: str = "", alone: dict[str, Any] | None = None, **where: Any) -> Any:
+    """The parts of a mixture by step, and images alone; with the sweep's name. Without a title it
+    says what the other inputs are."""
 
     def draw(axes: Axes, data: Any) -> None:
         one = data[sweep].sel(where)
@@ -109,44 +127,55 @@ def _part(sweep: str, title: str, alone: dict[str, Any] | None = None, **where: 
             band(axes, one.step, values, i, label, alpha=0.18)
         axes.axhline(float(one.commonest_label.mean()), color="black", linewidth=0.8,
                      linestyle=":", label="other inputs' commonest label")  # fmt: skip
-        axes.set(xlabel="step", ylim=(0, 1.02), title=title, ylabel="accuracy, teacher's labels")
+        other = _images(data[sweep], where["other"])
+        words = title or (GAUSSIAN if other is None else _named(other.name)) + " as other inputs"
+        axes.set(xlabel="step", ylim=(0, 1.02), ylabel="accuracy, teacher's labels",
+                 title=f"{_named(_images(data[sweep]).name)}: {words}")  # fmt: skip
 
     return sweep, draw
 
 
-def _mixture(title: str, *panels: Any) -> Figure:
+def _mixture(title: str, on: str, *panels: Any) -> Figure:
+    """`on` is what the paper's images are; what the runs' are, panels say."""
     needs = tuple(dict.fromkeys(sweep for sweep, _ in panels))
-    return figure(title, needs, [draw for _, draw in panels], title, legend=3, sharey=True)
+    draws = [draw for _, draw in panels]
+    return figure(f"{title}, on {on}", needs, draws, title, legend=3, sharey=True)
 
 
 def _colour(name: str, other: str) -> list[Any]:
-    return [_part(f"mixture_{name}", f"{name}, {kind}", {"other": "none"}, other=kind)
+    return [_part(f"mixture_{name}", alone={"other": "none"}, other=kind)
             for kind in (GAUSSIAN, other)]  # fmt: skip
+
+
+def _teachers(data: Any) -> str:
+    train, name = (ran(data["double_descent"], path) for path in ("data.train", "data.name"))
+    return f"teachers on {train} images of {_named(name)}"
 
 
 _MNIST = {"other": GAUSSIAN, "share": 0.0}
 REAL_FIGURES: dict[str, Figure] = {
-    "figure17": _weight_maps("Figures 3 and 17, MNIST 0/1", "weights_mnist"),
-    "figure18": _weight_maps("Figure 18, CIFAR-10 airplane/automobile", "weights_cifar10"),
-    "figure19": _weight_maps("Figure 19, SVHN 0/1", "weights_svhn"),
+    "figure17": _weight_maps("Figures 3 and 17", "MNIST 0/1", "weights_mnist"),
+    "figure18": _weight_maps("Figure 18", "CIFAR-10 airplane/automobile", "weights_cifar10"),
+    "figure19": _weight_maps("Figure 19", "SVHN 0/1", "weights_svhn"),
     "figure20": styled("Figures 20 and 21: filters of a ResNet", ("resnet",), _filter_maps),
     "table7": styled("Table 7: early gradients", ("resnet_early", "resnet"), _early_gradients),
     "figure22": _mixture(
-        "Figures 4, 22a and 24: FC(9) on MNIST and Gaussian inputs",
+        "Figures 4, 22a and 24: FC(9) on images and Gaussian inputs", "MNIST",
         *(_part("mixture", f"share of Gaussian inputs α = {a:g}", _MNIST, other=GAUSSIAN, share=a)
           for a in (0.25, 0.5, 0.75))),
     "figure23": _mixture(
-        "Figure 23, on MNIST: images of other sets as other inputs, α = 0.5",
-        *(_part("mixture_images", kind, other=kind) for kind in (GAUSSIAN, "omniglot", "cifar10"))),
-    "figure22_colour": _mixture("Figures 22b, 22c and 23: α = 0.5", *_colour("cifar10", "svhn"),
+        "Figure 23: images of other sets as other inputs, α = 0.5", "MNIST",
+        *(_part("mixture_images", other=kind) for kind in (GAUSSIAN, "omniglot", "cifar10"))),
+    "figure22_colour": _mixture("Figures 22b, 22c and 23: α = 0.5", "CIFAR-10 and SVHN",
+                                *_colour("cifar10", "svhn"),
                                 *_colour("svhn", "cifar10")),
-    "figure25": _mixture("Figure 25: FC(m) on MNIST and Gaussian inputs, α = 0.5",
+    "figure25": _mixture("Figure 25: FC(m) on images and Gaussian inputs, α = 0.5", "MNIST",
                          _part("mixture", "m = 9", other=GAUSSIAN, share=0.5),
                          _part("mixture_wide", "m = 50", other=GAUSSIAN)),
     "figure26": figure(
         "Figure 26: loss against width", ("double_descent", "capacity"),
         [[over(last("test_loss").of("double_descent"), "width", xscale="log", ylabel="test loss",
-               xlabel="hidden neurons m", title="teachers on a few MNIST images"),
+               xlabel="hidden neurons m", title=_teachers),
           over(last("test_loss").of("capacity"), "width", "labels", xscale="log",
                xlabel="hidden neurons m", ylabel="test loss", title="many inputs")]],
         "Figure 26: loss against width, of teachers and of students on their labels", (9, 3.9)),
@@ -154,5 +183,6 @@ REAL_FIGURES: dict[str, Figure] = {
         "Eqs. (291) to (293): balanced labels", "balance",
         [bars(last("commonest_label"), "other", "weight", levels={"all equally common": 0.1},
               xlabel="other inputs", ylabel="share of the commonest label")],
-        "Eqs. (291) to (293): labels that a teacher of MNIST\ngives other inputs, by weight of R"),
+        lambda data: "Eqs. (291) to (293): labels that a teacher of "
+        f"{_named(_images(data).name)}\ngives other inputs, by weight of R"),
 }  # fmt: skip

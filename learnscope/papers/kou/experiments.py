@@ -76,7 +76,7 @@ DECAY = (1.0, 2.0, 4.0, 8.0)
 SIGNAL = 20.0  # at which coefficients are followed over dimensions
 SIZES = Scale(
     cells=(5, 50, 100), seeds=(2, 10, 10), points=(3, 7, 13), steps=(200, 3000, 3000),
-    line_seeds=(4, 20, 100), test=(100, 100_000, 100_000),
+    line_seeds=(4, 20, 100), far_seeds=(4, 10, 100), test=(100, 100_000, 100_000),
 )  # fmt: skip
 
 
@@ -104,9 +104,10 @@ def sweeps(scale: str) -> dict[str, Sweep | BoundarySweep]:
     return {
         "diagram": arms(experiment(), size.seeds, plane),
         "boundary": BoundarySweep(experiment(), {"data.signal": (0.3, 30.0)}, small, *line),
-        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, large, *line),
-        "sides": arms(long, size.line_seeds, sides),
+        "theorem": BoundarySweep(far, {"data.signal": (1.0, 1000.0)}, large, LEVEL,
+                                 "test_accuracy", size.far_seeds),
+        "sides": arms(long.replace("data.test", 10_000), size.line_seeds, sides),
         "decay": arms(unflipped.replace("data.test", size.test), size.line_seeds, decay),
         "coefficients": arms(coefficients, 2 * size.line_seeds, large),
         "published": arms(as_published(), 8 * size.line_seeds, published),
-    }
+    }  # fmt: skip

@@ -1,7 +1,7 @@
 """The heat map with its boundaries, the boundary over six decades, and test error on both sides."""
 
 from learnscope.evidence import experiment_of
-from learnscope.figures import COLOURS, boundary_panel, figure, heat, over, predicted
+from learnscope.figures import COLOURS, boundary_panel, figure, heat, over, predicted, ran
 from learnscope.papers.kou.claims import ERROR, RATE, RATIO
 from learnscope.papers.kou.experiments import FLIP, PUBLISHED, PUBLISHED_SIGNALS, RATIOS
 
@@ -35,9 +35,10 @@ FIGURES = {
               yscale="log", xlim=(100, 1090), ylim=(1, 10),
               lines={"theory, constant 1: n|μ|⁴ = d σ⁴": _theory,
                      "found by bisection: 0.3": _found})],
-        lambda data, found: "Test error falls from 0.5 to the flips' 0.1 across a signal of "
-        f"d^{found.attrs['exponent']:.2f}\n({data.test_accuracy.size:,} trainings of 100 steps, "
-        "n = 20, 10 % flips)"),
+        lambda data, found: "Test error falls from 0.5 to the flips' share "
+        f"across |μ| ~ d^{found.attrs['exponent']:.2f}\n({data.test_accuracy.size:,} trainings of "
+        f"{ran(data, 'steps')} steps, n = {ran(data, 'data.train')}, "
+        f"{100 * FLIP:g} % flips)"),
     "exponent": figure(
         "The boundary and its exponent", ("boundary", "theorem"),
         [boundary_panel("boundary", title="the paper's range (Condition 4.1 fails)", ylabel=_AT,
@@ -51,7 +52,8 @@ FIGURES = {
         [over(ERROR, "signal", x=RATIOS, xscale="log", ylim=(0, 0.55), xlabel="n|μ|⁴ / (d σ⁴)",
               ylabel="test error", levels={"flips: no classifier is better": FLIP,
                                            "p + 0.1 of statement 3": FLIP + 0.1})],
-        "Theorem 4.2 at d = 10⁷"),
+        lambda data: "Test error falls to the flips' share across the boundary: Theorem 4.2 at "
+        f"d = {ran(data, 'data.dim')}"),
     "proof": figure(
         "The rate of the excess error, and the ratio of coefficients", ("decay", "coefficients"),
         [over(RATE.of("decay"), "signal", xlabel="n|μ|⁴ / (d σ⁴)",

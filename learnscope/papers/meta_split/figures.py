@@ -30,11 +30,16 @@ def _tasks(variable: str, **settings):
                 **settings)  # fmt: skip
 
 
+_FIELDS = {"d,": "data.dim", "K,": "data.tasks", "m,": "net.width", "T,": "steps"}
+
+
 def _seeds(title: str):
-    """A heading; T in it is the number of steps that were run."""
+    """A heading; d, K, m and T in it, without values, are those of the runs."""
 
     def words(data: xr.Dataset, *_: xr.Dataset) -> str:
-        return f"{title.replace('T,', f'T = {int(data.step[-1])},')}; {data.sizes['seed']} seeds"
+        said = [f"{word[:-1]} = {figures.ran(data, _FIELDS[word])}," if word in _FIELDS else word
+                for word in title.split()]  # fmt: skip
+        return f"{' '.join(said)}; {data.sizes['seed']} seeds"
 
     return words
 
@@ -81,6 +86,12 @@ def _printed(column: dict[str, Pair]) -> dict[tuple[str, str], float]:
 
 _CURVES = [("stated", "5 steps", "tables"), ("fitted", "5 steps", "tables"),
            ("Adam", "5 steps", "adam"), ("Adam", "1 step", "adam")]  # fmt: skip
+
+
+def _by_split(reading: str, setting: str) -> Quantity:
+    """Test losses of a reading, named by split."""
+    losses = every("test_loss", setting=ex.labels(reading, setting))
+    return losses.map(lambda values: values.assign_coords(setting=list(SPLITS)), "{}")
 
 
 _KINDS = list(dict.fromkeys(name.split(", ")[0] for name in ex.budgeted()))
@@ -132,9 +143,24 @@ def _panel(of: str, name: str, chance: float):
     return draw
 
 
-def _size(data: xr.Dataset, *_) -> str:
-    tasks = data.task_accuracy.sel(setting=label(BASE, SPLITS[0])).sizes["task"]
-    return f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
+def _size(tables: str):
+    """A heading: what the tasks are made of, panels say."""
+
+    def words(data: xr.Dataset, *_) -> str:
+        tasks = data.task_accuracy.sel(setting=label(BASE, SPLITS[0])).sizes["task"]
+        size = f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
+        return f"{tables} on images: {size}"
+
+    return words
+
+
+def _in_tasks(data) -> str:
+    return f"in K, d = {figures.ran(data['separation'], 'data.dim')}"
+
+
+def _long(data) -> str:
+    d, tasks = (figures.ran(data["long"], path) for path in ("data.dim", "data.tasks"))
+    return f"in T, d = {d}, K = {tasks}"
 
 
 FIGURES = {
@@ -143,32 +169,31 @@ FIGURES = {
         "separation",
         [_tasks(variable, ylabel=label, yscale=scale)
          for variable, (label, scale) in _SEPARATION.items()],
-        _seeds("Theorem regime: d = 1000, n = 2 + 2, m = 10, ‖ξ‖² = 24, T, mean and 95 %"),
+        _seeds(f"Theorem regime: d, n = 2 + 2, m, ‖ξ‖² = {ex.NOISE_SQUARED:g}, T, mean and 95 %"),
         (9, 6.4), 3),
     "plane": figure(
         "Vanilla training's loss stays at log 2 for loud noise and large d", "plane",
         [[_plane("test_loss", rule, "test loss (nat)", 0, 0.7) for rule in ex.METHODS],
          [_plane("test_accuracy", rule, "test accuracy", 0.5, 1) for rule in ex.METHODS]],
-        _seeds("K = 8, n = 2 + 2, T, fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
+        _seeds("K, n = 2 + 2, T, fresh tasks, before adapting; mean"), (11.5, 6.4), 1),
     "forms": figure(
         "At one T, exp(-b K^c) is not the test loss, which goes on falling with T",
         ("separation", "long"),
-        [_tasks("test_loss", yscale="log", ylabel="test loss (nat)", title="in K, d = 10³"),
+        [_tasks("test_loss", yscale="log", ylabel="test loss (nat)", title=_in_tasks),
          bars(tabled(_ERRORS, ex.METHODS[1:], "separation"), "row", "column",
               title="forms in K, K ≥ 8",
               ylabel="error of log L", yscale="log"),
          *(over(every(variable).of("long").map(lambda v: v.sel(step=v.step > 0), "{}"), "step",
-                xscale="log", yscale="log", title="in T, d = 10¹², K = 8", ylabel=label)
+                xscale="log", yscale="log", title=_long, ylabel=label)
            for variable, label in (("test_loss", "test loss (nat)"),
                                    ("shared_feature", "shared feature")))],
         _seeds("Theorem 4.5 and Lemma 6.5"), (9, 6.6)),
     "figure1": figure(
         "In section 5.1's setting train-validation's loss falls, and train-train's does not rise",
         ("tables", "adam"),
-        [[steps("test_loss", "setting", where={"setting": ex.labels(reading, setting)}, of=sweep,
-                title=f"{reading}, J = {setting[0]}", ylabel="test loss (nat)")
-          for reading, setting, sweep in _CURVES]],
-        _seeds("Figure 1: d = 1000, n = 5 + 5; median and 10-90 %"), (13, 3.8)),
+        [[steps(_by_split(reading, setting).of(sweep), "setting", ylabel="test loss (nat)",
+                title=f"{reading}, J = {setting[0]}") for reading, setting, sweep in _CURVES]],
+        _seeds("Figure 1: d, n = 5 + 5; median and 10-90 %"), (13, 3.8), 2),
     "tables": figure(
         "Tables 1 to 3, synthetic: the stated reading does not meet the printed losses", "tables",
         [bars(_losses(reading, *settings), "row", "column", _printed(SYNTHETIC), levels=LOG2,
@@ -182,7 +207,7 @@ FIGURES = {
          _factors("validation_noise", list(ex.LEMMAS)),
          over(noise_at_event().of("growth"), "dim", xscale="log", yscale="log",
               title="Lemma 6.3: validation noise at T⁽²⁾", ylabel="max ⟨w, ξ⟩")],
-        _seeds("d = 10¹², K = 8: factors of the inner loop; median and 10-90 %"), (10, 7), 3),
+        _seeds("Factors of the inner loop: d, K, median and 10-90 %"), (10, 7), 3),
     "variants": figure(
         "The separation needs two inner steps or more, and a network that is not narrow",
         ("inner_steps", "width"),
@@ -190,26 +215,26 @@ FIGURES = {
               ylabel="test loss (nat)", xlabel=label)
          for sweep, axis, label in (("inner_steps", "inner_steps", "inner steps J"),
                                     ("width", "width", "filters of either sign m"))],
-        _seeds("d = 10¹², K = 8, T, mean and 95 %"), (9, 3.8)),
+        _seeds("d, K, T, mean and 95 %"), (9, 3.8)),
     "rules": figure(
         "At equal budgets, every rule's loss stays at a constant without the split", "rules",
         [bars(_rules(variable), "row", "column", levels=LOG2, ylabel="test loss (nat)", title=when)
          for variable, when in (("test_loss", "before adapting"),
                                 ("adapted_test_loss", "after adapting"))],
-        _seeds("d = 10¹², K = 8, equal gradient passes; mean and 95 %"), (11, 4), 3),
+        _seeds("d, K, equal gradient passes; mean and 95 %"), (11, 4), 3),
     "centroid": figure(
         "With linear models train-train is better", ("centroid", "centroid_family"),
         [_ridges("centroid_error", "centroid", "‖ŵ₀ - w*‖²", "linear tasks around a centroid"),
          _ridges("test_loss", "centroid_family", "squared loss, fresh tasks", "this paper's data")],
         _seeds("Ridge inside, least squares outside; mean and 95 %"), (9, 3.8)),
-    "real_rainbow": figure(
+    "real_rainbow": figures.figure(
         "Tables 1 to 4 on RainbowMNIST", "real_rainbow",
-        [_panel("real_rainbow", "rainbow", 10.0)], _size),
-    "real_few_shot": figure(
+        [_panel("real_rainbow", "rainbow", 10.0)], _size("Tables 1 to 4")),
+    "real_few_shot": figures.figure(
         "Tables 1 to 6 on Omniglot and CIFAR-FS", ("real_omniglot", "real_cifar_fs"),
         [_panel("real_omniglot", "omniglot", 20.0),
-         _panel("real_cifar_fs", "cifar-fs", 20.0)], _size, (13, 4.4)),
-    "real_mini_imagenet": figure(
+         _panel("real_cifar_fs", "cifar-fs", 20.0)], _size("Tables 1 to 6"), (13, 4.4)),
+    "real_mini_imagenet": figures.figure(
         "Tables 1 to 6 on miniImageNet", "real_mini_imagenet",
-        [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size, (10, 4.4)),
+        [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size("Tables 1 to 6"), (10, 4.4)),
 }  # fmt: skip

@@ -51,8 +51,8 @@ def _scale(
     tiny |= {} if name == "rainbow" else {"name": "digits"}
     return Scale(
         data=(shared | tiny, shared | small, shared | full), inner=inner, rate=rate, batch=batch,
-        settings=settings, width=(8, 16, 32), filters=(2, 4, 64), steps=(20, 150, steps),
-        seeds=(2, 3, 5), deep=(False, True, True),
+        settings=settings, width=(8, 16, 32), filters=(2, 4, 64), steps=(20, 160, steps),
+        seeds=(2, 5, 5), deep=(False, True, True),
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def experiment(setting: str, split: str | None, given: Any) -> Experiment:
     return Experiment(
         data=ImageTasks(**given.data | own), net=net_of(setting, given), rule=rule,
         steps=given.steps, probes=(AdaptedTasks(inner_rate=inner, inner_steps=steps),),
-        record=Record(every=given.steps),
+        record=Record(every=given.steps // 4),
     )  # fmt: skip
 
 

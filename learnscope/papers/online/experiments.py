@@ -1,6 +1,6 @@
-r"""Sweeps: the plateau, deviations from the limit over dimensions, wider students, exit times. With
-the rate $\eta / d$ per example, a step on b examples has the rate $\eta b / d$ and takes the time
-$\alpha = b / d$."""
+r"""Sweeps: the plateau, deviations from the limit over dimensions, wider students, exit times of
+runs and of diffusions. With the rate $\eta / d$ per example, a step on b examples has the rate
+$\eta b / d$ and takes the time $\alpha = b / d$."""
 
 from typing import Any
 
@@ -10,14 +10,13 @@ from learnscope.data import MultiIndex
 from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import TwoLayer
-from learnscope.papers.online.theory import limit
+from learnscope.papers.online.theory import exits, limit
 from learnscope.probes import GeneralisationError, Overlaps
 from learnscope.rules import GradientDescent, SphericalDescent
 
 TEACHER, SCALE, RATE = 2, 0.5, 1.5  # hidden units, norm of initial filters, eta of the plateau
 STEPS, LEVEL = 1000, 0.5  # of a search, and the alignment at which a filter has left mediocrity
-# By information exponent k: the link, eta and its power of d, the examples of a run over d^(k-1) or
-# d, the smallest dimension and the ratio of dimensions.
+# By k: link, eta and its power of d, examples over d^(k-1) or d, least dimension, ratio of those.
 SEARCHES: dict[int, tuple[str, float, float, float, float, float]] = {
     1: ("erf", 1.0, 0.0, 4.0, 1e3, 10.0),
     2: ("he2", 0.25, 0.0, 24.0, 1e3, 10.0),
@@ -30,7 +29,7 @@ NEAR = [seed for seed in range(_NEAR.bit_length()) if _NEAR >> seed & 1]
 SIZES = Scale(
     seeds=(3, 12, 50), plateau_dim=(500, 10_000, 100_000), plateau_time=(25, 300, 300),
     limit_dims=(2, 3, 4), noisy_dim=(100, 500, 1000), noisy_time=(10, 400, 1000),
-    search_dims=(2, 3, 4), search_seeds=(6, 180, 180),
+    search_dims=(2, 3, 4), search_seeds=(6, 180, 180), paths=(12, 1000, 4000),
 )  # fmt: skip
 
 
@@ -52,21 +51,20 @@ def committee(
 def over_dims(dims: np.ndarray, batches: np.ndarray, rates: Any, norm: float) -> Axis:
     """Dimensions with the batch, eta and the initial scale at each of them."""
     batches = batches.round().astype(int)
-    fields = {
-        "data.dim": dims.astype(int), "data.batch": batches, "rule.rate": rates * batches / dims,
-        "net.scale": norm * dims**-0.5,
-    }  # fmt: skip
+    fields = {"data.dim": dims.astype(int), "data.batch": batches,
+              "rule.rate": rates * batches / dims, "net.scale": norm * dims**-0.5}  # fmt: skip
     return zipped({path: values.tolist() for path, values in fields.items()}, name="dim")
 
 
-def search(k: int, points: int, seeds: int) -> Sweep:
-    """A single filter on a sphere that looks for a single direction."""
+def searches(k: int, size: Any) -> dict[str, Sweep | FunctionSweep]:
+    """A filter on a sphere looks for a direction: runs, and diffusions where runs are too long."""
     link, rate, power, examples, smallest, ratio = SEARCHES[k]
-    dims = smallest * ratio ** np.arange(points)
+    dims, far = smallest * ratio ** np.arange(size.search_dims), 10.0 ** np.arange(3, 10)
     base = committee(1, link=link, teacher=1, steps=STEPS).replace("probes", (Overlaps(),))
     base = base.replace("rule", SphericalDescent(rate=1.0, loss="correlation"))
-    batches = examples * dims ** max(1, k - 1) / STEPS
-    return arms(base, NEAR[:seeds], over_dims(dims, batches, rate * dims**power, 1.0))
+    axis = over_dims(dims, examples * dims ** max(1, k - 1) / STEPS, rate * dims**power, 1.0)
+    paths = FunctionSweep(lambda: exits(base, far, rate * far**power, LEVEL, size.paths))
+    return {f"k{k}": arms(base, NEAR[: size.search_seeds], axis), f"far{k}": paths}
 
 
 def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
@@ -83,5 +81,5 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
         "deviations": arms(committee(**span), size.seeds, over_dims(dims, dims / 1e3, RATE, SCALE)),
         "limit": FunctionSweep(lambda: limit(committee(dim=10**9, batch=10**6, **span))),
         "wider": arms(noisy, size.seeds, {"net.width": [2, 6]}, layers=layers),
-        **{f"k{k}": search(k, size.search_dims, size.search_seeds) for k in SEARCHES},
+        **{name: each for k in SEARCHES for name, each in searches(k, size).items()},
     }

@@ -13,10 +13,12 @@ def _plateau(variable, **settings):
 
     def draw(axes, data):
         runs = data["plateau"]
-        for i, path in enumerate((runs, limit(experiment_of(runs, ""), runs))):
+        experiment = experiment_of(runs, "")
+        per = experiment.data.batch / experiment.data.dim  # type: ignore[attr-defined]
+        for i, path in enumerate((runs, limit(experiment, runs))):
             rows = path[variable].transpose("step", "seed", ...).values
             style = {"color": COLOURS[i], "linewidth": 0.8, "alpha": 0.7, "linestyle": "-:"[i]}
-            lines = axes.plot(runs.step / 100, rows.reshape(len(rows), -1), **style)
+            lines = axes.plot(runs.step * per, rows.reshape(len(rows), -1), **style)
             lines[0].set_label(("runs", "limit")[i])
         axes.set(xlabel="α = examples / d", **settings)
 
@@ -38,21 +40,22 @@ def _scaling(*lines, ylabel):
     return draw
 
 
-OFF = DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"
-FORMS = (lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (lambda d: d**2, "d²")
-EXITS = [(EXAMPLES.of(f"k{k + 1}"), f"k = {k + 1}", *FORMS[k]) for k in range(3)]
-
+K, FORMS = (1, 2, 3), ((lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"), (np.square, "d²"))
+EXITS = {w: [(EXAMPLES.of(f"{w}{k}"), f"k = {k}", *FORMS[k - 1]) for k in K] for w in ("k", "far")}
 FIGURES = {
     "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
                       [_plateau("generalisation_error", yscale="log", ylim=(3e-7, 1)),
                        _plateau("teacher_overlap", ylabel="overlaps with the teacher")],
                       "Runs of a soft committee machine follow their limit"),
     "deviation": figure("Deviations from the limit", ("deviations", "limit"),
-                        [_scaling(OFF, ylabel="deviation of the overlaps")],
-                        "Runs deviate from their limit by d^(-1/2)"),
+                        [_scaling((DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"),
+                                  ylabel="deviation of the overlaps")], "Deviations ~ d^(-1/2)"),
     "wider": figure("Students wider than their teacher", "wider",
-                    [over(ERROR, "width", "layers", ylabel="error", xlabel="units")], "Noise"),
-    "exits": figure("Exit times by information exponent", ("k1", "k2", "k3"),
-                    [_scaling(*EXITS, ylabel="examples until the alignment is 0.5")],
-                    "Exit times grow as d, d log d and d² (k = 1, 2, 3)"),
+                    [over(ERROR, "width", "layers", label="{} trained",
+                          ylabel="generalisation error", xlabel="hidden units of the student")],
+                    "Wider students are worse only if the first layer is trained alone"),
+    "exits": figure("Exits by information exponent", [f"{w}{k}" for w in EXITS for k in K],
+                    [_scaling(*EXITS["k"], ylabel="examples until the alignment is 0.5 (runs)"),
+                     _scaling(*EXITS["far"], ylabel="the same (diffusion limit)")],
+                    "Exit times grow as d, d log d and d² (k = 1, 2, 3)", size=(9.4, 4.2)),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.parts import (
+    Constancy,
     FeatureShares,
     FeatureStrengths,
     PopulationDescent,
@@ -59,8 +60,8 @@ _RATES = (1e-3, RATIO, 1.0, 10.0)
 SIZES = Scale(
     batch=(64, 256, 1024), test=(200, 1000, 2000), steps=(160, 1500, 4000), seeds=(3, 20, 50),
     runs=(3, 48, 50),
-    draws=(12, 2000, 5000), grown=(12, 1000, 2000), few=(8, 300, 500), chances=(12, 2000, 2500),
-    cells=(3, 10, 20), cell_draws=(4, 16, 50), descent=(200, 10_000, 20_000), starts=(10, 36, 100),
+    draws=(12, 500, 5000), grown=(12, 2000, 2000), few=(8, 300, 500), chances=(12, 1000, 2500),
+    cells=(3, 7, 20), cell_draws=(4, 64, 64), descent=(200, 10_000, 20_000), starts=(10, 36, 100),
     dims=((1e3, 1e4), (1e3, 1e6), (1e2, 1e3, 1e4, 1e6, 1e9)),
     growing=((1e3, 1e12), (1e3, 1e12), (1e3, 1e6, 1e9, 1e12)),
     phases=((1e4, 1e8, 1e12), *((1e4, 1e5, 1e6, 1e7, 1e8, 1e10, 1e12),) * 2),
@@ -163,7 +164,7 @@ def sweeps(scale: str) -> dict[str, Any]:
     along = trained(base.data, base.rule, size.steps, FeatureShares(), HeadOffDiagonal())  # type: ignore[arg-type]
     steady = toy(**sizes, strengths=(3.0, 2.0, 3.0), together=True, steady=True)
     collapsed = Experiment(steady, PatchEncoder(width=2), rules[BARE], 4 * size.steps,
-                           (FeatureStrengths(),), Record(every=4 * size.steps))  # fmt: skip
+                           (Constancy(),), Record(every=size.steps))  # fmt: skip
     growing = [WEAK * math.log(d) for d in size.growing]
     return {
         "toy": arms(base, size.seeds,

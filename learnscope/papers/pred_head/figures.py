@@ -75,6 +75,7 @@ def _formula(axes: Axes, data) -> None:
     ratios = np.linspace(1, 4, 100)
     ratio = data["no_head"].alpha.values / ex.WEAK
     over(q.ends(ALL_STRONG), "alpha", x=ratio, possible=(0, 1))(axes, data)
+    axes.lines[0].set_linestyle("")  # between points there is the formula
     axes.plot(ratios, [q.chance(ex.WEAK * r) for r in ratios], color=COLOURS[3],
               label="$(\\frac{2}{\\pi} \\arctan (\\alpha_1/\\alpha_2)^{3/2})^2$")  # fmt: skip
     axes.set(xlabel="$\\alpha_1/\\alpha_2$", ylabel="P(both neurons learn the strong feature)")
@@ -112,17 +113,17 @@ def _path(dim: float):
         strength, entry = abs(run.strength), abs(run["head"].isel(neuron=1, other_neuron=0))
         places = {"$|B_{11}|$": (0, 0), "$|B_{22}|$": (1, 1), "$|B_{21}|$": (1, 0)}
         lines = {label: strength.isel(neuron=j, feature=k) for label, (j, k) in places.items()}
-        _along(axes, run, {**lines, "$5 |E_{21}|$": 5 * entry}, title=f"d = {dim:g}",
+        _along(axes, run, {**lines, "$5 |E_{21}|$": 5 * entry}, title=f"d = {figures.number(dim)}",
                ylabel="size", ylim=(-0.15, 1.5))  # fmt: skip
 
     return draw
 
 
 def _effect(title: str, of: str, place: tuple[int, int], names: dict[str, str]):
-    """Terms of the gradient by the head or the strengths, along the flow at d = 1000."""
+    """Terms of the gradient by the head or the strengths, along the flow at `ex.DIM`."""
 
     def draw(axes: Axes, data) -> None:
-        run = data["paths"].sel(dim=1e3).isel(seed=0)
+        run = data["paths"].sel(dim=ex.DIM).isel(seed=0)
         with jax.enable_x64(True):
             law = jax.tree.map(lambda x: jnp.asarray(x, float), theory.Law.of(ex.model()))
             head = run["head"].values + np.eye(2)[None]
@@ -252,7 +253,7 @@ REAL_FIGURES = {
     "figure5": figure(
         "Images that excite neurons most, with and without a head", ("images", "digits"),
         [[_preferred(of, arm) for arm in (HEAD, BARE)] for of in ("images", "digits")],
-        "images that excite each of 12 outputs most, in the first run", (8.5, 6.8)),
+        "images that excite each of the first outputs most, in the first run", (8.5, 6.8)),
 }  # fmt: skip
 FIGURES = {
     "figure7": figure(
@@ -288,7 +289,8 @@ FIGURES = {
     "diagram": figure(
         "Which features are learnt, by the strengths and the rate of the head", "diagram",
         [[_success(word) for word in (ALL, ALL_STRONG, UNSETTLED)]],
-        lambda data: f"d = 1000, {data.sizes['seed']} starts a cell", (11.5, 3.6)),
+        lambda data: f"d = {figures.ran(data, 'data.dim')}, {data.sizes['seed']} starts per cell",
+        (11.5, 3.6)),
     "dimensions": figure(
         "Success with a head, and collapse without one, over the dimension",
         ("dimensions", "growing"),
@@ -312,7 +314,7 @@ FIGURES = {
           _effect("$-\\partial L/\\partial B_{22}$: acceleration", "strength", (1, 1), _OF_WEAK),
           _effect("$-\\partial L/\\partial B_{21}$: the strong feature", "strength", (1, 0),
                   _OF_WEAK)]],
-        "d = 1000, $\\eta_E/\\eta$ = 0.05", (11.5, 3.8), sharey=True),
+        f"d = {ex.DIM:,}, $\\eta_E/\\eta$ = {ex.RATIO:g}", (11.5, 3.8), sharey=True),
     "many": figure("With a head more features are learnt, for more neurons and features", "many",
                    [bars(computed("share of features learnt", _by_size), "setting", "head",
                          possible=(0, 1), ylabel="share of features learnt")], legend=2),

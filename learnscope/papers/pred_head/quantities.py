@@ -39,6 +39,18 @@ def ends(word: str, variable: str = "population_share", **where) -> Quantity:
     return said.map(hits, said.text.replace(variable.replace("_", " ") + " at the end", word))
 
 
+def in_turn(**where) -> Quantity:
+    """Hits: the neuron that begins ahead learns the strong feature, the other one the weak one."""
+
+    def hits(shares: xr.DataArray) -> xr.DataArray:
+        which = learnt(shares.transpose(..., *PAIR).values)
+        found = (which == np.arange(which.shape[-1])).all(-1).astype(float)
+        made = shares.isel(neuron=0, feature=0, drop=True).copy(data=found)
+        return made.where(shares.notnull().all(PAIR))
+
+    return last("share", **where).map(hits, "neuron 1 has the strong feature, 2 the weak one")
+
+
 def covered(**where) -> Quantity:
     """The share of the features that some neuron has learnt; a setting may have fewer than others,
     whose shares are missing."""

@@ -48,7 +48,7 @@ WEIGHT_DECAY = 0.1  # AdamW's, per step and unit of rate
 # Each arm is a program that takes as long to compile as to run: a laptop runs the main ones.
 _FEW = {BATCH: tuple(HEADS), L2: (HEAD, BARE), EMA: (HEAD, BARE)}
 SIZES = Scale(
-    seeds=(2, 3, 3), short=(40, 2000, 2000), long=(40, 8000, 8000), width=(16, 128, 128),
+    seeds=(2, 5, 5), short=(40, 2000, 2000), long=(40, 8000, 8000), width=(16, 128, 128),
     outputs=(6, 32, 32), test=(100, None, None), records=(4, 20, 20),
     ways=({BATCH: tuple(HEADS)}, _FEW, dict.fromkeys(WAYS, tuple(HEADS))),
     fading=((CONSTANT, PLAIN), (CONSTANT, COSINE, DECAY, PLAIN), (CONSTANT, COSINE, DECAY, PLAIN)),
@@ -107,9 +107,9 @@ def _images(of: Setting, seeds: int) -> Sweep:
 
 
 def _heads(of: Setting, ways: Mapping[str, Iterable[str]], seeds: int) -> Sweep:
-    """Figure 2: heads, normalisations and targets, at the start and at the end."""
-    of = dataclasses.replace(of, records=1)
-    base = of.experiment(LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
+    """Figure 2: heads, normalisations and targets, at the start and in every quarter."""
+    of = dataclasses.replace(of, records=4)
+    base = of.experiment(PairLoss(), LinearProbe(), NeuronCorrelation(), FeatureCorrelation())
     return arms(base, seeds, method_name={
         f"{name}, {way}": rule(HEADS[name], hidden=of.net.width, **WAYS[way])
         for way, names in ways.items() for name in names

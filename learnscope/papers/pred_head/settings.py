@@ -8,7 +8,9 @@ _TOY = ("d = 20, P = 16, P₀ = 4, α = (3, 2), N = 256, η = η_E = 0.05, 1500 
         "|⟨w_j, v_l⟩| √d = (2, 1; 1, 1.3) with random signs")  # fmt: skip
 _FLOW = "population flow, random starts, α = (4, 2), η_E/η = 0.05"
 _GROWING = "population flow, random starts, α₂ = 2, α₁/α₂ = log d, η_E/η = 1/log d"
-_PHASES = "population flow, random starts as in Lemma B.1, α = (4, 2), η_E/η = 0.05, d to 10¹²"
+_PHASES = ("population flow, α = (4, 2), η_E/η = 0.05, d to 10¹²; random starts as in Lemma B.1, "
+           "of those from which both neurons would learn the strong feature without a head, as "
+           "nearly all do if α₁/α₂ is large")  # fmt: skip
 _CIFAR = ("CIFAR-10, Conv4 of 8 filters, projection 128-32, Adam 0.003, 800 steps of 64 of 5,000 "
           "images (smoke: digits; paper: ResNet-18, projection 512-64, 200 epochs)")  # fmt: skip
 _HEADS = ("CIFAR-10, 256 hidden neurons, projection 128-32, Adam 0.003, 300 steps of 64 of 5,000 "
@@ -19,6 +21,7 @@ _DESIGNED = "reading: a toy of our sizes, from the proof's start"
 _FIXED = "reading: α₁/α₂ = 2 in every dimension"
 _SMALLER = "reading: a smaller network, for less time"
 _BY_DIM = (alike("dim"), shuffled("dim"))
+_WINDOW = (alike("ratio"), shuffled("ratio"))
 _SWEEPS: dict[str, tuple[Any, ...]] = {
     "toy": (_TOY, _DESIGNED), "trajectories": (_TOY, _DESIGNED),
     "steady": (f"{_TOY}, random start, with a co-occurring feature of strength 3 whose sign never "
@@ -29,8 +32,10 @@ _SWEEPS: dict[str, tuple[Any, ...]] = {
     "dimensions": (_FLOW, _FIXED), "growing": (_GROWING, "regime: α₁/α₂ = log d"),
     "no_head": (_D1000, "beyond"), "imbalance": ("population flow, random starts, d = 1000", ""),
     "rates": (_D1000, _FIXED),
-    "diagram": (f"{_D1000}, η_E/η from 0.02 to 0.2, α₁/α₂ from 1.05 to 4", _FIXED),
-    "phases": (_PHASES, "asymptotic", _BY_DIM), "printed": (_PHASES, "as stated", _BY_DIM),
+    "diagram": (f"{_D1000}, η_E/η = 0.03 to 0.22 against 10⁻⁴, mean over α₁/α₂ from 1.05 to "
+                "4", "reading: d = 1000", _WINDOW),
+    "phases": (_PHASES, "asymptotic", _BY_DIM),
+    "printed": (_PHASES, "asymptotic: rises with d", _BY_DIM),
     "images": (_CIFAR, _SMALLER), "heads": (_HEADS, _SMALLER),
     "digits": (_DIGITS.format(2000), _SMALLER), "fading": (_DIGITS.format(8000), _SMALLER),
 }  # fmt: skip

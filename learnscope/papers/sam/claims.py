@@ -19,35 +19,19 @@ coefficient, since a few filters escape and the largest overlap shows only these
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import (
-    Claim,
-    Null,
-    above,
-    alike,
-    at_least,
-    at_most,
-    below,
-    boundary_exponent,
-    computed,
-    every,
-    exact,
-    falls,
-    last,
-    swapped,
-    within,
-)
+from learnscope import evidence as ev
 from learnscope.lab import CROSSED
 from learnscope.papers.sam.experiments import EARLY, SIGNAL
 
-ERROR = (1 - last("test_accuracy")).named("test error")
+ERROR = (1 - ev.last("test_accuracy")).named("test error")
 SGD, SAM = (ERROR.sel(rule=rule).named(f"test error of {rule}") for rule in ("SGD", "SAM"))
 PLANE = ("signal", "dim")
-CROSSINGS = exact("share of crossings", lambda found: float((found.status == CROSSED).mean()))
+CROSSINGS = ev.exact("share of crossings", lambda found: float((found.status == CROSSED).mean()))
 OTHER_POWERS = tuple(
-    Null(f"|μ| ~ d^{power:g}", lambda data, power=power: data.assign_attrs(exponent=power))
+    ev.Null(f"|μ| ~ d^{power:g}", lambda data, power=power: data.assign_attrs(exponent=power))
     for power in (0.0, 0.2, 0.5)
 )
-NOISE = every("rho_bar").mean("filter", "sample").named("mean noise coefficient")
+NOISE = ev.every("rho_bar").mean("filter", "sample").named("mean noise coefficient")
 EARLY_SGD, EARLY_SAM = (NOISE.sel(step=EARLY, rule=rule) for rule in ("SGD", "SAM"))
 
 
@@ -70,11 +54,11 @@ def _error(errors: list[float], *data: xr.Dataset) -> dict[str, float]:
 
 
 BOTH = ("boundary_sgd", "boundary_sam")
-APART = computed("least log of SGD's boundary over SAM's", _apart, *BOTH)
-STEEPER = computed("SGD's exponent minus SAM's", _steeper, *BOTH)
-_SAME = Null("one boundary for both", lambda data: data.assign_attrs(exponent=0.25).assign(
+APART = ev.computed("least log of SGD's boundary over SAM's", _apart, *BOTH)
+STEEPER = ev.computed("SGD's exponent minus SAM's", _steeper, *BOTH)
+_SAME = ev.Null("one boundary for both", lambda data: data.assign_attrs(exponent=0.25).assign(
     {name: 0 * data[name] + 1 for name in ("boundary", "low", "high")}))  # fmt: skip
-_ARMS = (swapped("rule"), alike("rule"))
+_ARMS = (ev.swapped("rule"), ev.alike("rule"))
 _READING = "reading: rate, radius and sizes were not found"
 _LOOKED = ("added after looking: the rate, and the largest d",)
 _HEAT = "n = 20, m = 10, p = 0.1, B = 10, 200 steps, rate 0.1, radius 0.05, d up to 20,000"
@@ -82,41 +66,43 @@ _LARGE = "d from 10⁴ to 10⁶, 1000 steps, rate 0.02, scale 0.0002, radius 0.0
 _FAR = f"d = 10⁶, |μ| = {SIGNAL:g}, 1000 steps, rate 0.02, scale 0.0002"
 
 CLAIMS = (
-    Claim("sgd_phases", "SGD overfits benignly under some conditions and harmfully under others",
-          "conditions for SGD (authors' list)", "both occur", _HEAT, "diagram",
-          at_most(SGD.isel(signal=-1, dim=0), 0.15) & at_least(SGD.isel(signal=0, dim=-1), 0.35),
-          scope=_READING),
-    Claim("better", "SAM has a smaller generalisation error than SGD", "abstract", "smaller",
-          _HEAT, "diagram", below(SAM.mean(*PLANE), SGD.mean(*PLANE)), scope=_READING, nulls=_ARMS),
-    Claim("sgd_exponent", "SGD is benign above |μ| ~ d^(1/4) only",
-          "condition for plain descent (quoted from Kou et al.)", "n|μ|⁴ ~ σ_p⁴ d",
-          "d from 10⁴ to 10⁶, 1000 steps, rate 100/d, scale 0.02/d", "boundary_small",
-          within(boundary_exponent(), 0.25, by=0.025).given(at_least(CROSSINGS, 1.0)),
-          scope=_READING, nulls=OTHER_POWERS, flags=("added after looking: the rate",)),
-    Claim("wider", "SAM is benign for weaker signals than SGD, in every dimension",
-          "abstract, boundaries", "a wider benign phase", _LARGE, BOTH, above(APART, 0.0),
-          scope=_READING, flags=_LOOKED, nulls=(_SAME,)),
-    Claim("slower", "SAM's boundary moves less with the dimension than SGD's",
-          "conditions of both (quoted)", "d^(1/4) against Ω̃(1)", _LARGE, BOTH,
-          above(STEEPER, 0.125), scope="reading: at least half of 1/4 apart",
-          flags=("added after looking: the claim",), nulls=(_SAME,)),
-    Claim("any_dimension", "SAM needs a signal of constant size, in every dimension",
-          "condition of SAM (quoted)", "|μ| ≥ Ω̃(1)", f"{_LARGE}; |μ| = {SIGNAL:g}", "dims",
-          at_most(SAM, 0.15) & at_least(SGD.isel(dim=-1), 0.2), flags=_LOOKED, nulls=_ARMS,
-          scope="reading: logarithms are left out"),
-    Claim("early", "SAM prevents noise learning in the early stages", "abstract, early stages",
-          "less noise learnt", f"{_FAR}; after {EARLY} steps", "early",
-          below(EARLY_SAM, 0.1 * EARLY_SGD),
-          scope="reading: prevents means less than a tenth", nulls=_ARMS,
-          flags=("added after looking: the mean coefficient",)),
-    Claim("features", "SAM learns features more effectively", "abstract, features", "more", _FAR,
-          "early", above(last("signal_learning", rule="SAM"), last("signal_learning", rule="SGD")),
-          scope=_READING, flags=_LOOKED, nulls=_ARMS),
-    Claim("radius", "A radius below σ_0 √(Bm) does not help, one above it does",
-          "radius (derived here)", "", f"{_FAR}; radius from 0.1 to 10 σ_0 √(Bm)", "radius",
-          at_least(ERROR.isel(radius=0), 0.2) & at_most(ERROR.isel(radius=-1), 0.15)
-          & falls(ERROR, "radius"), scope="beyond: from the gradient at the start"),
-    Claim("images", "SAM generalises better on real data", "experiments on real data",
-          "corroborated", "image data sets and networks", scope="as stated",
-          reason="the data sets, networks and numbers of the paper were not found"),
+    ev.Claim("sgd_phases", "SGD overfits benignly under some conditions and harmfully under others",
+             "conditions for SGD (authors' list)", "both occur", _HEAT, "diagram",
+             ev.at_most(SGD.isel(signal=-1, dim=0), 0.15)
+             & ev.at_least(SGD.isel(signal=0, dim=-1), 0.35), scope=_READING),
+    ev.Claim("better", "SAM has a smaller generalisation error than SGD", "abstract", "smaller",
+             _HEAT, "diagram", ev.below(SAM.mean(*PLANE), SGD.mean(*PLANE)), scope=_READING,
+             nulls=_ARMS),
+    ev.Claim("sgd_exponent", "SGD is benign above |μ| ~ d^(1/4) only",
+             "condition for plain descent (quoted from Kou et al.)", "n|μ|⁴ ~ σ_p⁴ d",
+             "d from 10⁴ to 10⁶, 1000 steps, rate 100/d, scale 0.02/d", "boundary_small",
+             ev.within(ev.boundary_exponent(), 0.25, by=0.025).given(ev.at_least(CROSSINGS, 1.0)),
+             scope=_READING, nulls=OTHER_POWERS, flags=("added after looking: the rate",)),
+    ev.Claim("wider", "SAM is benign for weaker signals than SGD, in every dimension",
+             "abstract, boundaries", "a wider benign phase", _LARGE, BOTH, ev.above(APART, 0.0),
+             scope=_READING, flags=_LOOKED, nulls=(_SAME,)),
+    ev.Claim("slower", "SAM's boundary moves less with the dimension than SGD's",
+             "conditions of both (quoted)", "d^(1/4) against Ω̃(1)", _LARGE, BOTH,
+             ev.above(STEEPER, 0.125), scope="reading: at least half of 1/4 apart",
+             flags=("added after looking: the claim",), nulls=(_SAME,)),
+    ev.Claim("any_dimension", "SAM needs a signal of constant size, in every dimension",
+             "condition of SAM (quoted)", "|μ| ≥ Ω̃(1)", f"{_LARGE}; |μ| = {SIGNAL:g}", "dims",
+             ev.at_most(SAM, 0.15) & ev.at_least(SGD.isel(dim=-1), 0.2), flags=_LOOKED, nulls=_ARMS,
+             scope="reading: logarithms are left out"),
+    ev.Claim("early", "SAM prevents noise learning in the early stages", "abstract, early stages",
+             "less noise learnt", f"{_FAR}; after {EARLY} steps", "early",
+             ev.below(EARLY_SAM, 0.1 * EARLY_SGD),
+             scope="reading: prevents means less than a tenth", nulls=_ARMS,
+             flags=("added after looking: the mean coefficient",)),
+    ev.Claim("features", "SAM learns features more effectively", "abstract, features", "more", _FAR,
+             "early", ev.above(ev.last("signal_learning", rule="SAM"),
+                               ev.last("signal_learning", rule="SGD")),
+             scope=_READING, flags=_LOOKED, nulls=_ARMS),
+    ev.Claim("radius", "A radius below σ_0 √(Bm) does not help, one above it does",
+             "radius (derived here)", "", f"{_FAR}; radius from 0.1 to 10 σ_0 √(Bm)", "radius",
+             ev.at_least(ERROR.isel(radius=0), 0.2) & ev.at_most(ERROR.isel(radius=-1), 0.15)
+             & ev.falls(ERROR, "radius"), scope="beyond: from the gradient at the start"),
+    ev.Claim("images", "SAM generalises better on real data", "experiments on real data",
+             "corroborated", "image data sets and networks", scope="as stated",
+             reason="the data sets, networks and numbers of the paper were not found"),
 )  # fmt: skip

@@ -94,5 +94,5 @@ CLAIMS = (
           "Theorem 3.4", "exponent -1 in r = |v|/|u|", _ANGLE, "angle",
           _exponent(-1.0, 0.1).because("these angles are not small; at smaller ones the exponent "
                                        "is nearer, but unequal clusters are learnt along u"),
-          scope="reading: the product was inferred from a review", nulls=_others(0.0, -0.5, -2.0)),
+          scope="beyond: the product was inferred from a review", nulls=_others(0.0, -0.5, -2.0)),
 )  # fmt: skip

@@ -61,7 +61,7 @@ def signal_at(ratio: float, dim: float, train: int = TRAIN) -> float:
 
 SIZES = Scale(
     cells=(4, 12, 40), seeds=(2, 10, 20), line_seeds=(4, 20, 100), points=(3, 6, 13),
-    many_seeds=(4, 80, 100), samples=((TRAIN,), SAMPLES, SAMPLES), many=(40, MANY, MANY),
+    many_seeds=(4, 60, 100), samples=((TRAIN,), SAMPLES, SAMPLES), many=(40, MANY, MANY),
     steps=(50, 150, 150),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from learnscope.evidence import VERDICTS
-from learnscope.evidence.artefacts import artefacts, details, head, setting
+from learnscope.evidence.artefacts import details, head, setting
 from learnscope.images.formats.folders import open_image
 from learnscope.lab.processes import cores
 from learnscope.views.report.contents import Contents
@@ -24,7 +24,7 @@ def page(contents: Contents) -> str:
     """The whole report: `page.html`, filled in."""
     counts = contents.counts()
     return filled(
-        __package__, "page.html", artefacts=head(artefacts(contents.rows)), contents=contents,
+        __package__, "page.html", artefacts=head(contents.rows), contents=contents,
         counts=counts, details=details, encoded=_encoded, marks=MARKS, parts=contents.parts,
         rows=contents.rows, setting=setting, version=version("learnscope"),
         date=datetime.now(UTC).date(), machine=f"{platform.system()} {platform.machine()}, "

@@ -10,7 +10,8 @@ Texts that were found: the abstracts of Saad and Solla (scilit.com), Goldt et al
 Arous et al. (arxiv.org/html/2003.10409v4); the thresholds in the abstracts of Damian et al. (2023,
 arXiv:2305.10633: $d^{k-1}$) and Arnaboldi et al. (2023, arXiv:2305.18502: $d \log d$).
 
-A search needs so many examples, each of which is drawn: this limits $d$, not the cost of a step.
+A search needs so many examples that drawing them limits $d$. Beyond, the filter's overlap is a
+diffusion (`exits`).
 
 | symbol | argument |
 |---|---|
@@ -29,7 +30,8 @@ import numpy as np
 from learnscope.data import SHAPES, MultiIndex, link_of
 from learnscope.errors import BadInput
 from learnscope.nets import TwoLayer, normal_grid
-from learnscope.papers.online.theory.limit import Steps, limit
+from learnscope.papers.online.theory.exits import exits, worse_as_power
+from learnscope.papers.online.theory.limit import Steps, deviation, limit
 from learnscope.papers.online.theory.moments import (
     Moments,
     Overlap,
@@ -43,7 +45,8 @@ from learnscope.theory import Condition, Conditions, Prediction
 
 __all__ = [
     "Moments", "Overlap", "Steps", "Task", "applies", "boundary", "closed_moments", "conditions",
-    "information_exponent", "limit", "predict", "rectified_moments", "sampled_moments",
+    "deviation", "exits", "information_exponent", "limit", "predict", "rectified_moments",
+    "sampled_moments", "worse_as_power",
 ]  # fmt: skip
 
 SCOPE = (

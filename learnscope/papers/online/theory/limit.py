@@ -113,6 +113,12 @@ def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
     return xr.Dataset(variables, {"step": steps, **coords})
 
 
+def deviation(runs: xr.Dataset, path: xr.Dataset) -> xr.DataArray:
+    """The root mean square over entries and records of what runs are off a limit."""
+    one, two = (((runs[n] - path[n]) ** 2).mean(dims) for n, dims in _NAMES.items())
+    return ((one + two).isel(step=slice(1, None)).mean("step") / 2) ** 0.5
+
+
 @eqx.filter_jit
 def _solved(flow: Steps, starts: Overlap, steps: Array) -> tuple[Array, Array, Array]:
     def one(start: Overlap) -> tuple[Array, Array, Array]:

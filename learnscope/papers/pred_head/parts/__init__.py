@@ -3,6 +3,7 @@
 from learnscope.papers.pred_head.parts.population import PopulationDescent
 from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
 from learnscope.papers.pred_head.parts.strong_weak import (
+    Constancy,
     FeatureShares,
     FeatureStrengths,
     Phase,
@@ -10,6 +11,6 @@ from learnscope.papers.pred_head.parts.strong_weak import (
 )
 
 __all__ = [
-    "FeatureShares", "FeatureStrengths", "Phase", "PopulationDescent", "PopulationFlow",
-    "PopulationMoments",
+    "Constancy", "FeatureShares", "FeatureStrengths", "Phase", "PopulationDescent",
+    "PopulationFlow", "PopulationMoments",
 ]  # fmt: skip

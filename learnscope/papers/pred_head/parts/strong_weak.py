@@ -67,6 +67,21 @@ class FeatureShares(AbstractProbe):
         return jnp.stack(each, axis=1) / jnp.where(total > 0, total, 1.0)[:, None]
 
 
+class Constancy(AbstractProbe):
+    r"""$\|E[f/\|f\|]\|$ on the test examples: 1 if all outputs have one direction, which is a
+    complete collapse for losses that normalise each output (Wen and Li 2022, Remark 4.5)."""
+
+    papers: ClassVar = ("wen2022mechanism",)
+    outputs: ClassVar = {"constancy": Output("norm of the mean direction of outputs", low=0)}
+
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        filters_of(self, state)
+        hidden(self, problem.directions, "features")
+        outputs = state(problem.test.x)
+        norms = jnp.linalg.norm(outputs, axis=1, keepdims=True)
+        return jnp.linalg.norm(jnp.mean(outputs / jnp.where(norms > 0, norms, 1.0), axis=0))
+
+
 def _only(x: Any, feature: int) -> Any:
     """Inputs with all coordinates zero but that of a feature (one of the first axes)."""
     if isinstance(x, tuple):

@@ -4,7 +4,7 @@ import flask
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from learnscope.errors import BadInput, unknown
-from learnscope.evidence.artefacts import artefacts, head
+from learnscope.evidence.artefacts import head
 from learnscope.papers import STUDIES, get
 from learnscope.views.explorer.ledger.rows import (
     ALL_VERDICTS,
@@ -52,7 +52,7 @@ def layout(site: Site, search: str) -> html.Div:
             heading("Ledger", _ABOUT),
             *troubles,
             html.P(
-                f"{head(artefacts(judged))} {len(judged)} claims: {summary}. Verdicts are those "
+                f"{head(judged)} {len(judged)} claims: {summary}. Verdicts are those "
                 f"of this machine where it has any ({here} claims), else the published ones."
             ),
             html.Div(controls, className="filters", role="search"),
