@@ -108,7 +108,8 @@ def _size_of(sized: Keyed) -> Size:
     recorded = _bytes(values) * len(train.recorded_steps(experiment)) + _bytes(last)
     # The problem and its draw, the state with working copies of it, and the records.
     total = 2 * _bytes(problem) + 6 * _bytes(carry) + recorded
-    batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
+    with jax.enable_x64(precision == "float64"):
+        batch = eqx.filter_eval_shape(lambda p: p.batch(jax.random.key(0)), problem)
     step = experiment.net.passes * (_bytes(batch) + 2 * _bytes(carry))
     work = max(1, experiment.steps) * step
     outputs, finals = ({name: v.shape for name, v in each.items()} for each in (values, last))
