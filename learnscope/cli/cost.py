@@ -40,7 +40,8 @@ def announce(
     for each in sorted(plans, key=lambda each: -nominal([each])):
         if not slower or nominal([each]) > total / 5:
             slower = _slower(each[0])
-        seconds += nominal([each]) * slower / min(workers, cores())
+        compiling = _PROGRAM * len(each[0].programs) * (each[1] > 0)
+        seconds += (nominal([each]) * slower + compiling) / min(workers, cores())
     runs = round(sum(plan.runs * times for plan, times in plans))
     size = amount(sum(plan.bytes * times for plan, times in plans))
     words = f"about {duration(seconds)} on this machine: {runs:,} trainings, {size}"
