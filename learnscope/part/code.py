@@ -32,6 +32,7 @@ _WORDS = ("learnscope.errors", "learnscope.part.plain", "learnscope.part.python"
           "learnscope.part.document")  # fmt: skip
 
 
+_Import = ast.Import | ast.ImportFrom
 _loaded: dict[str, tuple[Any, int]] = {}
 _COMPUTING = ("learnscope", "jax", "jaxlib", "equinox", "optax", "diffrax", "numpy")
 
@@ -101,11 +102,7 @@ def own_file(name: str) -> Path | None:
     except (ImportError, ValueError):
         return None
     path = getattr(spec, "origin", None) if module is None else getattr(module, "__file__", None)
-    if path is None or not str(path).endswith(".py"):
-        return None
-    resolved = _resolved(path)
-    own = _OWN in resolved.parents
-    return resolved if own or not str(resolved).startswith(_INSTALLED) else None
+    return None if path is None or not str(path).endswith(".py") else _own(path)
 
 
 def source_of(thing: Any) -> str:
@@ -139,8 +136,11 @@ def _cells(kind: type) -> Iterator[tuple[str, int | None]]:
 
 
 @functools.cache
-def _resolved(path: str) -> Path:
-    return Path(path).resolve()
+def _own(path: str) -> Path | None:
+    """A file, with links resolved, unless it is installed software other than learnscope."""
+    resolved = Path(path).resolve()
+    own = _OWN in resolved.parents or not str(resolved).startswith(_INSTALLED)
+    return resolved if own else None
 
 
 def _tree(name: str) -> ast.Module:
@@ -164,13 +164,15 @@ def _version(name: str) -> tuple[Path, int]:
 
 
 @functools.cache
-def _parsed(path: Path, written: int) -> tuple[ast.Module, str]:
+def _parsed(path: Path, written: int) -> tuple[ast.Module, str, tuple[_Import, ...]]:
+    """A file's syntax without docstrings, its digest, and its imports: a digest of a part's code
+    looks at a hundred files, which are read once."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
             del body[0]
-    return tree, hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return tree, hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(_imports(tree))
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -183,18 +185,21 @@ def _is_text(node: ast.AST) -> bool:
 
 def _reaches(name: str) -> tuple[str, ...]:
     """The modules whose names a module imports, wherever it does."""
-    return tuple(module for node in _imports(_tree(name)) for module in _homes(node, name))
+    _, _, imports = _parsed(*_version(name))
+    return tuple(module for node in imports for module in _homes(node, name))
 
 
-def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+def _imports(node: ast.AST) -> Iterator[_Import]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
+        if isinstance(child, _Import):
             yield child
+        elif isinstance(child, ast.expr):
+            continue  # which hold no statements
         elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
             yield from _imports(child)
 
 
-def _homes(node: ast.Import | ast.ImportFrom, name: str) -> Iterator[str]:
+def _homes(node: _Import, name: str) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
         return

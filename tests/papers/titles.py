@@ -1,5 +1,6 @@
 """What the words of a figure name, against what was run: data sets, steps, dimensions, sizes."""
 
+import functools
 import json
 import re
 import tomllib
@@ -38,8 +39,10 @@ def unfounded(texts: list[str], datasets) -> list[str]:
         wrong += [f"{name} in {text!r}" for name, pattern in _SETS.items()
                   if re.search(pattern, text.lower()) and name not in known]  # fmt: skip
         for pattern, paths in _FIELDS.items():
-            allowed = {value for data in datasets for path in paths for value in run(data, path)}
-            for found in re.findall(pattern, text):
+            named = re.findall(pattern, text)
+            values = ((data, path) for data in datasets for path in paths if named)
+            allowed = {value for data, path in values for value in run(data, path)}
+            for found in named:
                 value = number(found) * (0.01 if "flips" in pattern else 1)
                 if allowed and not any(abs(value - a) <= 1e-3 * abs(a) for a in allowed):
                     wrong.append(f"{found} in {text!r} is none of {sorted(allowed)}")
@@ -52,13 +55,16 @@ def run(data, path: str) -> set[float]:
     arms = json.loads(texts) if texts.startswith("{") else {"": texts}
     axes = [json.loads(axis) if isinstance(axis, str) else over for axis in over.values()]
     values = [value for axis in axes for value in axis.get(path, [])]
-    for table in map(tomllib.loads, arms.values()):
+    for table in map(_parsed, arms.values()):
         for name in path.split("."):
             table = table.get(name, {}) if isinstance(table, dict) else {}
         values.append(table)
     *_, name = path.split(".")
     values += data.coords[name].values.ravel().tolist() if name in data.coords else []
     return {float(value) for value in values if isinstance(value, int | float)}
+
+
+_parsed = functools.cache(tomllib.loads)
 
 
 def number(text: str) -> float:
