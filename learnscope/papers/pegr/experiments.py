@@ -56,6 +56,7 @@ THEOREM_STEPS, THEOREM_TEST = 80000, 10_000
 # 3.1 allows (with constants 1), and the largest signal there.
 POWER = {"dim": 10**7, "train": 23, "width": 23, "signal": 0.7, "level": 10.0, "power": 3.0}
 POWER_SCALE, POWER_RATE, POWER_STEPS, POWER_TEST = 0.0095, 0.3, 70000, 50_000
+POWER_RULE = "PEGR, λ of ReLU³"
 LEMMA_DIMS = [10**7, 10**9, 10**11]
 CLOSED = ("PEGR, closed at T1", "PEGR, closed at 2 T1")
 
@@ -178,10 +179,16 @@ def power_closing_time() -> int:
 
 
 def _power(seeds: int) -> Sweep:
-    """Theorems 3.2 and 3.3 for relu^3: lambda as there, switched off at the T1 of relu^3."""
+    """Theorems 3.2 and 3.3 for relu^3: lambda as there, or twice what balances growth and
+    suppression of noise under relu^3; switched off at the T1 of relu^3."""
     noise, until = POWER["level"] / math.sqrt(POWER["dim"]), power_closing_time()
+    sizes = noise, POWER["dim"], int(POWER["width"]), POWER_SCALE, POWER["power"]
+    weights = {"PEGR": 1 / POWER["level"], POWER_RULE: 2 * pegr.critical_weight_of_power(*sizes)}
     plain = GradientDescent(rate=POWER_RATE)
-    penalty = PerExamplePenalty(rate=POWER_RATE, weight=1 / POWER["level"], until=until)
+    rules: dict[str, AbstractRule] = {
+        name: PerExamplePenalty(rate=POWER_RATE, weight=weight, until=until)
+        for name, weight in weights.items()
+    }
     base = Experiment(
         data=SignalNoise(dim=POWER["dim"], train=POWER["train"], test=POWER_TEST,
                          signal=POWER["signal"], noise=noise),
@@ -189,7 +196,7 @@ def _power(seeds: int) -> Sweep:
                      scale=POWER_SCALE),
         rule=plain, steps=POWER_STEPS, probes=CURVES, record=Record(every=POWER_STEPS // 10),
     )  # fmt: skip
-    return arms(base, seeds, rule={"PEGR": penalty, "standard": plain})
+    return arms(base, seeds, rule=rules | {"standard": plain})
 
 
 def _closing(seeds: int) -> Sweep:

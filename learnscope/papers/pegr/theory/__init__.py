@@ -7,6 +7,7 @@ from learnscope.papers.pegr.theory.rates import (
     Rates,
     critical_noise,
     critical_weight,
+    critical_weight_of_power,
     full_rates,
     rates,
     suggested_weight,
@@ -25,6 +26,7 @@ from learnscope.papers.pegr.theory.updates import Pieces, Update, squares
 __all__ = [
     "SCOPE", "Bounds", "Pieces", "Rates", "Update", "applies", "boundary", "closing_time",
     "closing_time_of_power", "condition_3_1", "conditions", "critical_noise", "critical_weight",
+    "critical_weight_of_power",
     "full_rates", "implicit_conditions", "memorisation_time", "noise_bounds", "predict", "rates",
     "rescaled", "second_layer_scale", "second_stage", "signal_bounds", "squares",
     "suggested_weight", "suppression_ratio", "theorem_weight",
