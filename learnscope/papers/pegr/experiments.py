@@ -169,7 +169,7 @@ def _signals(seeds: int) -> Sweep:
     base = theorem(_early_rules()["PEGR"], 1).replace("data.test", 1).replace(
         "probes", (SignalLearning(), Decomposition())).replace("net.scale", 2e-6)  # fmt: skip
     over = {"data.signal": [0.25, 0.5, 1.0, 1.4]}
-    return arms(base, seeds, over, precision="float64", rule=_early_rules())
+    return arms(base, seeds, over, precision="float64", rule=_early_rules(100))
 
 
 def power_closing_time() -> int:

@@ -161,8 +161,9 @@ LEMMA_CLAIMS: tuple[Claim, ...] = (
           & below(_spread("that of the untrained network", 0, "PEGR"), 1.0),
           scope="regime: Condition 3.1 holds with constants 1",
           nulls=(UNTRAINED, alike("rule"))),
-    _relu_power("", "PEGR", "λ = 1/(σp√d)", f"λ‖ξ‖²/m is {ex.POWER['level'] / ex.POWER['width']:.2g}"
-                ", and the proofs need more than 1, which Condition 3.1 does not say"),
+    _relu_power("", "PEGR", "λ = 1/(σp√d)",
+                f"λ‖ξ‖²/m is {ex.POWER['level'] / ex.POWER['width']:.2g}, and the proofs need more "
+                "than 1, which Condition 3.1 does not say"),
     _relu_power(".weight", ex.POWER_RULE, "λ = 4m/(q(q-1)σ0(σp√d)³)", flags=(
         "added after looking: λ, since 1/(σp√d) had failed in three seeds",)),
 )  # fmt: skip
