@@ -71,13 +71,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Names that moved to a paper's own folder; imported when first used.
+# Names of a paper's own folder; imported when first used.
 _MOVED = {
     "CentroidError": "learnscope.papers.meta_split.parts",
     "FeatureShares": "learnscope.papers.pred_head.parts",
     "FeatureStrengths": "learnscope.papers.pred_head.parts",
     "Phase": "learnscope.papers.pred_head.parts",
     "PopulationMoments": "learnscope.papers.pred_head.parts",
+    "TrainingOverlaps": "learnscope.papers.pegr.parts",
 }
 
 

@@ -124,7 +124,8 @@ MORE: dict[str, Table] = {
         ],
         "probes": [
             *probes("Loss TestLoss TrainAccuracy TestAccuracy GradientNorm SignalLearning"),
-            *probes("NoiseMemorisation Decomposition"), ls.probes.LearntResponse("signal"),
+            *probes("NoiseMemorisation Decomposition TrainingOverlaps"),
+            ls.probes.LearntResponse("signal"),
         ],
     },
     "classes": {

@@ -10,6 +10,7 @@ import xarray as xr
 from learnscope.papers import get
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import rounding
+from learnscope.papers.pegr import theory as pegr
 from learnscope.rules import examples
 from tests.papers.test_studies import check_figures, check_nulls, repeated
 
@@ -54,6 +55,7 @@ def test_every_numbered_statement_of_the_paper_is_listed():
     for number in range(1, 7):
         assert f"Figure {number}" in places
     numbers = ("Theorem 3.2", "Theorem 3.3", "Remark 3.4", "Proposition 5.4", "Lemma 5.5")
+    numbers += ("Lemma 5.1", "Lemma 5.3", "Lemma 5.8", "Equation (5.2)", "Section 2, ReLU^q")
     for statement in (*numbers, "Proposition 5.6", "Proposition 5.7", "Section 5.1", "Section 5.4"):
         assert statement in places
 
@@ -113,6 +115,41 @@ def test_speeds_of_suppression_are_told_apart():
     ):
         names = ("section-5.1.noise", "section-5.1.suppression", "section-5.4.full")
         assert [verdict(name, early(power, slower)) for name in names] == found
+
+
+def test_update_rules_hold_once_their_misprints_are_corrected():
+    """The verdicts follow the steps taken: a step that is off by 10^-5 of itself changes them."""
+    data = repeated(get("pegr").sweeps("smoke")["lemmas"].run(progress=False))
+    for lemma in ("lemma-5.1", "lemma-5.3", "lemma-5.8"):
+        assert verdict(lemma, data) == "differs"
+        assert verdict(f"{lemma}.corrected", data) == "reproduced"
+    assert verdict("equation-5.2", data) == verdict("section-5.1.variance", data) == "reproduced"
+    check_nulls(get("pegr"), {"lemmas": data})
+    names = {"lemma-5.1": "on_noise", "lemma-5.3": "gamma", "lemma-5.8": "rho_bar"}
+    for lemma, name in names.items():
+        start = data[name].isel(step=0)
+        off = data.assign({name: start + (1 + 1e-5) * (data[name] - start)})
+        assert verdict(f"{lemma}.corrected", off) == "differs"
+
+
+def test_relu_cubed_is_run_where_condition_3_1_holds():
+    sizes = [ex.POWER[name] for name in ("dim", "train", "width", "signal")]
+    noise = ex.POWER["level"] / math.sqrt(ex.POWER["dim"])
+    assert all(
+        row.holds for row in pegr.condition_3_1(*sizes, noise, ex.POWER_SCALE, ex.POWER_RATE)
+    )
+    assert ex.power_closing_time() < ex.POWER_STEPS
+    weight = pegr.critical_weight_of_power(noise, sizes[0], 23, ex.POWER_SCALE, 2.0)
+    assert weight == pytest.approx(pegr.critical_weight(noise, sizes[0], 23))
+
+
+@pytest.mark.parametrize(("accuracy", "found"), [(0.999, "reproduced"), (0.6, "differs")])
+def test_relu_cubed_must_learn_with_the_penalty_and_fail_without(accuracy, found):
+    for rule, id in (("PEGR", "relu-q"), (ex.POWER_RULE, "relu-q.weight")):
+        tables = {"loss": [[0.7, 0.01]] * 2, "test_accuracy": [[0.5, accuracy], [0.5, 0.5]]}
+        assert verdict(id, curves([rule, "standard"], [0, 1], **tables)) == found
+        tables["test_accuracy"][1][1] = 0.9
+        assert verdict(id, curves([rule, "standard"], [0, 1], **tables)) == "differs"
 
 
 def check_arithmetic(data):

@@ -13,6 +13,7 @@ import xarray as xr
 from learnscope.evidence import Claim, Quantity, Verb, at, at_least, computed, first, last
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
+from learnscope.papers.pegr.lemma_claims import LEMMA_CLAIMS
 from learnscope.papers.pegr.real_claims import REAL_CLAIMS
 from learnscope.papers.pegr.theorem_claims import NEAR_ONE, THEOREM_CLAIMS, most, near_one
 
@@ -138,6 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
           "Figure 4", "→ 1 at σp = 0.1, 0.5, 1, 1.5", "no 1/m, penalty λ instead of λ/2",
           "no_mean", near_one(rule="PEGR with λ"), scope="reading: no 1/m, λ", flags=_SEEDS),
     *THEOREM_CLAIMS,
+    *LEMMA_CLAIMS,
     Claim("section-5.1.criterion", "PEGR learns where λ‖ξ‖² > 1, as the linearised rates suggest.",
           "Section 5.1", "not in the paper: worked out here from its rates",
           "no 1/m, grid over (λ, σp), 1500 steps", "phase",

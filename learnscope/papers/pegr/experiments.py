@@ -21,6 +21,7 @@ from learnscope.evidence import FunctionSweep, Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
+from learnscope.papers.pegr.parts import TrainingOverlaps
 from learnscope.papers.pegr.real import real_sweeps
 from learnscope.papers.pegr.rounding import arithmetic
 from learnscope.probes import (
@@ -51,6 +52,12 @@ THEOREM_SIZES = (THEOREM["dim"], int(THEOREM["train"]), int(THEOREM["width"]))
 THEOREM_NOISE = THEOREM["level"] / math.sqrt(THEOREM["dim"])
 THEOREM_SCALE, THEOREM_RATE = 2e-4, 0.01
 THEOREM_STEPS, THEOREM_TEST = 80000, 10_000
+# The same for relu^3, whose signal needs level^4 / |mu|^3 steps: at the least level that Condition
+# 3.1 allows (with constants 1), and the largest signal there.
+POWER = {"dim": 10**7, "train": 23, "width": 23, "signal": 0.7, "level": 10.0, "power": 3.0}
+POWER_SCALE, POWER_RATE, POWER_STEPS, POWER_TEST = 0.0095, 0.3, 70000, 50_000
+POWER_RULE = "PEGR, λ of ReLU³"
+LEMMA_DIMS = [10**7, 10**9, 10**11]
 CLOSED = ("PEGR, closed at T1", "PEGR, closed at 2 T1")
 
 
@@ -128,17 +135,68 @@ def _strong(seeds: int) -> Sweep:
                 {"data.signal": [1.0, level, 10 * level, 100 * level]})  # fmt: skip
 
 
-def _early(seeds: int) -> Sweep:
-    """One step from small weights, over the length of the noise."""
-    penalty = {"rate": THEOREM_RATE, "weight": 1 / THEOREM["level"], "until": 1}
-    rules: dict[str, AbstractRule] = {
+def _early_rules(steps: int = 1) -> dict[str, AbstractRule]:
+    """Both penalties with Theorem 3.2's weight, and none."""
+    penalty = {"rate": THEOREM_RATE, "weight": 1 / THEOREM["level"], "until": steps}
+    return {
         "FGR": FullPenalty(**penalty), "standard": GradientDescent(rate=THEOREM_RATE),
         "PEGR": PerExamplePenalty(**penalty),
     }  # fmt: skip
+
+
+def _early(seeds: int) -> Sweep:
+    """One step from small weights, over the length of the noise."""
+    rules = _early_rules()
     base = theorem(rules["PEGR"], 1).replace("probes", (NoiseMemorisation(), Decomposition()))
     levels = THEOREM["level"] * np.array([0.25, 0.5, 1.0, 2.0])
     noises = (levels / math.sqrt(THEOREM["dim"])).tolist()
     return arms(base.replace("data.test", 1), seeds, {"data.noise": noises}, rule=rules)
+
+
+def _lemmas(seeds: int) -> Sweep:
+    """Every one of the first steps, in double precision, over the dimension: noise vectors are
+    orthogonal in its limit."""
+    base = theorem(_early_rules()["PEGR"], 5).replace("data.test", 1).replace(
+        "probes", (TrainingOverlaps(), Decomposition(), GradientNorm()))  # fmt: skip
+    noises = [THEOREM["level"] / math.sqrt(dim) for dim in LEMMA_DIMS]
+    over = zipped({"data.dim": LEMMA_DIMS, "data.noise": noises})
+    return arms(base, seeds, over, precision="float64", rule=_early_rules(5))
+
+
+def _signals(seeds: int) -> Sweep:
+    """One step over the length of the signal, from weights so small that zeta, which section 5.1
+    ignores, is small beside the signal's suppression."""
+    base = theorem(_early_rules()["PEGR"], 1).replace("data.test", 1).replace(
+        "probes", (SignalLearning(), Decomposition())).replace("net.scale", 2e-6)  # fmt: skip
+    over = {"data.signal": [0.25, 0.5, 1.0, 1.4]}
+    return arms(base, seeds, over, precision="float64", rule=_early_rules(100))
+
+
+def power_closing_time() -> int:
+    """T1 for relu^3, worked out here."""
+    args = POWER["signal"], POWER_SCALE, POWER_RATE, POWER["power"]
+    return round(pegr.closing_time_of_power(int(POWER["width"]), *args))
+
+
+def _power(seeds: int) -> Sweep:
+    """Theorems 3.2 and 3.3 for relu^3: lambda as there, or twice what balances growth and
+    suppression of noise under relu^3; switched off at the T1 of relu^3."""
+    noise, until = POWER["level"] / math.sqrt(POWER["dim"]), power_closing_time()
+    sizes = noise, POWER["dim"], int(POWER["width"]), POWER_SCALE, POWER["power"]
+    weights = {"PEGR": 1 / POWER["level"], POWER_RULE: 2 * pegr.critical_weight_of_power(*sizes)}
+    plain = GradientDescent(rate=POWER_RATE)
+    rules: dict[str, AbstractRule] = {
+        name: PerExamplePenalty(rate=POWER_RATE, weight=weight, until=until)
+        for name, weight in weights.items()
+    }
+    base = Experiment(
+        data=SignalNoise(dim=POWER["dim"], train=POWER["train"], test=POWER_TEST,
+                         signal=POWER["signal"], noise=noise),
+        net=PatchCNN(width=POWER["width"], activation="relu_power", power=POWER["power"],
+                     scale=POWER_SCALE),
+        rule=plain, steps=POWER_STEPS, probes=CURVES, record=Record(every=POWER_STEPS // 10),
+    )  # fmt: skip
+    return arms(base, seeds, rule=rules | {"standard": plain})
 
 
 def _closing(seeds: int) -> Sweep:
@@ -166,7 +224,8 @@ def _phase(points: int, seeds: int) -> Sweep:
 
 # 35 of 35 seeds are the fewest whose share is above nine tenths with 95 % confidence. Without 1/m
 # some shares are near nine tenths.
-SIZES = Scale(seeds=(3, 35, 35), many=(3, 100, 100), points=(4, 12, 40), phase_seeds=(2, 10, 20))
+SIZES = Scale(seeds=(3, 35, 35), many=(3, 100, 100), few=(3, 12, 12), points=(4, 12, 40),
+              phase_seeds=(2, 10, 20))  # fmt: skip
 
 
 def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
@@ -178,6 +237,7 @@ def sweeps(scale: str) -> dict[str, Sweep | FunctionSweep]:
                                       ("no_mean", "sum", size.many))},
         "working": _working(size.seeds), "closing": _closing(size.seeds),
         "early": _early(size.seeds), "arithmetic": FunctionSweep(arithmetic),
+        "lemmas": _lemmas(size.seeds), "signals": _signals(size.seeds), "power": _power(size.few),
         "theorem": _theorem(size.seeds), "strong": _strong(size.seeds),
         "phase": _phase(size.points, size.phase_seeds),
         **real_sweeps(scale),

@@ -84,6 +84,19 @@ def critical_weight(
     return ratio(1.0 if half else 0.5, square)
 
 
+def critical_weight_of_power(
+    noise: float, dim: float, width: int, scale: float, power: float
+) -> float:
+    """`critical_weight` for relu^q, q = power, at the noise z = sigma_0 sigma_p sqrt(d) of small
+    weights: not in the paper.
+
+    Noise grows by q eta ||xi||^2 z^(q-1) / (2nm) and is suppressed by lambda q^2 (q-1) eta
+    ||xi||^4 z^(2q-3) / (4 n m^2); they are equal at 2m / (q (q-1) z^(q-2) sigma_p^2 d).
+    """
+    seen = scale * noise * math.sqrt(dim)
+    return 2 * width / (power * (power - 1) * seen ** (power - 2) * noise**2 * dim)
+
+
 def suggested_weight(
     noise: float, dim: float, width: int, second_layer: str | float = "mean", half: bool = True,
     margin: float = 2.0,

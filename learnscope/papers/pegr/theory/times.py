@@ -20,6 +20,20 @@ def closing_time(
     return width / (share * rate * signal**2) * math.log(goal)
 
 
+def closing_time_of_power(
+    width: int, signal: float, scale: float, rate: float, power: float
+) -> float:
+    """The time in which the signal is learnt under relu^q, q = power > 2: not in the paper.
+
+    While l' = -1/2, z = max_r j<w, mu> follows dz/dt = q eta ||mu||^2 / (4m) z^(q-1): half of the
+    examples see it. From the sigma_0 ||mu|| / 2 of Lemma B.3 it is infinite after
+
+        4m / (q (q-2) eta ||mu||^2) (sigma_0 ||mu|| / 2)^(2-q).
+    """
+    start = (scale * signal / 2) ** (2 - power)
+    return 4 * width / (power * (power - 2) * rate * signal**2) * start
+
+
 def second_stage(
     dim: float, train: int, width: int, signal: float, rate: float, loss: float, delta: float = 0.1
 ) -> float:
