@@ -51,7 +51,7 @@ THEOREM_SIZES = (THEOREM["dim"], int(THEOREM["train"]), int(THEOREM["width"]))
 THEOREM_NOISE = THEOREM["level"] / math.sqrt(THEOREM["dim"])
 THEOREM_SCALE, THEOREM_RATE = 2e-4, 0.01
 THEOREM_STEPS, THEOREM_TEST = 80000, 10_000
-CLOSED = ("PEGR, closed at T1", "PEGR, closed at 2 T1")
+UNTIL = ("PEGR, off after T1", "PEGR, off after 2 T1")
 
 
 def section_4_1(
@@ -117,7 +117,7 @@ def _theorem(seeds: int) -> Sweep:
         return PerExamplePenalty(rate=THEOREM_RATE, weight=1 / THEOREM["level"], until=until)
 
     plain = GradientDescent(rate=THEOREM_RATE)
-    rules = {CLOSED[0]: penalty(1.0), CLOSED[1]: penalty(0.5), "standard": plain}
+    rules = {UNTIL[0]: penalty(1.0), UNTIL[1]: penalty(0.5), "standard": plain}
     return arms(theorem(plain, THEOREM_STEPS), seeds, rule=rules)
 
 
@@ -142,7 +142,7 @@ def _early(seeds: int) -> Sweep:
 
 
 def _closing(seeds: int) -> Sweep:
-    """Theorem 3.2's weight and closing time in the setting of section 4.1."""
+    """Theorem 3.2's weight, and when it is switched off, in the setting of section 4.1."""
     rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
     weights = {"rule.weight": [pegr.theorem_weight(noise, DIM) for noise in NOISES]}
 
