@@ -1,5 +1,7 @@
 """Commands that show something: demo, report, explore."""
 
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -8,6 +10,13 @@ from typer import Argument, Option
 from learnscope.cli.options import RESULTS, Out, Parts, Quiet, Store, echo, saying, use_parts
 
 app = typer.Typer()
+
+
+def has_screen() -> bool:
+    """Whether a picture can be shown. Over SSH or in a container, Linux's opener would only print
+    which browsers it did not find."""
+    displays = [os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")]
+    return not sys.platform.startswith("linux") or any(displays)
 
 
 @app.command()
@@ -24,7 +33,7 @@ def demo(
     figure, words = run_demo(progress=not quiet)
     path = output.figure("demo", figure)[0]
     say(f"{words}\n\nThe figure is {path}. More: learnscope list, learnscope explore.")
-    if not (no_open or quiet):
+    if not (no_open or quiet) and has_screen():
         typer.launch(str(path))
 
 

@@ -36,6 +36,7 @@ from learnscope.figures.style import (
 Data = Mapping[str, xr.Dataset]
 Panel = Callable[[Axes, Data], Any]
 Line = Callable[[Data], tuple[Any, Any]]
+_SHARES = ("accuracy", "test error", "training error")
 FEWEST = 10  # runs from which on an interval is drawn in place of dots
 _MOST_LETTERS = 40  # of the names below bars, before they are slanted
 _SLANTED: dict[str, Any] = {"rotation": 25, "ha": "right", "fontsize": 7}
@@ -74,12 +75,26 @@ def figure(
             plain_ticks(one)
             if not legend:
                 label_lines(one)
+        _said_once(grid)
         words = heading if isinstance(heading, str) else heading(*datasets)
         lines = [title, words] if titled or not words else [words]
         headline(drawing, *"\n".join(lines).strip().split("\n"))
         return drawing
 
     return styled(title, needs, draw)
+
+
+def _said_once(grid: np.ndarray) -> None:
+    """Take away the labels of axes whose ticks have no numbers: a neighbour shares them."""
+    for (row, column), one in np.ndenumerate(grid):
+        below, left = grid[row + 1 :, column], grid[row, :column]
+        if any(one.get_shared_x_axes().joined(one, other) and other.axison for other in below):
+            one.set_xlabel("")
+        if any(
+            one.get_shared_y_axes().joined(one, other) and other.get_ylabel() == one.get_ylabel()
+            for other in left
+        ):
+            one.set_ylabel("")
 
 
 def _rows(panels: Sequence[Any]) -> list[list[Panel]]:
@@ -167,7 +182,8 @@ def over(
 
 def _possible(quantity: Quantity, values: xr.DataArray) -> tuple[float, float]:
     """The values that a quantity can have, by its name."""
-    share = "accuracy" in quantity.text and values.min() >= 0 and values.max() <= 1
+    named = any(word in quantity.text for word in _SHARES)
+    share = named and values.min() >= 0 and values.max() <= 1
     return (0, 1) if share else (-np.inf, np.inf)
 
 
@@ -230,8 +246,14 @@ def bars(
         for i, name in enumerate(groups):
             one = values if hue is None else values.sel({hue: name})
             places = np.arange(len(names)) + width * (i - (len(groups) - 1) / 2)
-            axes.bar(places, one.mean("seed"), 0.9 * width, color=COLOURS[i % 6], alpha=0.75,
-                     label="here" if name is None else _text(name))  # fmt: skip
+            axes.bar(
+                places,
+                one.mean("seed"),
+                0.9 * width,
+                color=COLOURS[i % 6],
+                alpha=0.75,
+                label=_text(name) if name is not None else "here" if reported else None,
+            )
             _runs(axes, places, one.transpose(axis, "seed").values, inside, "black")
             for place, each in zip(places, names, strict=True):
                 paper = (reported or {}).get(each if name is None else (each, name))

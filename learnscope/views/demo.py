@@ -15,7 +15,7 @@ from learnscope.rules import GradientDescent, PerExamplePenalty
 _PLAIN, _PENALTY = "standard training", "with the penalty"
 _PANELS = {"test_accuracy": "test accuracy", "signal_learning": "signal learnt",
            "noise_memorisation": "noise memorised"}  # fmt: skip
-_CLOSED = 800
+_UNTIL = 800
 
 
 def demo(seeds: int = 10, progress: bool = True) -> tuple[Figure, str]:
@@ -28,20 +28,20 @@ def demo(seeds: int = 10, progress: bool = True) -> tuple[Figure, str]:
         probes=(TrainAccuracy(), TestAccuracy(), SignalLearning(), NoiseMemorisation()),
         record=Record(every=10),
     )
-    penalty = PerExamplePenalty(rate=0.02, weight=0.02, until=_CLOSED)
+    penalty = PerExamplePenalty(rate=0.02, weight=0.02, until=_UNTIL)
     rules = {_PLAIN: experiment.rule, _PENALTY: penalty}
     data = run(experiment, over={"rule": rules}, seeds=seeds, progress=progress)
-    return _drawn(data), _told(data)
+    return _drawn(data), _said(data)
 
 
-def _told(data: xr.Dataset) -> str:
+def _said(data: xr.Dataset) -> str:
     end = data.isel(step=-1).mean("seed")
     plain, penalty = end.sel(rule=_PLAIN), end.sel(rule=_PENALTY)
     return (
         f"Two networks learn from {data.sizes['seed']} draws of 20 noisy examples. Both fit them "
         f"(training accuracy {plain.train_accuracy:.2f} and {penalty.train_accuracy:.2f}). "
         f"Standard training memorises the noise: test accuracy {plain.test_accuracy:.2f}. A "
-        f"penalty on the gradients of single examples, for the first {_CLOSED} steps, leaves the "
+        f"penalty on the gradients of single examples, for the first {_UNTIL} steps, leaves the "
         f"signal as the only thing to learn: test accuracy {penalty.test_accuracy:.2f}."
     )
 
@@ -53,9 +53,9 @@ def _drawn(data: xr.Dataset) -> Figure:
             values = data[name]
             own = [dim for dim in values.dims if dim not in ("rule", "seed", "step")]
             curves(axes, values.max(own), "rule")
-            axes.axvline(_CLOSED, color="0.6", linestyle=":", linewidth=1)
+            axes.axvline(_UNTIL, color="0.6", linestyle=":", linewidth=1)
             axes.set(xlabel="step", ylabel=text)
-        grid[0].text(_CLOSED, 0.52, " the penalty ends", color="0.4", fontsize=8)
+        grid[0].text(_UNTIL, 0.75, " the penalty ends", color="0.4", fontsize=8)
         legend_below(figure, grid, 2)
         end = data.test_accuracy.isel(step=-1).mean("seed")
         headline(figure, "The same network, data and start: a penalty on the gradients of single "

@@ -53,7 +53,8 @@ def needed_data(sweeps: list) -> list[str]:
 
 
 def print_ledger(ledger: Ledger, console: Console) -> None:
-    """A table with one row per claim that was judged, and why most of the others were not run."""
+    """A table with one row per claim that was judged, if there is one, and why most of the others
+    were not run."""
     reasons = Counter[str]()
     table = Table(title="Ledger", expand=True, show_lines=True)
     for heading, ratio in (
@@ -72,7 +73,8 @@ def print_ledger(ledger: Ledger, console: Console) -> None:
             f"{row['study']}\n{row['where']}", row["statement"], setting(row), row["reported"],
             measured.strip(), f"[{_COLOURS[verdict]}]{verdict}[/]",
         )  # fmt: skip
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     for reason, count in reasons.most_common(3):
         console.print(f"{count} not run: {reason}", markup=False)
     rows = [entry.to_dict() for entry in ledger]

@@ -35,6 +35,14 @@ def test_only_new_rules_are_computed(tmp_path):
     assert_computed(2 + 3 * 2, tmp_path, over, 2)
 
 
+def test_stored_runs_have_the_names_that_are_asked_for(tmp_path):
+    for name in ("first", "renamed"):
+        over = {"rule": {name: DESCENT, "penalty": PENALTY}}
+        found = run(experiment(), over, seeds=1, store=tmp_path)
+        assert found.rule.values.tolist() == [name, "penalty"]
+        assert name in found.attrs["over"]
+
+
 def test_several_relatives_are_put_together(tmp_path):
     for noise in ([0.1, 0.2], [0.2, 0.4]):
         run(experiment(), {"data.noise": noise}, seeds=2, store=tmp_path)

@@ -114,7 +114,12 @@ class StoredResults:
                 array[block.region] = values[name]
 
     def dataset(self) -> xr.Dataset:
-        return self.folder.stored(self.name).dataset()
+        """The stored runs under the names that this plan gives to its values: names are no part of
+        a sweep's identity, and whoever stored it first may have chosen others."""
+        data, asked = self.folder.stored(self.name).dataset(), self.plan.coords()
+        named = {name: asked[name] for axis in self.plan.axes for name in axis.coords()
+                 if not np.array_equal(asked[name].values, data[name].values)}  # fmt: skip
+        return data.assign_coords(named).assign_attrs(asked.attrs) if named else data
 
     @property
     def made(self) -> str:

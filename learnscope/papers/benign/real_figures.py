@@ -85,7 +85,8 @@ def _lost(data: xr.Dataset) -> str:
     end = remaining(data).isel(removed=-1)
     apart = student(end.sel(by="low") - end.sel(by="high"))
     return ("Figure 7 (the paper: removing high scores costs significantly more).\nHere by "
-            f"{apart} of accuracy, without {float(end.removed):.0%} of the images (95 % interval, "
+            f"{apart.middle:.3f} [{apart.low:.3f}, {apart.high:.3f}] of accuracy, without "
+            f"{float(end.removed):.0%} of the images (95 % interval, "
             f"{data.sizes['seed']} seeds; dots: runs)")  # fmt: skip
 
 

@@ -1,8 +1,11 @@
 """Figures: accuracy by step, maps of the weights, tables beside the paper's, and the theorems."""
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 
 from learnscope.evidence import Figure, Quantity, computed, every, last
@@ -58,11 +61,23 @@ def _map(name: str, step: int, words: str = "") -> Any:
     return draw
 
 
+def _gathered(title: str, names: Sequence[str], data: xr.Dataset) -> str:
+    """How many neurons of seed 0 point along the truth before and after one step."""
+    one = data.sel(data=list(names)).isel(seed=0)
+    there = one.map_position.notnull().any(one.map_position.dims[-1])
+    near = (there & (abs(one.truth_cosine) > NEAR)).sum("point") - 2  # the truth, its opposite
+    least = near.min("data").values
+    each = "at least " if len(names) > 1 else ""
+    return (f"{title}: one step turns neurons to the truth, and the second keeps them there\n"
+            f"(|cos| > {NEAR:g}: {each}{least[0]}, {least[1]}, {least[2]} of "
+            f"{int(there.sum('point').max()) - 2} neurons; seed 0, classical scaling)")  # fmt: skip
+
+
 def _maps(title: str, *names: str) -> Figure:
     rows = [[_map(name, step, f"{_FEWER.get(name, name)}, " if len(names) > 1 else "")
              for step in range(3)]
             for name in names]  # fmt: skip
-    heading = f"{title}: weights' directions, classical scaling, seed 0"
+    heading = functools.partial(_gathered, title, names)
     return figure(title, "maps", rows, heading, (8.4, 2.9 * len(rows) + 0.8), 3)
 
 

@@ -58,7 +58,7 @@ POWER = {"dim": 10**7, "train": 23, "width": 23, "signal": 0.7, "level": 10.0, "
 POWER_SCALE, POWER_RATE, POWER_STEPS, POWER_TEST = 0.0095, 0.3, 70000, 50_000
 POWER_RULE = "PEGR, λ of ReLU³"
 LEMMA_DIMS = [10**7, 10**9, 10**11]
-CLOSED = ("PEGR, closed at T1", "PEGR, closed at 2 T1")
+UNTIL = ("PEGR, off after T1", "PEGR, off after 2 T1")
 
 
 def section_4_1(
@@ -124,7 +124,7 @@ def _theorem(seeds: int) -> Sweep:
         return PerExamplePenalty(rate=THEOREM_RATE, weight=1 / THEOREM["level"], until=until)
 
     plain = GradientDescent(rate=THEOREM_RATE)
-    rules = {CLOSED[0]: penalty(1.0), CLOSED[1]: penalty(0.5), "standard": plain}
+    rules = {UNTIL[0]: penalty(1.0), UNTIL[1]: penalty(0.5), "standard": plain}
     return arms(theorem(plain, THEOREM_STEPS), seeds, rule=rules)
 
 
@@ -200,7 +200,7 @@ def _power(seeds: int) -> Sweep:
 
 
 def _closing(seeds: int) -> Sweep:
-    """Theorem 3.2's weight and closing time in the setting of section 4.1."""
+    """Theorem 3.2's weight, and when it is switched off, in the setting of section 4.1."""
     rule = PerExamplePenalty(rate=RATE, weight=WEIGHT, until=CLOSING)
     weights = {"rule.weight": [pegr.theorem_weight(noise, DIM) for noise in NOISES]}
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Figure, Quantity, computed, every
+from learnscope.evidence import Figure, computed, every
 from learnscope.figures import COLOURS, STYLES, figure, heat, ran, steps
 from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.claims import RULES, success
 from learnscope.papers.pegr.real_figures import REAL_FIGURES, closing
-from learnscope.papers.pegr.rounding import UNTIL
+from learnscope.papers.pegr.rounding import EXACT, KINDS, UNTIL
 from learnscope.papers.pegr.theorem_claims import LEMMA_5_5
 
 FLOOR, _NOTE = 1e-6, "below 10⁻⁶ drawn there"
@@ -59,29 +59,19 @@ def _paper_figure(
                   sharey=True if scale == "linear" else "row")  # fmt: skip
 
 
-def _named(quantity: Quantity) -> Quantity:
-    """A quantity with its rules as a reader names them."""
-    names = {ex.CLOSED[0]: "PEGR, off after T1", ex.CLOSED[1]: "PEGR, off after 2 T1"}
-
-    def shown(values: xr.DataArray) -> xr.DataArray:
-        return values.assign_coords(rule=[names.get(str(r), str(r)) for r in values.rule.values])
-
-    return quantity.map(shown, "{}")
-
-
 _TIMES = [factor * ex.theorem_closing_time() for factor in (1, 2)]
 
 
 def _theorem_panel(variable: str, label: str, scale: str = "linear"):
     floor = FLOOR if scale == "log" else None
-    return steps(_named(every(variable).of("theorem")), "rule", yscale=scale, floor=floor,
+    return steps(every(variable).of("theorem"), "rule", yscale=scale, floor=floor,
                  ylabel=label, marks=_TIMES, xlabel="step (dotted: T1 and 2 T1)")  # fmt: skip
 
 
 def _hero(axes, data) -> None:
     """Signal and noise under the penalty and without, each named on its line."""
     lines = {"signal_learning": "signal", "noise_memorisation": "noise"}
-    for i, (rule, who) in enumerate(((ex.CLOSED[1], "penalty"), ("standard", "no penalty"))):
+    for i, (rule, who) in enumerate(((ex.UNTIL[1], "penalty"), ("standard", "no penalty"))):
         for style, (variable, what) in zip(STYLES, lines.items(), strict=False):
             values = data["theorem"][variable].sel(rule=rule).clip(min=FLOOR)
             low, middle, high = (values.quantile(q, "seed") for q in (0.1, 0.5, 0.9))
@@ -97,25 +87,25 @@ def _hero(axes, data) -> None:
 
 def _hero_words(data: xr.Dataset) -> str:
     end = data.isel(step=-1).test_accuracy.median("seed")
-    with_it, without = (float(end.sel(rule=rule)) for rule in (ex.CLOSED[1], "standard"))
+    with_it, without = (float(end.sel(rule=rule)) for rule in (ex.UNTIL[1], "standard"))
     return (f"Test accuracy {with_it:.2f} with the per-example penalty, {without:.2f} without\n"
             f"(d = {ran(data, 'data.dim')}: Condition 3.1 holds; {data.sizes['seed']} seeds, "
             "10-90 %)")  # fmt: skip
 
 
-_OPEN = {"until": ex.theorem_closing_time(0.5), "rule": [ex.CLOSED[1]]}
+_OPEN = {"until": ex.theorem_closing_time(0.5), "rule": [ex.UNTIL[1]]}
 _RHO = (every("rho_bar", **_OPEN) + every("rho_underbar", **_OPEN)).of("theorem")
 _LIMITS = pegr.signal_bounds(*ex.THEOREM_SIZES[1:])
 _LOWEST = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE).lower
 _BOUNDS = [
-    *(steps(ratio.max("noise") if sweep != "theorem" else _named(ratio), "rule", yscale="log",
+    *(steps(ratio.max("noise") if sweep != "theorem" else ratio, "rule", yscale="log",
             title=f"Lemma 5.5, {sweep}: at most 1", levels={"the bound": 1.0},
             ylabel="‖∇L‖² / (72 σp² d L)")
       for ratio, sweep in zip(LEMMA_5_5, ("literal", "working", "theorem"), strict=True)),
-    steps(_named(every("gamma", **_OPEN).of("theorem").max("filter")), "rule", yscale="log",
+    steps(every("gamma", **_OPEN).of("theorem").max("filter"), "rule", yscale="log",
           title="Proposition 5.6: largest γ", marks=_TIMES[:1],
           levels={"lower bound, at T1": _LIMITS.lower, "upper bound, up to T1": _LIMITS.upper}),
-    *(steps(_named(rho), "rule", title=f"Proposition 5.6: {word} ρ", marks=_TIMES[:1],
+    *(steps(rho, "rule", title=f"Proposition 5.6: {word} ρ", marks=_TIMES[:1],
             levels={"lower bound": _LOWEST, "upper bound": 0.0})
       for word, rho in (("largest", _RHO.max("filter", "sample")),
                         ("least", _RHO.min("filter", "sample")))),
@@ -127,6 +117,15 @@ def _worst(*datasets: xr.Dataset) -> str:
     data: dict[str, xr.Dataset] = dict(zip(names, datasets, strict=True))
     most = max(float(ratio.read(data).max()) for ratio in LEMMA_5_5)
     return f"Lemma 5.5 bounds a ratio by 1, and the largest found is {most:.2g}"
+
+
+def _rounded(data: xr.Dataset) -> str:
+    least = data.noise_memorisation.isel(seed=0).min("step")
+    single, double, exact = (f"{float(least.sel(arithmetic=kind)):.0e}"
+                             for kind in (*KINDS[:2], EXACT))  # fmt: skip
+    return (f"Weights that are stepped lose the noise at {single} (float32) and {double} "
+            f"(float64); the span in float64 follows fifty digits down to {exact}\n(one draw, "
+            f"PEGR, d = {ran(data, 'data.dim')}, n = {ran(data, 'data.train')})")  # fmt: skip
 
 
 def _noises(data) -> np.ndarray:
@@ -170,9 +169,7 @@ FIGURES: dict[str, Figure] = {
                ylabel="noise memorisation  max ⟨w, ξ⟩", xlabel="step (dotted: penalty off)"),
          steps("signal_learning", "arithmetic", marks=[UNTIL], xlabel="step",
                ylabel="signal learning  max |⟨w, μ⟩|")],
-        lambda data: "Stepped weights stop at their rounding; the span in float64 follows fifty "
-        f"digits down to {float(data.noise_memorisation.min()):.0e}\n(one seed of PEGR, "
-        f"d = {ran(data, 'data.dim')}, n = {ran(data, 'data.train')})", (9.5, 4.2), 3),
+        _rounded, (9.5, 4.2), 3),
     "bounds": figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), _BOUNDS,
                      _worst),
     "phase": figure(

@@ -38,12 +38,17 @@ def _panel(variable: str, place: int, label: str, guessing: float, top: float):
     return draw
 
 
+def _short(values: xr.DataArray) -> str:
+    found = student(values)
+    return f"{found.middle:.4f} [{found.low:.4f}, {found.high:.4f}]"
+
+
 def gains(data: xr.Dataset) -> list[str]:
     """PEGR's test accuracy minus standard training's, paired by seed, at every level of noise."""
     last = data.test_accuracy.isel(step=-1)
     apart = last.sel(rule="PEGR") - last.sel(rule="standard")
     lost = "PEGR or standard training diverges"
-    return [f"{student(one) if one.notnull().all() else lost} at σp = {float(one.noise):.3g}"
+    return [f"{_short(one) if one.notnull().all() else lost} at σp = {float(one.noise):.3g}"
             for one in apart.transpose("noise", "seed")]  # fmt: skip
 
 
@@ -54,8 +59,8 @@ def _figure(name: str) -> Figure:
              for place in (0, -1)]]  # fmt: skip
 
     def words(data: xr.Dataset) -> str:
-        return (f"Figures 5 and 6, {_WORDS[name]}.\n{_PAPER}.\nHere PEGR's minus standard "
-                f"training's is {'; '.join(gains(data))}\n(95 % intervals; curves: median and "
+        return (f"Figures 5 and 6, LeNet5 on MNIST: {_WORDS[name]}.\n{_PAPER}.\nHere the "
+                f"difference is {'; '.join(gains(data))}\n(95 % intervals; curves: median and "
                 f"10-90 % of {data.sizes['seed']} seeds; dotted: penalty off)")  # fmt: skip
 
     return figure(f"Figures 5 and 6: LeNet5 on noisy MNIST, {_WORDS[name]}", name, rows, words,

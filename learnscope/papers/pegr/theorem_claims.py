@@ -54,7 +54,7 @@ def reaches(rule: str) -> Verb:
 
 
 def _gamma_at_closing(rule: str, share: float) -> Quantity:
-    """max_r gamma at the closing time, of the sign j for which it is smaller."""
+    """max_r gamma when the penalty is switched off, of the sign j for which it is smaller."""
     width = ex.THEOREM_SIZES[2]
 
     def smaller(gamma: xr.DataArray) -> xr.DataArray:
@@ -66,7 +66,7 @@ def _gamma_at_closing(rule: str, share: float) -> Quantity:
     return at("gamma", closing, rule=rule).map(smaller, f"max γ at step {closing}, {rule}")
 
 
-_TO_T1 = {"until": ex.theorem_closing_time(), "rule": ex.CLOSED[0]}
+_TO_T1 = {"until": ex.theorem_closing_time(), "rule": ex.UNTIL[0]}
 _SIGNAL_BOUNDS = pegr.signal_bounds(*ex.THEOREM_SIZES[1:])
 _RHO = every("rho_bar", **_TO_T1) + every("rho_underbar", **_TO_T1)
 _LOWEST = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE).lower
@@ -94,7 +94,7 @@ LEMMA_5_5 = [
 def _growth(penalised: bool = True) -> Quantity:
     """The signal's growth per step between steps 2000 and 12000, over that of section 5.1 (or of
     training without a penalty)."""
-    where = {"rule": ex.CLOSED[1]}
+    where = {"rule": ex.UNTIL[1]}
     grown = at("signal_learning", 12000, **where) / at("signal_learning", 2000, **where)
     theory = pegr.rates(
         *ex.THEOREM_SIZES, 1.0, ex.THEOREM_NOISE, ex.THEOREM_RATE, 1 / ex.THEOREM["level"]
@@ -138,7 +138,7 @@ _BETWEEN = (
     & bounded_by(-1.0 * every("rho_bar", rule="standard"), 1e-3 * _LARGEST)
 )  # fmt: skip
 # The penalty takes less than a fifth of the signal's growth, and all but a hundredth of the noise.
-_lost = at("noise_memorisation", 2000, rule=ex.CLOSED[1]) < 0.01 * at(
+_lost = at("noise_memorisation", 2000, rule=ex.UNTIL[1]) < 0.01 * at(
     "noise_memorisation", 2000, rule="standard"
 )
 
@@ -146,22 +146,21 @@ _lost = at("noise_memorisation", 2000, rule=ex.CLOSED[1]) < 0.01 * at(
 _REGIME = "regime: Condition 3.1 holds with constants 1"
 _SETTING = "d = 10⁷, n = m = 26, σp√d = 60, λ = 1/(σp√d)"
 _SIGNAL_WINS = most(
-    last("signal_learning", rule=ex.CLOSED[0])
-    > 10.0 * last("noise_memorisation", rule=ex.CLOSED[0])
+    last("signal_learning", rule=ex.UNTIL[0]) > 10.0 * last("noise_memorisation", rule=ex.UNTIL[0])
 )
 _NOISE_WINS = most(
     last("noise_memorisation", rule="standard") > 10.0 * last("signal_learning", rule="standard")
 )
 
 
-def _theorem(id: str, statement: str, where: str, reported: str, verb: Verb, closed: str = "",
+def _theorem(id: str, statement: str, where: str, reported: str, verb: Verb, off: str = "",
              **more) -> Claim:  # fmt: skip
-    setting = "; ".join(filter(None, [_SETTING, closed]))
-    scope = f"reading: {closed}" if "2 T1" in closed else _REGIME
+    setting = "; ".join(filter(None, [_SETTING, off]))
+    scope = f"reading: {off}" if "2 T1" in off else _REGIME
     return Claim(id, statement, where, reported, setting, "theorem", verb, scope=scope, **more)
 
 
-def _switched_off(tag: str, rule: str, closed: str, share: float) -> list[Claim]:
+def _switched_off(tag: str, rule: str, off: str, share: float) -> list[Claim]:
     """Theorem 3.2, with the penalty switched off at T1 as printed or at twice that."""
     large = most(_gamma_at_closing(rule, share) >= _SIGNAL_BOUNDS.lower).because(
         "the proof counts the n/2 examples of a class as n: the signal has grown by the square "
@@ -169,11 +168,11 @@ def _switched_off(tag: str, rule: str, closed: str, share: float) -> list[Claim]
     )
     return [
         _theorem(f"theorem-3.2.1.{tag}", "Training loss and squared gradient fall below ε.",
-                 "Theorem 3.2 (1)", "≤ ε for some t", reaches(rule), closed, nulls=(UNTRAINED,)),
+                 "Theorem 3.2 (1)", "≤ ε for some t", reaches(rule), off, nulls=(UNTRAINED,)),
         _theorem(f"theorem-3.2.2.{tag}", "The test error converges to 0.", "Theorem 3.2 (2)",
-                 "≤ 1/poly(n)", near_one(rule=rule).given(reaches(rule)), closed),
+                 "≤ 1/poly(n)", near_one(rule=rule).given(reaches(rule)), off),
         _theorem(f"proposition-5.6.3.{tag}", "At T1 the signal is large: max γ is above its bound.",
-                 "Proposition 5.6 (3)", "≥ 1/(√(2 log(8m/δ)) log n)", large, closed,
+                 "Proposition 5.6 (3)", "≥ 1/(√(2 log(8m/δ)) log n)", large, off,
                  nulls=(UNTRAINED,)),
     ]  # fmt: skip
 
@@ -181,13 +180,13 @@ def _switched_off(tag: str, rule: str, closed: str, share: float) -> list[Claim]
 def _closing(tag: str, when: str, label: str) -> Claim:
     return Claim(f"theorem-3.2.closing{tag}", f"Theorem 3.2's λ, switched off at {when}, works on "
                  "section 4.1's data, too.", "Theorem 3.2", "not in the paper",
-                 f"section 4.1's data, 1/m, λ = 1/(σp√d), closed at {when}", "closing",
+                 f"section 4.1's data, 1/m, λ = 1/(σp√d), off after {when}", "closing",
                  near_one(closing=label), scope="beyond: Condition 3.1 fails there")  # fmt: skip
 
 
 THEOREM_CLAIMS: tuple[Claim, ...] = (
-    *_switched_off("t1", ex.CLOSED[0], "closed at the printed T1", 1.0),
-    *_switched_off("2t1", ex.CLOSED[1], "closed at 2 T1", 0.5),
+    *_switched_off("t1", ex.UNTIL[0], "off after the printed T1", 1.0),
+    *_switched_off("2t1", ex.UNTIL[1], "off after 2 T1", 0.5),
     _closing("", "the printed T1", "T1"), _closing("-twice", "2 T1", "2 T1"),
     _theorem("theorem-3.3.1", "Without a penalty, loss and squared gradient fall below ε.",
              "Theorem 3.3 (1)", "≤ ε for some t", reaches("standard"), nulls=(UNTRAINED,)),
@@ -223,7 +222,7 @@ THEOREM_CLAIMS: tuple[Claim, ...] = (
              "non-positive up to a thousandth of the bound", nulls=(swapped("rule"),)),
     _theorem("proposition-5.7", "The loss falls below ε within T2 steps after T1.",
              "Proposition 5.7", f"T2 = {pegr.second_stage(*_T2):.2g} steps for ε = {EPSILON:g}",
-             reaches(ex.CLOSED[0]), "closed at the printed T1; 80000 steps", nulls=(UNTRAINED,)),
+             reaches(ex.UNTIL[0]), "off after the printed T1; 80000 steps", nulls=(UNTRAINED,)),
     _theorem("remark-3.4", "The penalty suppresses noise, and lets the signal grow.", "Remark 3.4",
              "the suppression of the signal is relatively small",
              at_least(_growth(penalised=False), 0.8) & most(_lost),

@@ -77,7 +77,7 @@ def _formula(axes: Axes, data) -> None:
     over(q.ends(ALL_STRONG), "alpha", x=ratio, possible=(0, 1))(axes, data)
     axes.lines[0].set_linestyle("")  # between points there is the formula
     axes.plot(ratios, [q.chance(ex.WEAK * r) for r in ratios], color=COLOURS[3],
-              label="$(\\frac{2}{\\pi} \\arctan (\\alpha_1/\\alpha_2)^{3/2})^2$")  # fmt: skip
+              label="$(\\frac{2}{\\pi} \\arctan((\\alpha_1/\\alpha_2)^{3/2}))^2$")  # fmt: skip
     axes.set(xlabel="$\\alpha_1/\\alpha_2$", ylabel="P(both neurons learn the strong feature)")
 
 
