@@ -92,7 +92,7 @@ def test_a_signal_that_stands_still_is_not_let_grow():
     for grown, noise, found in ((free, 1e-9, "reproduced"), (1.0, 1e-9, "differs"),
                                 (free, 1.0, "differs")):  # fmt: skip
         rows = [[1, 1, grown], [1, 1, 1.03]]
-        data = curves([ex.CLOSED[1], "standard"], [0, 2000, 12000], signal_learning=rows,
+        data = curves([ex.UNTIL[1], "standard"], [0, 2000, 12000], signal_learning=rows,
                       noise_memorisation=[[1, noise, noise], [1, 9, 9]])  # fmt: skip
         assert verdict("remark-3.4", data) == found
 

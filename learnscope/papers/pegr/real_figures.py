@@ -59,7 +59,7 @@ def _figure(name: str) -> Figure:
              for place in (0, -1)]]  # fmt: skip
 
     def words(data: xr.Dataset) -> str:
-        return (f"Figures 5 and 6, LeNet5 on MNIST: {_WORDS[name]}.\n{_PAPER}.\nHere the "
+        return (f"Figures 5 and 6, {_WORDS[name]}.\n{_PAPER}.\nHere the "
                 f"difference is {'; '.join(gains(data))}\n(95 % intervals; curves: median and "
                 f"10-90 % of {data.sizes['seed']} seeds; dotted: penalty off)")  # fmt: skip
 
