@@ -87,7 +87,7 @@ def test_figures_draw_also_what_diverged_and_say_the_gain():
     texts = [text.get_text() for axes in lost.axes for text in axes.texts]
     assert "PEGR diverges in 12/12" in texts
     assert "training diverges at σp" in lost.get_suptitle().replace("\n", " ")
-    assert gains(GOOD)[1:] == ["0.1 [0.1, 0.1] at σp = 5", "0.1 [0.1, 0.1] at σp = 15"]
+    assert gains(GOOD)[1:] == [f"0.1000 [0.1000, 0.1000] at σp = {noise}" for noise in (5, 15)]
     plt.close(lost)
 
 
