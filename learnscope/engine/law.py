@@ -13,6 +13,7 @@ from learnscope.data import AbstractData, Problem, Samples
 from learnscope.engine.draw import frame_of, key_of, traced
 from learnscope.engine.experiment import Experiment, Keyed, Room, room
 from learnscope.engine.program import computed
+from learnscope.part.canonical import hashable
 from learnscope.space import Columns, one_array, padded
 
 _CLOSE = 1e-9
@@ -24,13 +25,7 @@ _FAR = 8.0
 
 def other_law(small: Experiment) -> str | None:
     """What a data model draws of another law in compressed coordinates, or None."""
-    return differing(Keyed((*values(small.data), room(small, "compressed")), small))
-
-
-def values(part: Any) -> tuple[Any, ...]:
-    """All of a part, as a key: its structure, and the bytes of its numbers."""
-    leaves, structure = jax.tree.flatten(part)
-    return structure, tuple(np.asarray(leaf).tobytes() for leaf in leaves)
+    return differing(Keyed((*hashable(small.data), room(small, "compressed")), small))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -28,7 +28,7 @@ from learnscope.engine.program import Program, computed
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.nets import AbstractInnerProductNet, Params
 from learnscope.part import AbstractPart, Allowed, allowed, allowed_kind, shape_path
-from learnscope.part.canonical import own_code
+from learnscope.part.canonical import hashable, own_code
 from learnscope.space import Basis, Columns, Frame, one_array, padded, random
 
 COORDINATES = ("auto", "ambient", "rotate", "compressed")
@@ -98,7 +98,7 @@ def objection(experiment: Experiment, coordinates: str) -> str | None:
     mistake = None
     for small in map(_usual, copies(experiment)):
         try:
-            return _tried(Keyed((*law.values(small), coordinates), small))
+            return _tried(Keyed((*hashable(small), coordinates), small))
         except _Unfit as unfit:
             mistake = unfit.__cause__
     if mistake is not None:  # of the parts themselves, not of the copy's size

@@ -38,6 +38,7 @@ from learnscope.part.canonical import own_code
 from learnscope.part.code import versions
 from learnscope.probes import Output
 
+Recorded = list[dict[str, np.ndarray]]  # by a segment each: variables (run by step, ...)
 Plans = list[tuple["Plan", float]]  # plans, and how many times as many runs each stands for
 _BLOCK_BYTES = 1000  # that a block itself takes
 _MOST_RUNS = 10**8
@@ -328,6 +329,11 @@ class KnownRuns:
 
     mask: np.ndarray
     values: dict[str, np.ndarray]
+
+
+def joined(recorded: Recorded) -> dict[str, np.ndarray]:
+    """What several segments recorded, one after the other."""
+    return {name: np.concatenate([values[name] for values in recorded], 1) for name in recorded[0]}
 
 
 def _range(names: Sequence[Any], first: int, last: int) -> str:

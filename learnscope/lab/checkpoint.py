@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from learnscope.lab.blocks import Recorded, joined
 from learnscope.lab.store.checked import write_whole
 
 _EVERY = 30.0  # seconds
-Recorded = list[dict[str, np.ndarray]]
 
 
 class Checkpoint:
@@ -72,11 +72,6 @@ class Checkpoint:
         """Delete the file."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
-
-
-def joined(recorded: Recorded) -> dict[str, np.ndarray]:
-    """What several segments recorded (run by step), one after the other."""
-    return {name: np.concatenate([values[name] for values in recorded], 1) for name in recorded[0]}
 
 
 def _is_key(leaf: Any) -> bool:

@@ -16,8 +16,8 @@ from learnscope.engine.draw import Batches, draw, source_of, traced
 from learnscope.engine.experiment import room
 from learnscope.engine.program import cache_programs, compilations
 from learnscope.errors import why_of
-from learnscope.lab.blocks import Block, Plan, Runs
-from learnscope.lab.checkpoint import Checkpoint, joined
+from learnscope.lab.blocks import Block, Plan, Runs, joined
+from learnscope.lab.checkpoint import Checkpoint
 
 _BLOCK = 0.01  # seconds of a block beside its steps
 _PROGRAM = 2.0  # seconds to trace and compile a program

@@ -55,6 +55,12 @@ def canonical(value: Any, where: str = "experiment") -> Any:
     raise BadInput(f"{where} = {value!r} cannot be stored: it is neither a value nor a function.")
 
 
+def hashable(part: Any) -> tuple[Any, ...]:
+    """A part as a key within this process: its structure, and the bytes of its numbers."""
+    leaves, structure = jax.tree.flatten(part)
+    return structure, tuple(np.asarray(leaf).tobytes() for leaf in leaves)
+
+
 def _held(function: Callable[..., Any]) -> list[Any]:
     """What a function holds beside its source: its object, closure and defaults."""
     held = [function.__self__] if inspect.ismethod(function) else []
