@@ -24,6 +24,7 @@ _PROGRAM = 2.0  # seconds to trace and compile a program
 _PACE = 0.3  # of nominal seconds are assumed until blocks were timed: no worker is started in vain
 _TASK = 1.0  # seconds of work in a task of several blocks
 _TRIES = 3
+_TRACED = 2  # the try after which the run that fails is looked for
 # One program runs at a time in a process, whichever thread asks: two can wait for ever for threads
 # of XLA's pool that the other one holds.
 _ALONE = threading.Lock()
@@ -152,10 +153,9 @@ def work_all(task: Sequence[tuple[Runs, str | None]], *advance: Advance) -> list
 
 
 def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> Done:
-    """Compute a block's runs. A failure is traced to the run that fails.
-
-    If no run fails alone (memory that others held, say), the block is tried again from its
-    checkpoint, `_TRIES` times in all.
+    """Compute a block's runs. A block that fails is tried again from its checkpoint, since the
+    reason may pass (memory that others held, say); if it fails again, the failure is traced to the
+    run that fails. If none does alone, the block is tried `_TRIES` times in all.
     """
     cache_programs()
     started, before = time.perf_counter(), len(compilations())
@@ -175,7 +175,7 @@ def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> 
         except InterruptedError:
             raise
         except Exception as error:
-            first = _first_failing(runs)
+            first = _first_failing(runs) if tries == _TRACED else None
             if first is not None or tries == _TRIES:
                 why = why_of(error) + (f" ({tries} times)" if first is None else "")
                 return Done(failed=first, why=why, error=error if advance else None)

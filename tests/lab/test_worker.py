@@ -49,6 +49,35 @@ def test_a_block_that_fails_for_no_run_is_tried_a_few_times(monkeypatch, times, 
         assert sum(counted) == pytest.approx(4)
 
 
+def test_a_block_that_fails_once_is_computed_once_more(monkeypatch):
+    """No run of it is computed by itself before: the reason is looked for after a second time."""
+    sizes, real = [], worker.compute
+
+    def once(block, *given):
+        sizes.append(block.size)
+        if len(sizes) == 1:
+            raise MemoryError("no room")
+        return real(block, *given)
+
+    monkeypatch.setattr(worker, "compute", once)
+    assert worker.work(runs(), None).values is not None
+    assert sizes == [4, 4]
+
+
+def test_a_run_that_always_fails_is_found_by_halves_after_a_second_try(monkeypatch):
+    sizes, real = [], worker.compute
+
+    def failing(block, *given):
+        sizes.append(block.size)
+        if 2 in block.seeds:
+            raise MemoryError("no room")
+        return real(block, *given)
+
+    monkeypatch.setattr(worker, "compute", failing)
+    assert worker.work(runs(), None).failed == 2
+    assert sizes == [4, 4, 2, 1, 1]
+
+
 def test_a_block_that_always_fails_ends_in_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(worker, "compute", Failing(10**6))
     words = "seed 0 to 3 failed: MemoryError: no room (3 times)"
