@@ -46,7 +46,7 @@ class AbstractDocument(AbstractPart):
     @classmethod
     def from_json(cls, text: str) -> Self:
         try:
-            return cls.from_dict(json.loads(text))
+            return cls.from_dict(serial.unspelt(json.loads(text)))
         except json.JSONDecodeError as error:
             raise BadInput(f"not a valid JSON text: {error}.") from None
 

@@ -98,12 +98,25 @@ def check_names(what: str, given: Mapping[str, Any], known: Set[str], required: 
 
 
 def finite(value: Any) -> Any:
-    """The same data with infinity spelt out, which strict JSON has no number for."""
+    """The same data with infinities and NaN spelt out, which strict JSON has no numbers for."""
     if isinstance(value, Mapping):
         return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [finite(inner) for inner in value]
-    return "inf" if isinstance(value, float) and math.isinf(value) else value
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def unspelt(value: Any) -> Any:
+    """The data that `finite` was given.
+
+    >>> unspelt(finite({"eps": math.inf, "low": [-math.inf, 1.0], "name": "adam"}))
+    {'eps': inf, 'low': [-inf, 1.0], 'name': 'adam'}
+    """
+    if isinstance(value, Mapping):
+        return {name: unspelt(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [unspelt(inner) for inner in value]
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
 
 
 def parse_value(text: str) -> Any:

@@ -72,6 +72,15 @@ def test_numbers_keep_every_digit_and_infinity():
     assert json.loads(FOREVER.to_json(), parse_constant=pytest.fail)["rule"]["until"] == "inf"
 
 
+def test_infinite_options_come_back_as_numbers():
+    options = {"eps": math.inf, "b1": -math.inf}
+    setting = experiment(rule=ls.rules.GradientDescent(0.1, optimiser="adam", options=options))
+    text = setting.to_json()
+    json.loads(text, parse_constant=pytest.fail)
+    assert ls.Experiment.from_json(text) == setting
+    assert ls.Experiment.from_json(text).rule.options == options
+
+
 def test_defaults_need_not_be_written():
     text = """
     steps = 5
