@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from learnscope.errors import BadInput
-from learnscope.figures.style import columns_of, curves, headline, legend_below, style
+from learnscope.figures.style import columns_of, curves, floor_line, headline, legend_below, style
 from learnscope.figures.words import is_number, place, selected, swept, variable
 
 _MOST_LINES = 6
@@ -53,9 +53,8 @@ def probe_curves(data: xr.Dataset) -> Figure:
             own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
             for panel, part in zip(row, shown, strict=True):
                 _panel(panel, part[name].max(own) if own else part[name], lines)
-                if (floor := floors[name]) in part and (part[floor] > 0).any():
-                    most = part[floor].max([d for d in part[floor].dims if d != "step"])
-                    panel.plot(most.step, most, color="0.6", ls=":", lw=1, zorder=0)
+                if (floor := floors[name]) in part:
+                    floor_line(panel, part[floor])
                 panel.set_title(place(part, facets), parse_math=False)
             row[0].set_ylabel(("max of " if own else "") + variable(data, name))
             _scale(row, few[name].max(own) if own else few[name], few)

@@ -26,6 +26,7 @@ from learnscope.figures.style import (
     STYLES,
     columns_of,
     curves,
+    floor_line,
     headline,
     label_lines,
     legend_below,
@@ -136,7 +137,8 @@ def steps(
     where: Mapping[str, Any] | None = None, floor: float | None = None,
 ) -> Panel:  # fmt: skip
     """A variable or quantity against the step: the median over seeds for each value of `hue` and a
-    band from the 10th to the 90th percentile; values below `floor` are drawn there.
+    band from the 10th to the 90th percentile; values below `floor` are drawn there. The rounding
+    error that a probe records beside a variable is a dotted line.
     """
     quantity = every(variable, **(where or {})) if isinstance(variable, str) else variable
     quantity = quantity.of(of) if of else quantity
@@ -144,6 +146,8 @@ def steps(
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data)
         curves(axes, values.clip(min=floor) if floor is not None else values, hue, label)
+        if isinstance(variable, str) and (error := _error_of(variable, data, of)) is not None:
+            floor_line(axes, error.sel(**(where or {})).read(data))
         last = values.isel(step=-1).transpose(hue, "seed").values
         gone = dict(zip(values[hue].values, (~np.isfinite(last)).sum(1), strict=True))
         lost = [f"{_text(name)} diverges in {n}/{last.shape[1]}" for name, n in gone.items() if n]
@@ -154,6 +158,14 @@ def steps(
         axes.set_xlabel("step")
 
     return draw
+
+
+def _error_of(variable: str, data: Data, of: str | None) -> Quantity | None:
+    """The rounding error that is recorded beside a variable, if there is one."""
+    dataset = data[of] if of else next(iter(data.values()))
+    name = dataset[variable].attrs.get("floor")
+    found = every(name) if name in dataset else None
+    return found.of(of) if found and of else found
 
 
 @panel

@@ -111,8 +111,8 @@ def number(value: Any) -> str:
     >>> number(10**7), number(1e-4), number(2000), number(0.25), number("digits")
     ('10⁷', '10⁻⁴', '2,000', '0.25', 'digits')
     """
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str) or not math.isfinite(value):
+        return str(value)
     power = round(math.log10(abs(value))) if value else 0
     if not -3 <= power < 4 and math.isclose(value, 10.0**power):
         return "10" + str(power).translate(_RAISED)

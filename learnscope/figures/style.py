@@ -85,21 +85,18 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
         axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
-def interval(axes: Axes, x: Any, values: xr.DataArray, index: int, label: str, **look: Any) -> None:
-    """A mean over seeds with its 95 % interval, in the colour and style of that index."""
-    spread = 1.96 * values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
-    settings: dict[str, Any] = {"linestyle": STYLES[index], "marker": "o", "markersize": 3} | look
-    axes.errorbar(x, values.mean("seed"), spread, color=COLOURS[index], capsize=2, label=label,
-                  **settings)  # fmt: skip
+def floor_line(axes: Axes, floor: xr.DataArray) -> None:
+    """The rounding error of a variable against the step, at its largest, as one dotted line."""
+    if bool((floor > 0).any()):
+        most = floor.max([dim for dim in floor.dims if dim != "step"])
+        axes.plot(most.step, most, color="0.6", linestyle=":", linewidth=1, zorder=0)
 
 
 def band(
-    axes: Axes, x: Any, values: xr.DataArray, index: int, label: str, centre: str = "mean",
-    alpha: float = 0.15,
-) -> None:  # fmt: skip
-    """The mean (or median) over seeds with a band from the lowest to the highest."""
-    middle = getattr(values, centre)("seed")
-    axes.plot(x, middle, color=COLOURS[index], linestyle=STYLES[index], label=label)
+    axes: Axes, x: Any, values: xr.DataArray, index: int, label: str, alpha: float = 0.15
+) -> None:
+    """The mean over seeds with a band from the lowest to the highest."""
+    axes.plot(x, values.mean("seed"), color=COLOURS[index], linestyle=STYLES[index], label=label)
     axes.fill_between(x, values.min("seed"), values.max("seed"), color=COLOURS[index], alpha=alpha,
                       linewidth=0)  # fmt: skip
 

@@ -6,14 +6,42 @@ import pytest
 import xarray as xr
 from matplotlib.container import ErrorbarContainer
 
+import learnscope as ls
 from learnscope.evidence import last
-from learnscope.figures import bars, figure, over
+from learnscope.figures import bars, figure, number, over, steps
+from learnscope.views.explorer import plots
+from tests import small
+from tests.small import NOISE
 
 
 def accuracy(seeds):
     values = 0.9 + 0.1 * (np.arange(seeds) % 2)[:, None, None, None] * np.ones((1, 2, 3, 1))
     coords = {"rule": ["one", "other"], "size": [1.0, 2.0, 3.0], "step": [9]}
     return xr.Dataset({"test_accuracy": (("seed", "rule", "size", "step"), values)}, coords)
+
+
+def test_numbers_that_are_not_finite_have_names():
+    """A penalty that is never closed, beside one that is: `rule.until` is infinite."""
+    assert [*map(number, (np.inf, -np.inf, np.nan, 5.0))] == ["inf", "-inf", "nan", "5"]
+    setting = small.experiment(small.PENALTY, 6, 2, [ls.probes.Loss()], {"dim": 30})
+    data = small.run(setting, {"rule.until": [5.0, np.inf]}, seeds=2)
+    (axes,) = figure("", "x", [steps("loss", "until")]).draw(data).axes
+    assert [line.get_label() for line in axes.lines] == ["5", "inf"]
+    plt.close("all")
+
+
+def test_a_recorded_rounding_error_is_one_dotted_line():
+    setting = small.experiment(probes=[ls.probes.NoiseMemorisation()], data={"dim": 30})
+    data = small.run(setting, NOISE, seeds=2, coordinates="ambient")
+    assert (data.noise_floor > 0).any()
+    (axes,) = figure("", "x", [steps("noise_memorisation", "noise")]).draw(data).axes
+    dotted = [line for line in axes.lines if line.get_label().startswith("_")]
+    assert len(axes.lines) == 4 and len(dotted) == 1
+    np.testing.assert_allclose(dotted[0].get_ydata(), data.noise_floor.max(("noise", "seed")))
+    (shown,) = plots.panels(data.isel(noise=0))
+    np.testing.assert_allclose(shown.floor, data.noise_floor[0].max("seed"))
+    assert plots.curves(data.isel(noise=0), {})["panels"][0]["floor"][-1] > 0
+    plt.close("all")
 
 
 @pytest.mark.parametrize("panel", [over, bars])

@@ -26,8 +26,11 @@ class Curve:
 
 @dataclasses.dataclass(frozen=True)
 class Panel:
+    """Curves with the same axes, and the rounding error of their values at every step."""
+
     title: str
     lines: tuple[Curve, ...]
+    floor: np.ndarray | None = None
 
 
 def panels(data: xr.Dataset) -> list[Panel]:
@@ -47,8 +50,16 @@ def panels(data: xr.Dataset) -> list[Panel]:
         lines = {name: _lines(name, values, most) for name, values in several.items()}
         first, values = next(iter(several.items()))
         title = _panel_of(first) or _text(first, values)
-        drawn.append(Panel(title, tuple(itertools.chain(*lines.values()))))
+        errors = [known[f] for v in several.values() if (f := v.attrs.get("floor")) in known]
+        drawn.append(Panel(title, tuple(itertools.chain(*lines.values())), _floor(errors)))
     return drawn
+
+
+def _floor(errors: list[xr.Variable]) -> np.ndarray | None:
+    """The largest rounding error at every step, unless there is none."""
+    largest = [v.max([dim for dim in v.dims if dim != "step"]).values for v in errors]
+    floor = np.max(largest, 0) if largest else np.zeros(1)
+    return floor if (floor > 0).any() else None
 
 
 @functools.cache
@@ -95,7 +106,8 @@ def largest(array: np.ndarray) -> np.ndarray:
 def curves(data: xr.Dataset, times: dict[str, float]) -> dict[str, Any]:
     """Panels of medians over seeds with 10 to 90 % bands (None where no run is finite), the
     recorded steps, and predicted times."""
-    drawn = [{"title": panel.title, "lines": [_numbers(line) for line in panel.lines]}
+    drawn = [{"title": panel.title, "lines": [_numbers(line) for line in panel.lines],
+              "floor": None if panel.floor is None else rounded(panel.floor)}
              for panel in panels(data)]  # fmt: skip
     return {"steps": np.asarray(data.step.values).tolist(), "panels": drawn, "times": times}
 

@@ -54,7 +54,8 @@
         fill: "toself", fillcolor: colour + "33", line: { width: 0 }, hoverinfo: "skip" };
       return [band, { ...axes, mode: x.length === 1 ? "markers" : "lines", x: x, y: of(line.middle), name: line.name, line: { color: colour, width: 2 } }];
     });
-    return [own, dotted];
+    const floor = { ...axes, mode: "lines", x: shown.steps, y: panel.floor, name: "rounding error", line: { color: style("--mark"), width: 1, dash: "dot" } };
+    return [panel.floor ? [...own, floor] : own, dotted];
   }
 
   // A wide range of positive values makes an axis logarithmic, with about five powers of ten on it.
