@@ -36,16 +36,7 @@ from learnscope.evidence.quantity import (
     last,
 )
 from learnscope.evidence.scale import SCALES, Scale
-from learnscope.evidence.statistics import (
-    Interval,
-    half_width,
-    is_positive,
-    mean,
-    proportion,
-    share,
-    student,
-    wilson,
-)
+from learnscope.evidence.statistics import Interval, proportion, student
 from learnscope.evidence.study import Arm, Figure, Study, Sweep, check_scale, experiment_of
 from learnscope.evidence.verbs import (
     Verb,
@@ -71,8 +62,6 @@ __all__ = [
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "half_width", "is_positive", "judged", "last", "learnt", "mean", "most_seeds", "ordered",
-    "overfitting",
-    "proportion", "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped",
-    "wilson", "within",
+    "judged", "last", "learnt", "most_seeds", "ordered", "overfitting", "proportion", "rises",
+    "scaled", "shrunk", "shuffled", "student", "swapped", "within",
 ]  # fmt: skip

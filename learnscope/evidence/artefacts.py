@@ -16,11 +16,9 @@ def head(rows: Sequence[Row]) -> str:
     """How many artefacts came to what, in a sentence or two."""
     all_of = [verdict for of in artefacts(rows).values() for verdict in of.values()]
     counted = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
-    looked = after_looking(rows)
-    more = (
-        f" {looked} of the reproduced ones rest on a choice made after looking." if looked else ""
-    )
-    return f"{len(all_of)} artefacts: {', '.join(counted)}.{more}" if all_of else "No artefacts."
+    if not all_of:
+        return "No artefacts."
+    return f"{len(all_of)} artefacts: {', '.join(counted)}.{looked(rows)}"
 
 
 def artefacts(rows: Iterable[Row]) -> dict[str, dict[str, str]]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from learnscope.evidence.artefacts import COUNTED, Row, artefacts, counts, details, looked, setting
 
+_LONGEST = 300  # letters of a text on the page
+
 
 def page(rows: Sequence[Row]) -> str:
     """A study's rows as Markdown: a strip of counts, then four lines per artefact."""
@@ -47,9 +49,9 @@ def _why(row: Row) -> str:
     return f" {_cut(row['why'][0].upper() + row['why'][1:])}." if row["why"] else ""
 
 
-def _cut(text: str, length: int = 300) -> str:
+def _cut(text: str) -> str:
     """A text of bounded length: the whole of it is in ledger.json."""
-    return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rsplit(" ", 1)[0] + " …"
 
 
 def _kind(row: Row) -> str:

@@ -12,11 +12,11 @@ _FALL = 0.02  # of the untrained loss: what the last quarter may still take off 
 _LEARNT = 0.05  # above the untrained control
 
 
-def converged(verb: Verb, loss: str = "loss", fall: float = _FALL) -> Verb:
+def converged(verb: Verb, loss: str = "loss") -> Verb:
     """A verb whose verdict counts only where training was long enough.
 
     It is inconclusive if in the last quarter of training the mean loss of some cell falls by more
-    than `fall` times the untrained loss, or if the verdict before that quarter is another one. Runs
+    than 2 % of the untrained loss, or if the verdict before that quarter is another one. Runs
     that diverged are left out; dims without labels (tasks) are averaged like seeds.
     """
 
@@ -25,7 +25,7 @@ def converged(verb: Verb, loss: str = "loss", fall: float = _FALL) -> Verb:
         if found.verdict not in ("reproduced", "differs"):
             return found
         try:
-            why = next(filter(None, (_still_falls(d, loss, fall) for d in data.values())), "")
+            why = next(filter(None, (_still_falls(d, loss) for d in data.values())), "")
             before = verb.judge({name: _before(d) for name, d in data.items()}).verdict
         except Unanswered as reason:
             return found.replace(verdict="inconclusive", why=f"is training over? {reason}")
@@ -60,7 +60,7 @@ def _before(data: xr.Dataset) -> xr.Dataset:
     return kept
 
 
-def _still_falls(data: xr.Dataset, loss: str, fall: float) -> str:
+def _still_falls(data: xr.Dataset, loss: str) -> str:
     """Where the loss still falls, and by how much; empty if it does nowhere."""
     if "step" not in data.dims:
         return ""
@@ -71,7 +71,7 @@ def _still_falls(data: xr.Dataset, loss: str, fall: float) -> str:
     share = share.drop_vars([name for name in share.coords if name not in share.dims])
     alike = [dim for dim in share.dims if dim == DRAWS or dim not in share.coords]
     share = share.where(np.isfinite(share)).mean(alike)
-    if not bool((share > fall).any()):
+    if not bool((share > _FALL).any()):
         return ""
     worst = share.fillna(-np.inf)
     worst = worst.isel(worst.argmax(...)) if worst.ndim else worst

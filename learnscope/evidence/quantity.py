@@ -111,24 +111,6 @@ class Quantity:
         side = "above" if sign > 0 else "below"
         return self.map(root, f"{dim} at which {{}} is {side} {level:g}")
 
-    def drawn_over(self, *dims: str) -> "Quantity":
-        """These dims count as independent draws, together with the seeds."""
-
-        def stack(values: xr.DataArray) -> xr.DataArray:
-            together = values.rename({DRAWS: "_seed"}).stack({DRAWS: ("_seed", *dims)})
-            return together.reset_index(DRAWS, drop=True)
-
-        return self.map(stack, f"{{}}, each of {', '.join(dims)}")
-
-    def one_draw_each(self, group: Callable[[np.ndarray], np.ndarray], text: str) -> "Quantity":
-        """Copies of one draw are one draw: the mean over the seeds of every group."""
-
-        def average(values: xr.DataArray) -> xr.DataArray:
-            labels = xr.DataArray(group(values[DRAWS].values), dims=DRAWS, name="group")
-            return values.groupby(labels).mean(skipna=False).rename(group=DRAWS)
-
-        return self.map(average, f"{{}}, {text}")
-
     def __sub__(self, other: Any) -> "Quantity":
         return _combined(self, other, _difference, "-")
 

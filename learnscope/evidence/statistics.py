@@ -38,7 +38,7 @@ class Interval:
         if self.draws is None or self.draws < 2:
             return math.nan
         half, freedom = (self.high - self.low) / 2, self.draws - 1
-        return half * (1 + float(stdtrit(freedom, 0.8) / stdtrit(freedom, (1 + LEVEL) / 2)))
+        return half * (1 + float(stdtrit(freedom, 0.8) / reach(freedom)))
 
 
 def student(values: Values, level: float = LEVEL) -> Interval:
@@ -56,8 +56,13 @@ def student(values: Values, level: float = LEVEL) -> Interval:
 
 def estimate(middle: float, error: float, draws: int, level: float = LEVEL) -> Interval:
     """A number with a known standard error over some draws, with its interval by Student's t."""
-    half = float(stdtrit(draws - 1, (1 + level) / 2)) * error
+    half = float(reach(draws - 1, level)) * error
     return Interval(middle, middle - half, middle + half, draws)
+
+
+def reach(freedom: Any, level: float = LEVEL) -> Any:
+    """Half the width of an interval by Student's t, in standard errors."""
+    return stdtrit(freedom, (1 + level) / 2)
 
 
 def proportion(hits: Values, level: float = LEVEL) -> Interval:
@@ -71,44 +76,3 @@ def proportion(hits: Values, level: float = LEVEL) -> Interval:
     centre = (k + z**2 / 2) / (n + z**2)
     spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
     return Interval(k / n, centre - spread if k else 0.0, centre + spread if k < n else 1.0, n)
-
-
-def share(hits: Values) -> str:
-    """A share of draws with its 95 % interval, as text.
-
-    >>> share([True] * 9 + [False])
-    '9/10 [60-98 %]'
-    """
-    found = proportion(hits)
-    hit = round(found.middle * (found.draws or 0))
-    return f"{hit}/{found.draws} [{100 * found.low:.0f}-{100 * found.high:.0f} %]"
-
-
-def wilson(hits: Values) -> tuple[float, float, float]:
-    """A share and the ends of its 95 % interval."""
-    found = proportion(hits)
-    return found.middle, found.low, found.high
-
-
-def mean(values: Values) -> str:
-    """A mean over draws with its 95 % interval, as text.
-
-    >>> mean([0.4, 0.5, 0.6])
-    '0.500 ± 0.248'
-    """
-    numbers = np.asarray(values, float).ravel()
-    return f"{numbers.mean():.3f} ± {half_width(numbers):.3f}"
-
-
-def half_width(values: np.ndarray) -> float:
-    """Half of the 95 % interval of a mean; 0 for a single value, which has no interval."""
-    return student(values).high - float(np.mean(values)) if np.size(values) > 1 else 0.0
-
-
-def is_positive(values: Values) -> bool:
-    """Whether a mean is above 0 with 95 % confidence.
-
-    >>> is_positive([0.4, 0.5, 0.6]), is_positive([-0.1, 0.5, 0.6]), is_positive([0.5])
-    (True, False, False)
-    """
-    return student(values).low > 0

@@ -162,11 +162,11 @@ def bounded_by(quantity: Quantity, bound: Quantity | float, share: float = 0.9) 
     return Verb(f"{quantity} ≤ {shown}", judge)
 
 
-def ordered(*quantities: Quantity, by: float = 0.0, **settings: Any) -> Verb:
+def ordered(*quantities: Quantity, **settings: Any) -> Verb:
     """Each mean is above the next one's, paired by seed."""
     if len(quantities) < 2:
         raise BadInput("ordered needs two quantities or more.")
-    pairs = [above(a, b, by, **settings) for a, b in itertools.pairwise(quantities)]
+    pairs = [above(a, b, **settings) for a, b in itertools.pairwise(quantities)]
     verb = pairs[0]
     for pair in pairs[1:]:
         verb &= pair

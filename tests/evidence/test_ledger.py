@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from learnscope.errors import BadInput
-from learnscope.evidence import Claim, Finding, Ledger, mean, share
+from learnscope.evidence import Claim, Finding, Ledger, proportion, student
 from learnscope.evidence.artefacts import after_looking, head, strongest
 from learnscope.evidence.ledger import Entry, read_rows
 from tests.small import refused
@@ -38,19 +38,18 @@ def test_formats_agree():
     assert ledger.summary() == "0 reproduced, 1 differs, 0 inconclusive, 0 not run"
 
 
-def test_wilson_interval_covers_as_often_as_it_says_and_one_number_has_no_width():
+def test_wilson_interval_covers_as_often_as_it_says():
     """Coverage of the 95 % interval at p = 0.7, n = 20 is 0.93 to 0.97 (binomial sums, exact)."""
     from scipy.stats import binom
 
     covered = 0.0
     for hits in range(21):
-        text = share([True] * hits + [False] * (20 - hits))
-        low, high = text.split("[")[1].rstrip(" %]").split("-")
-        if float(low) - 0.5 <= 70 <= float(high) + 0.5:
+        found = proportion([True] * hits + [False] * (20 - hits))
+        if found.low <= 0.7 <= found.high:
             covered += binom.pmf(hits, 20, 0.7)
     assert 0.93 < covered < 0.985
-    assert mean([0.25]) == "0.250 ± 0.000"
-    assert mean(np.full(4, 2.0)) == "2.000 ± 0.000"
+    equal = student(np.full(4, 2.0))
+    assert (equal.low, equal.high) == (2.0, 2.0)
 
 
 def row(scope, verdict):

@@ -157,13 +157,6 @@ def test_events_lie_between_records_and_never_is_no_number():
     np.testing.assert_allclose(at("accuracy", 5.9, rule="a").read(data), 0.5)
 
 
-def test_copies_of_a_draw_are_one_draw():
-    pairs = A.one_draw_each(lambda seeds: seeds // 2, "pairs")
-    assert pairs.read({"x": sweep()}).sizes["seed"] == SEEDS // 2
-    assert A.drawn_over().read({"x": sweep()}).sizes["seed"] == SEEDS
-    assert last("accuracy").drawn_over("rule").read({"x": sweep()}).sizes == {"seed": 2 * SEEDS}
-
-
 def test_among_many_cells_one_is_outside_by_chance():
     """Of 200 cells with mean 0, 95 % intervals leave about ten out: widened ones none (5 %)."""
     values = np.random.default_rng(1).normal(size=(200, SEEDS))
