@@ -16,7 +16,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.evidence.study import Arm, Sweep
-from learnscope.lab import Experiment
+from learnscope.lab.origin import origin
 from learnscope.lab.progress import duration
 from learnscope.lab.store.bundle import import_bundle
 from learnscope.lab.store.checked import MARK
@@ -85,10 +85,10 @@ def _is(data: xr.Dataset, arm: Arm, seeds: Any) -> bool:
     """Whether a stored sweep is that of an arm: all but code and data files."""
     over = {path: axis.labels(path) for axis in arm.axes for path in axis.fields}
     same = data.seed.values.tolist() == seed_list(seeds)
-    if not same or json.loads(data.attrs["over"]) != json.loads(json.dumps(over)):
+    made = origin(data.attrs)
+    if not same or made.over != json.loads(json.dumps(over)):
         return False
     try:
-        experiment = Experiment.from_toml(data.attrs["experiment"])
+        return made.experiment == arm.experiment
     except BadInput:  # of parts that are no more
         return False
-    return experiment == arm.experiment

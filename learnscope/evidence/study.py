@@ -17,6 +17,7 @@ from learnscope.evidence.ledger import Entry, Ledger
 from learnscope.evidence.preset import Preset
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
+from learnscope.lab.origin import origins
 from learnscope.lab.run import Report, report_of, run_plan
 from learnscope.lab.sweep import Axis, field_kind, programs, zipped
 from learnscope.part import PAPERS
@@ -136,7 +137,7 @@ class Sweep:
 
 def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
     """The experiment of an arm, read from a sweep's dataset."""
-    return Experiment.from_toml(json.loads(data.attrs["experiment"])[arm])
+    return origins(data.attrs)[arm].experiment
 
 
 def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:

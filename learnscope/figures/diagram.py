@@ -16,7 +16,7 @@ from learnscope.errors import BadInput
 from learnscope.evidence.statistics import estimate
 from learnscope.figures.style import COLOURS
 from learnscope.figures.words import is_number, label, text
-from learnscope.lab import Experiment
+from learnscope.lab.origin import origin
 
 _HALO = [withStroke(linewidth=3, foreground="white", alpha=0.85)]
 _WIDE = 3.0  # a range beyond which an axis may be logarithmic
@@ -112,8 +112,8 @@ def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
 def predicted(data: xr.Dataset | xr.DataArray, attributes: dict[str, Any], x: str, y: str):
     """The theory's value of field x at every position on the dim y; NaN where there is none."""
     try:
-        experiment = Experiment.from_toml(attributes["experiment"])
-    except (BadInput, KeyError):
+        experiment = origin(attributes).experiment
+    except BadInput:
         return np.full(data.sizes[y], np.nan)
     fields = {str(c.attrs.get("field", n)): c.values for n, c in data.coords.items()
               if c.dims == (y,)}  # fmt: skip
@@ -159,7 +159,7 @@ def draw_line(axes: Axes, x: np.ndarray, y: np.ndarray, text: str, **settings: A
     axes.set_ylim(limits[1])
 
 
-def draw_boundary(axes: Axes, found: xr.Dataset, show_theory: bool = True) -> None:
+def draw_boundary(axes: Axes, found: xr.Dataset) -> None:
     """A boundary with its band over y, the fitted power and the theory's line."""
     dim = str(found.boundary.dims[0])
     where = found[dim].values.astype(float)
@@ -186,7 +186,7 @@ def draw_boundary(axes: Axes, found: xr.Dataset, show_theory: bool = True) -> No
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
     line = predicted(found, found.attrs, found.attrs["x"], dim)
-    if show_theory and np.isfinite(line).any():
+    if np.isfinite(line).any():
         axes.plot(where, line, "--", color=COLOURS[3], label="theory, constant 1")
     fields = json.loads(found.attrs["y"])
     axes.set_xlabel(fields[0] + (f" (with {', '.join(fields[1:])})" if fields[1:] else ""))

@@ -19,6 +19,7 @@ from learnscope.figures.setting import same_parts, setting
 from learnscope.figures.style import columns_of, headline, plain_ticks, style
 from learnscope.figures.words import is_number, place, selected, swept, variable
 from learnscope.lab import Experiment
+from learnscope.lab.origin import origin
 from learnscope.probes.probe import RESERVED
 
 _MOST_LINES = 8
@@ -186,7 +187,7 @@ def _elsewhere(boundary: xr.Dataset, experiment: Experiment | None) -> bool:
     """Whether a measured boundary is of another experiment, or of one that is not known."""
     if experiment is None:
         return True
-    measured = Experiment.from_toml(boundary.attrs["experiment"])
+    measured = origin(boundary.attrs).experiment
     fields = [boundary.attrs["x"], *json.loads(boundary.attrs["y"])]
     return not same_parts(experiment, measured, fields)
 

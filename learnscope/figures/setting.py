@@ -8,6 +8,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
+from learnscope.lab.origin import Origin, origins
 from learnscope.part import plain
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -21,14 +22,14 @@ def setting(data: xr.Dataset, x: str, y: str) -> Experiment | None:
     if its label (the kind, and fields in brackets) fits the experiment's own.
     """
     try:
-        toml, over = _recorded(data)
-        experiment = Experiment.from_toml(toml)
+        found = _of_arm(data)
+        experiment = found.experiment
         # Whole parts come first: a field may belong to a part that is swept itself.
-        for path in sorted(over, key=lambda path: path.count(".")):
+        for path in sorted(found.over, key=lambda path: path.count(".")):
             own = [c for c in data.coords.values() if c.attrs.get("field") == path]
             if path in ("probes", "record") or any(c.dims in ((x,), (y,)) for c in own):
                 continue
-            values = [c.item() for c in own if c.ndim == 0] or over[path]
+            values = [c.item() for c in own if c.ndim == 0] or found.over[path]
             if len(values) != 1:
                 return None
             parts = json.loads(data.attrs.get("parts", "{}")).get(path, {})
@@ -51,16 +52,12 @@ def same_parts(one: Experiment, other: Experiment, fields: list[str]) -> bool:
     return (one.data, one.net, one.rule) == (other.data, other.net, other.rule)
 
 
-def _recorded(data: xr.Dataset) -> tuple[str, dict[str, list[Any]]]:
-    """The experiment's text and the labels of its swept fields; of the arm that is selected, if
-    the dataset has several experiments."""
-    toml, over = data.attrs["experiment"], json.loads(data.attrs.get("over", "{}"))
-    if not toml.startswith("{"):
-        return toml, over
-    arms = json.loads(toml)
+def _of_arm(data: xr.Dataset) -> Origin:
+    """The origin of a dataset; of the arm that is selected, if it has several experiments."""
+    arms = origins(data.attrs)
     single = [c.item() for c in data.coords.values() if c.ndim == 0 and "field" not in c.attrs]
     (arm,) = arms if len(arms) == 1 else [name for name in single if name in arms]
-    return arms[arm], json.loads(over[arm])
+    return arms[arm]
 
 
 def _with(experiment: Experiment, path: str, value: Any, parts: dict[str, Any]) -> Experiment:
@@ -82,27 +79,19 @@ def ran(data: xr.Dataset, path: str, form: str = "") -> str:
 
     `form` is that of one value. Runs of any scale then have their own numbers in their titles.
     """
-    found = dict.fromkeys(value for arm in _arms(data) for value in _values(*arm, path))
+    arms = origins(data.attrs).values()
+    found = dict.fromkeys(value for arm in arms for value in _values(arm, path))
     shown = list(found) if any(isinstance(v, str) for v in found) else sorted(found)
     words = [form.format(value) if form else number(value) for value in shown]
     return words[0] if len(words) == 1 else f"{words[0]} to {words[-1]}"
 
 
-def _arms(data: xr.Dataset) -> list[tuple[Experiment, dict[str, list[Any]]]]:
-    """The experiment of every arm, with the values of its axes."""
-    toml, over = data.attrs["experiment"], json.loads(data.attrs.get("over", "{}"))
-    if not toml.startswith("{"):
-        return [(Experiment.from_toml(toml), over)]
-    return [(Experiment.from_toml(text), json.loads(over.get(name, "{}")))
-            for name, text in json.loads(toml).items()]  # fmt: skip
-
-
-def _values(experiment: Experiment, over: dict[str, list[Any]], path: str) -> list[Any]:
+def _values(arm: Origin, path: str) -> list[Any]:
     """An axis's values, or the field's own; none if the experiment has no such field."""
-    value: Any = experiment
+    value: Any = arm.experiment
     for name in path.split("."):
         value = getattr(value, name, None)
-    return over.get(path, [] if value is None else [value])
+    return arm.over.get(path, [] if value is None else [value])
 
 
 def number(value: Any) -> str:

@@ -1,7 +1,6 @@
 """`compare`: two results of `run`, seed by seed where the seeds' draws are the same. One of them
 may be a file with numbers of your own."""
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import stdtrit
 
 from learnscope.errors import BadInput, refuse_value, why_of
+from learnscope.evidence.statistics import reach
+from learnscope.lab.origin import origins
 
 
 def compare(
@@ -63,11 +63,11 @@ def compare(
             a, b = _error(one) ** 2, _error(two) ** 2
             error = np.sqrt(a + b)
             freedom = (a + b) ** 2 / (a**2 / (one.seed.size - 1) + b**2 / (two.seed.size - 1))
-        reach = error * stdtrit(freedom, (1 + level) / 2)
+        half = error * reach(freedom, level)
         label = one.attrs.get("long_name", name)
         variables[name] = mean.assign_attrs(long_name=f"difference of {label}")
-        variables[f"{name}_low"] = mean - reach
-        variables[f"{name}_high"] = mean + reach
+        variables[f"{name}_low"] = mean - half
+        variables[f"{name}_high"] = mean + half
     attributes = {"paired": int(why is None), "level": level}
     return xr.Dataset(variables, attrs=attributes | ({} if why is None else {"why": why}))
 
@@ -111,19 +111,19 @@ def _unpaired(result: xr.Dataset, other: xr.Dataset) -> str | None:
     draws = [data.attrs.get("draw", "unknown") for data in (result, other)]
     if draws[0] != draws[1] or "unknown" in draws:
         return f"seeds were drawn in different ways ({draws[0]}; {draws[1]})"
-    parts = []
-    for data in (result, other):
-        try:
-            text = data.attrs["experiment"]
-            experiment = json.loads(text) if text.startswith("{") else tomllib.loads(text)
-        except (KeyError, ValueError):
-            return "a result does not say what it was drawn from"
-        over = set(json.loads(data.attrs.get("over", "{}")))
-        parts.append(({slot: experiment.get(slot) for slot in ("data", "net")}, over))
-    for slot in ("data", "net"):
-        if parts[0][0][slot] != parts[1][0][slot]:
-            return f"they have a different {slot}"
-    swept = parts[0][1] ^ parts[1][1]
-    if any(path.split(".")[0] in ("data", "net") for path in swept):
-        return "one sweeps fields of data or net that the other does not"
+    try:  # as tables: parts of a user's own may not be there
+        one, two = (
+            {arm: (tomllib.loads(each.text), set(each.over)) for arm, each in arms.items()}
+            for arms in (origins(result.attrs), origins(other.attrs))
+        )
+    except ValueError:
+        return "a result does not say what it was drawn from"
+    if one.keys() != two.keys():
+        return "they have different arms"
+    for arm, (table, over) in one.items():
+        for slot in ("data", "net"):
+            if table.get(slot) != two[arm][0].get(slot):
+                return f"they have a different {slot}"
+        if any(path.split(".")[0] in ("data", "net") for path in over ^ two[arm][1]):
+            return "one sweeps fields of data or net that the other does not"
     return None

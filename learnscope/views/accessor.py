@@ -1,12 +1,11 @@
 """Methods of a result: `result.learnscope.curves()` and the like."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from learnscope.errors import BadInput
 from learnscope.lab import Experiment
+from learnscope.lab.origin import origin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,13 +30,7 @@ class Scope:
     @property
     def experiment(self) -> Experiment:
         """The experiment that was run, with its own values of swept fields."""
-        text = self._data.attrs.get("experiment")
-        if not isinstance(text, str):
-            raise BadInput("this dataset is not from learnscope.run: it names no experiment.")
-        if text.startswith("{"):
-            names = ", ".join(json.loads(text))
-            raise BadInput(f"this dataset has several experiments: {names}; choose one by name.")
-        return Experiment.from_toml(text)
+        return origin(self._data.attrs).experiment
 
     @property
     def final(self) -> xr.Dataset:

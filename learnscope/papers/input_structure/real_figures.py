@@ -1,6 +1,5 @@
 """Figures on images: maps of weights and filters, early gradients, students, loss against width."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, experiment_of, last
 from learnscope.figures import COLOURS, band, bars, figure, over, ran, styled
+from learnscope.lab.origin import origins
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
 from learnscope.papers.input_structure.real import GAUSSIAN, NAMES, SLOW
 from learnscope.papers.input_structure.real_claims import CORE, table7
@@ -33,7 +33,7 @@ def _named(name: str) -> str:
 
 def _images(data: xr.Dataset, other: str | None = None) -> Any:
     """The images of a sweep's runs, or the other inputs of an arm."""
-    runs: Any = experiment_of(data, other or next(iter(json.loads(data.attrs["experiment"]))))
+    runs: Any = experiment_of(data, other or next(iter(origins(data.attrs))))
     if other is not None:
         return runs.data.other
     return getattr(runs.data, "images", runs.data)

@@ -4,14 +4,13 @@ import dataclasses
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import h5py
 
 from learnscope.errors import BadInput
 from learnscope.evidence import VERDICTS, Study
 from learnscope.evidence.ledger import MADE, read_rows
-from learnscope.lab import Experiment
+from learnscope.lab.origin import Origin, origins
 from learnscope.papers import studies
 from learnscope.theory import conditions
 from learnscope.theory.condition import Conditions
@@ -158,37 +157,22 @@ def _defined(sweep: str, file: Path) -> list[Defined]:
     try:
         # NetCDF is HDF5; xarray would read every variable first (0.1 s per file).
         with h5py.File(file) as data:
-            text, over = data.attrs.get("experiment"), data.attrs.get("over", "")
+            arms = origins(data.attrs)
             seed = data.get("seed")
             seeds = len(seed) if isinstance(seed, h5py.Dataset) else 1
+    except BadInput:  # of no experiment
+        return []
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}.") from None
-    if not isinstance(text, str):
-        return []
-    arms = _table(text) or {"": text}
-    axes = _table(over)
     return [
-        Defined(sweep, arm, toml, _swept(axes.get(arm) if arm else over), seeds, _checked(toml))
-        for arm, toml in arms.items()
-    ]
+        Defined(sweep, arm, made.text, json.dumps(made.over) if made.over else "", seeds,
+                _checked(made))
+        for arm, made in arms.items()
+    ]  # fmt: skip
 
 
-def _swept(over: object) -> str:
-    """The swept values as text; empty if there are none."""
-    return over if isinstance(over, str) and _table(over) else ""
-
-
-def _table(text: str) -> dict[str, Any]:
-    """A JSON table, or an empty one if the text is something else."""
+def _checked(made: Origin) -> Conditions | None:
     try:
-        table = json.loads(text)
-    except ValueError:
-        return {}
-    return table if isinstance(table, dict) else {}
-
-
-def _checked(toml: str) -> Conditions | None:
-    try:
-        return conditions(Experiment.from_toml(toml))
+        return conditions(made.experiment)
     except BadInput:  # no theory covers it, or another version wrote it
         return None

@@ -11,6 +11,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput, unknown
 from learnscope.lab import Experiment
+from learnscope.lab.origin import origin
 from learnscope.lab.store.folder import Folder, Stored
 from learnscope.lab.store.identity import unpacked
 from learnscope.part import plain as serial
@@ -137,8 +138,8 @@ class Opened:
     def experiment(self, at: Mapping[str, int]) -> Experiment:
         """The experiment at some positions of axes; an error if it holds code."""
         with self.stored.readable():
-            experiment = Experiment.from_toml(self.data.attrs["experiment"])
-            listed = list(json.loads(self.data.attrs["over"]))
+            made = origin(self.data.attrs)
+            experiment, listed = made.experiment, list(made.over)
             changes: list[tuple[str, Any]] = []
             for dim, i in at.items():
                 if dim != "seed":
