@@ -77,8 +77,8 @@ class SweepFile:
         if not isinstance(together, list) or not all(isinstance(t, Mapping) for t in together):
             raise BadInput("zipped must be tables, written as [[zipped]].")
         experiment = Experiment.from_dict(tables)
-        axes = [_axis({path: values}) for path, values in _flat(over).items()]
-        axes += [_axis(_flat(table)) for table in together]
+        axes = [_axis({path: values}) for path, values in serial.flat(over).items()]
+        axes += [_axis(serial.flat(table)) for table in together]
         return cls(experiment, tuple(axes), settings, asked)
 
     def change(self, changes: Mapping[str, list[Any]], **settings: Any) -> "SweepFile":
@@ -150,21 +150,10 @@ def _asked(table: Any) -> dict[str, Any] | None:
     asked = dict(table)
     for name in ("x", "y"):
         if isinstance(asked[name], Mapping):
-            asked[name] = _flat(asked[name])
+            asked[name] = serial.flat(asked[name])
     if isinstance(asked["y"], Mapping):
         asked["y"] = zipped(asked["y"])
     return asked
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted paths, however the file nests them: "data.noise" = [...] or [over.data] noise = []."""
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
 
 
 def _axis(fields: Mapping[str, Any]) -> Axis:

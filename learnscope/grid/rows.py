@@ -15,7 +15,7 @@ from typing import Any
 
 from learnscope.data import AbstractData, Grouped
 from learnscope.engine.size import check_fit
-from learnscope.errors import BadInput, unknown
+from learnscope.errors import BadInput, unknown, why_of
 from learnscope.grid.columns import Column, all_data, column
 from learnscope.lab import Experiment, Record
 from learnscope.nets import AbstractNet, Linear, PatchCNN, PatchEncoder, TwoLayer
@@ -80,7 +80,7 @@ def _obstacle(make: Callable[[], Experiment]) -> str | None:
         kind = "not built" if error.__cause__ is None else "fails"  # a user's own part, with why
         return f"{kind}: {str(error).removesuffix('.')}"
     except Exception as error:  # of a user's own part, which may raise anything
-        return f"fails: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        return f"fails: {why_of(error)}"
     return None
 
 

@@ -1,20 +1,19 @@
 """The cross-paper grid as a page with a table, and as tables in other formats."""
 
-import csv
-import html
-import io
 import itertools
 import json
 import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from learnscope.evidence.output import Output
 from learnscope.evidence.statistics import Interval, student
 from learnscope.grid.run import MEASURES, untrained
 from learnscope.part import text_table
+from learnscope.part.template import filled
 
 _LOW = {"test_accuracy": 0.5}  # chance; shares start at 0
 _COLOURS = {"signal_learnt": "0 158 115", "noise_memorised": "213 94 0",
@@ -22,63 +21,45 @@ _COLOURS = {"signal_learnt": "0 158 115", "noise_memorised": "213 94 0",
 _MARKS = {"meaningless": "∅", "not built": "×", "fails": "!"}
 _WORDS = {"meaningless": "the question has no answer", "not built": "the pair is not built",
           "fails": "a part fails"}  # fmt: skip
-_STYLE = """
-:root { color-scheme: light dark }
-body { font: 13px/1.5 system-ui, sans-serif; margin: 0 }
-table { border-collapse: collapse }
-th { font-weight: 600; text-align: left; padding: 2px 8px; white-space: nowrap }
-thead th, tbody th { position: sticky; background: Canvas }
-thead th { top: 0 } tbody th { left: 0 }
-td { padding: 1px 3px; text-align: center; white-space: nowrap; cursor: help }
-td span { display: inline-block; width: 2.6em; font-variant-numeric: tabular-nums }
-"""
 
 
 def grid_html(found: xr.Dataset) -> str:
     """A page with one table. A cell has three means over seeds, in brackets if they do not differ
     from the untrained network's; hovering shows intervals, controls, net and rate."""
     names = [str(name) for name in found["data"].values]
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    rows = []
-    for rule in found["rule"].values:
-        cells = "".join(_cell(found.sel(rule=rule, data=name)) for name in names)
-        rows.append(f"<tr><th>{html.escape(str(rule))}</th>{cells}</tr>")
-    shown = " ".join(f"<span style='{_colour(m, 0.8)}'>{words}</span>" for m, words in
-                     MEASURES.items())  # fmt: skip
-    marks = "; ".join(f"{mark}: {_WORDS[kind]}" for kind, mark in _MARKS.items())
-    words = (
-        f"{shown}: means over {found.sizes['seed']} seeds. In brackets: no clear difference from "
-        f"the untrained network of the same seeds. –: no truth is known, or no example is seen "
-        f"twice. {marks}. Hover over a cell for intervals, controls, net and rate."
-    )
-    return (
-        f"<!doctype html>\n<html lang='en'><meta charset='utf-8'><title>Grid</title>"
-        f"<style>{_STYLE}</style>\n<p>{words}</p>\n<table><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>\n" + "\n".join(rows) + "\n</tbody></table></html>\n"
-    )
+    rows = [(str(rule), [_cell(found.sel(rule=rule, data=name)) for name in names])
+            for rule in found["rule"].values]  # fmt: skip
+    measures = [(words, _colour(measure, 0.8)) for measure, words in MEASURES.items()]
+    return filled(__package__, "page.html", names=names, rows=rows, measures=measures,
+                  seeds=found.sizes["seed"], marks=_marks())  # fmt: skip
 
 
-def _cell(cell: xr.Dataset) -> str:
+def _cell(cell: xr.Dataset) -> dict[str, Any]:
+    """What the page shows of a pair: a mark and the reason, or means in their colours."""
     why = str(cell.reason.values)
     if why:
-        return f"<td title='{html.escape(why, quote=True)}'>{_mark(why)}</td>"
+        return {"title": why, "mark": _mark(why)}
     parts, lines = [], [f"{cell.rule.values} on {cell.data.values}"]
     for measure, words in MEASURES.items():
         mean = float(cell[measure].mean("seed"))
-        parts.append(f"<span style='{_colour(measure, mean)}'>{_short(cell, measure)}</span>")
+        parts.append((_short(cell, measure), _colour(measure, mean)))
         if not math.isnan(mean):
             before = float(cell[untrained(measure)].mean("seed"))
             lines.append(f"{words} {mean:.3f}, untrained {before:.3f}, gain {_gain(cell, measure)}")
     lines.append(f"accuracy of the net {cell.judged.values}, {cell.net.values}")
     lines.append(f"{float(cell.factor):g} times the standard rate, {cell.sizes['seed']} seeds, "
                  f"{int(cell.diverged)} diverged")  # fmt: skip
-    return f"<td title='{html.escape(chr(10).join(lines), quote=True)}'>{''.join(parts)}</td>"
+    return {"title": "\n".join(lines), "parts": parts}
 
 
 def _colour(measure: str, mean: float) -> str:
     low = _LOW.get(measure, 0.0)
     opacity = 0.0 if math.isnan(mean) else 0.6 * max(0.0, (mean - low) / (1 - low))
-    return f"background: rgb({_COLOURS[measure]} / {opacity:.2f})"
+    return f"rgb({_COLOURS[measure]} / {opacity:.2f})"
+
+
+def _marks() -> str:
+    return "; ".join(f"{mark}: {_WORDS[kind]}" for kind, mark in _MARKS.items())
 
 
 def _mark(why: str) -> str:
@@ -136,8 +117,7 @@ def grid_markdown(found: xr.Dataset) -> str:
         lines.append(f"| {rule} | " + " | ".join(cells) + " |")
     listed = [f"- {pairs}: {why}." for why, pairs in reasons(found).items()]
     if listed:
-        marks = "; ".join(f"{mark}: {_WORDS[kind]}" for kind, mark in _MARKS.items())
-        lines += ["", f"{marks}.", "", *listed]
+        lines += ["", f"{_marks()}.", "", *listed]
     return "\n".join(lines) + "\n"
 
 
@@ -193,10 +173,4 @@ def grid_json(found: xr.Dataset) -> str:
 
 def grid_csv(found: xr.Dataset) -> str:
     """One line for each pair."""
-    cells = grid_cells(found)
-    names = list(dict.fromkeys(name for cell in cells for name in cell))
-    text = io.StringIO()
-    lines = csv.DictWriter(text, names, lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(cells)
-    return text.getvalue()
+    return pd.DataFrame(grid_cells(found), dtype=object).to_csv(index=False)

@@ -97,6 +97,19 @@ def check_names(what: str, given: Mapping[str, Any], known: Set[str], required: 
         raise BadInput(f"{what} lacks {', '.join(missing)}.")
 
 
+def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values of tables in tables, by dotted path.
+
+    >>> flat({"steps": 5, "data": {"kind": "A", "noise": 0.5}})
+    {'steps': 5, 'data.kind': 'A', 'data.noise': 0.5}
+    """
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        inside = isinstance(value, Mapping)
+        found |= flat(value, f"{prefix}{name}.") if inside else {f"{prefix}{name}": value}
+    return found
+
+
 def finite(value: Any) -> Any:
     """The same data with infinities and NaN spelt out, which strict JSON has no numbers for."""
     if isinstance(value, Mapping):

@@ -270,7 +270,7 @@ def test_tables_of_a_grid_with_everything_in_it():
     found.reason.loc["two"] = ""
     assert grid_cells(found)[1]["test_accuracy_gain"] == pytest.approx(0.4)
     page = grid_html(found)
-    assert "<td title='meaningless: it is so'>∅</td>" in page
+    assert '<td title="meaningless: it is so">∅</td>' in page
     assert "test accuracy 0.900, untrained 0.500, gain 0.4 [0.4, 0.4]" in page
     assert page.count("<td ") == 4 and page.count("div.</span>") == 3
 

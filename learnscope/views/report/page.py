@@ -13,8 +13,8 @@ from learnscope.evidence import VERDICTS
 from learnscope.evidence.artefacts import details, head, setting
 from learnscope.images.formats.folders import open_image
 from learnscope.lab.processes import cores
+from learnscope.part.template import filled
 from learnscope.views.report.contents import Contents
-from learnscope.views.template import filled
 
 MARKS = {"reproduced": "✓", "differs": "≠", "inconclusive": "?", "not run": "–"}
 _COLOURS = 192  # colours of a picture: enough for lines and heat maps, at a third of the size

@@ -8,10 +8,10 @@ from learnscope.evidence import VERDICTS, Claim, Finding, FunctionSweep, Sweep
 from learnscope.evidence.artefacts import details, setting
 from learnscope.evidence.ledger import FOUND, Entry
 from learnscope.papers import STUDIES, get
+from learnscope.part.template import filled
 from learnscope.views.explorer.live.state import nearest
 from learnscope.views.report.contents import Contents, Part, pictures, read_rows
 from learnscope.views.report.page import MARKS
-from learnscope.views.template import filled
 
 NOT_HERE = "not run here"
 # A wheel holds the published ledger beside this module, a checkout in docs/.

@@ -15,12 +15,12 @@ import jax
 from learnscope.engine import trial
 from learnscope.engine.experiment import Keyed
 from learnscope.engine.size import check_fit, run_size
-from learnscope.errors import BadInput, unknown
+from learnscope.errors import BadInput, unknown, why_of
 from learnscope.evidence import Preset, Study
 from learnscope.lab import Experiment
 from learnscope.lab.sweep import programs
 from learnscope.papers import STUDIES
-from learnscope.part import AbstractPart, Allowed, kinds
+from learnscope.part import AbstractPart, Allowed, example_of, kinds
 
 SLOTS = ("data", "net", "rule")
 
@@ -116,18 +116,14 @@ def _by_kind(parts: Iterable[AbstractPart]) -> dict[str, AbstractPart]:
 
 def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart | None:
     """An example with values of other parts or usual ones; None if a page cannot make it."""
-    values, known = {}, settable(kind)
-    for field in dataclasses.fields(kind):
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            if field.name not in known:
-                return None
-            spec = known[field.name]
-            usual = (*spec.names, 10 if spec.whole else 1.0, 0.5, False, spec.low, spec.high)
-            wanted = (given[field.name], *usual) if field.name in given else usual
-            values[field.name] = next(filter(spec.accepts, wanted), None)
+    missing = dataclasses.MISSING
+    required = {f.name for f in dataclasses.fields(kind)
+                if f.default is missing and f.default_factory is missing}  # fmt: skip
+    if not required <= settable(kind).keys():
+        return None
     try:
-        return kind(**values)
-    except (BadInput, TypeError):  # TypeError: an abstract class
+        return example_of(kind, {name: given[name] for name in required & given.keys()})
+    except BadInput:  # such as an abstract class
         return None
 
 
@@ -178,5 +174,4 @@ def misfit_words(experiment: Experiment, error: Exception) -> str:
     if isinstance(error, BadInput):
         return str(error)
     kinds = " x ".join(type(getattr(experiment, slot)).__name__ for slot in SLOTS)
-    first = next(iter(str(error).splitlines()), type(error).__name__)
-    return f"{kinds} cannot be run: {first[:200]}"
+    return f"{kinds} cannot be run: {why_of(error)[:200]}"

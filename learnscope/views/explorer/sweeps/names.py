@@ -3,11 +3,11 @@
 import functools
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from learnscope.evidence import Arm, FunctionSweep, Sweep
 from learnscope.lab.store.folder import Stored
 from learnscope.papers import SCALES, STUDIES
+from learnscope.part.plain import flat
 
 _MOST = 4  # settings in which a sweep is said to differ
 
@@ -34,16 +34,8 @@ def settings(text: str) -> dict[str, str]:
     >>> settings('steps = 5\\n[data]\\nkind = "A"\\nnoise = 0.5')
     {'steps': '5', 'data.kind': 'A', 'data.noise': '0.5'}
     """
-
-    def flat(table: Mapping[str, Any], path: str) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, value in table.items():
-            inside = isinstance(value, Mapping)
-            found |= flat(value, f"{path}{name}.") if inside else {path + name: str(value)}
-        return found
-
     try:
-        return flat(tomllib.loads(text), "")
+        return {path: str(value) for path, value in flat(tomllib.loads(text)).items()}
     except tomllib.TOMLDecodeError:  # of another version
         return {}
 
