@@ -163,7 +163,7 @@ def steps(
 def _error_of(variable: str, data: Data, of: str | None) -> Quantity | None:
     """The rounding error that is recorded beside a variable, if there is one."""
     dataset = data[of] if of else next(iter(data.values()))
-    name = dataset[variable].attrs.get("floor")
+    name = str(dataset[variable].attrs.get("floor"))
     found = every(name) if name in dataset else None
     return found.of(of) if found and of else found
 

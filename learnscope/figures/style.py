@@ -20,6 +20,7 @@ from learnscope.figures.setting import number
 # Okabe and Ito's palette, distinguishable with any colour vision; line styles repeat the
 # distinction.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+_BAND = (0.1, 0.5, 0.9)
 _LETTERS = 11  # to an inch of a title
 _MOST_LABELS, _LONGEST_LABEL, _LABEL_GAP = 7, 26, 0.08  # at lines' ends; letters; of the height
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
@@ -76,13 +77,23 @@ def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
     """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
     for position, value in enumerate(data[hue].values):
         one = data.sel({hue: value}).dropna("step", how="all")
-        low = middle = high = one.isel(seed=0)
-        if one.sizes["step"]:  # else all of it diverged
-            low, middle, high = (one.quantile(q, "seed", skipna=True) for q in (0.1, 0.5, 0.9))
+        low, middle, high = quantiles(one.transpose("seed", "step").values)
         colour = COLOURS[position % len(COLOURS)]
         text = label.format(number(value) if isinstance(value, float | np.number) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
         axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def quantiles(values: np.ndarray) -> np.ndarray:
+    """Quantiles (10, 50, 90 %) over finite seeds; NaN at steps that have none."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return np.quantile(values, _BAND, axis=0)
+    there = finite.any(0)
+    found = np.full((len(_BAND), values.shape[1]), np.nan)
+    kept = np.where(finite, values, np.nan)[:, there]
+    found[:, there] = np.nanquantile(kept, _BAND, axis=0) if there.any() else 0
+    return found
 
 
 def floor_line(axes: Axes, floor: xr.DataArray) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope.figures.style import quantiles
 from learnscope.views.explorer.live.catalogue import presets
 
 _QUANTITIES = ("loss", "accuracy")  # variables with the same last word share a panel
 _MOST_COMPONENTS = 6  # most components of a variable with a line each
-_BAND = (0.1, 0.5, 0.9)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,18 +115,6 @@ def curves(data: xr.Dataset, times: dict[str, float]) -> dict[str, Any]:
 def _numbers(line: Curve) -> dict[str, Any]:
     named = zip(("low", "middle", "high"), quantiles(line.values), strict=True)
     return {"name": line.name, **{name: rounded(values) for name, values in named}}
-
-
-def quantiles(values: np.ndarray) -> np.ndarray:
-    """Quantiles (10, 50, 90 %) over finite seeds; NaN at steps that have none."""
-    finite = np.isfinite(values)
-    if finite.all():
-        return np.quantile(values, _BAND, axis=0)
-    there = finite.any(0)
-    found = np.full((len(_BAND), values.shape[1]), np.nan)
-    kept = np.where(finite, values, np.nan)[:, there]
-    found[:, there] = np.nanquantile(kept, _BAND, axis=0) if there.any() else 0
-    return found
 
 
 def rounded(values: np.ndarray) -> list[float | None]:

@@ -8,8 +8,8 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.figures.diagram import theory_line
-from learnscope.figures.style import COLOURS
-from learnscope.views.explorer.plots import quantiles, rounded
+from learnscope.figures.style import COLOURS, quantiles
+from learnscope.views.explorer.plots import rounded
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
