@@ -17,11 +17,10 @@ from learnscope.lab.store.checked import MARK
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.reuse import reusable
 from learnscope.lab.sweep import Axis, Program
-from learnscope.lab.worker import compute
+from learnscope.lab.worker import PROGRAM, compute
 
 LONG, LIMIT = 60.0, 86_400.0  # seconds: longer is announced; longer needs a yes
 _SHORT, _SHARE = 1.0, 1 / 500  # nominal seconds, and share of a budget, not worth a measurement
-_PROGRAM = 2.0  # seconds to compile a program
 _TRIAL = 0.05  # such seconds between two looks at the clock
 
 
@@ -40,7 +39,7 @@ def announce(
     for each in sorted(plans, key=lambda each: -nominal([each])):
         if not slower or nominal([each]) > total / 5:
             slower = _slower(each[0])
-        compiling = _PROGRAM * len(each[0].programs) * (each[1] > 0)
+        compiling = PROGRAM * len(each[0].programs) * (each[1] > 0)
         seconds += (nominal([each]) * slower + compiling) / min(workers, cores())
     runs = round(sum(plan.runs * times for plan, times in plans))
     size = amount(sum(plan.bytes * times for plan, times in plans))
@@ -71,7 +70,7 @@ def measured(
             found.append((number, expected, ratio, len(plan.programs) * bool(missing.any())))
     middle = float(np.median(ratios)) if ratios else 1.0
     side = min(workers, cores())
-    return [sum(expected * (ratio or middle) + cold * _PROGRAM
+    return [sum(expected * (ratio or middle) + cold * PROGRAM
                 for of, expected, ratio, cold in found if of == number) / side
             for number in range(1, len(sweeps) + 1)]  # fmt: skip
 

@@ -30,6 +30,7 @@ from learnscope.lab.sweep import (
     block_shape,
     check_names,
     check_numbers,
+    field_kind,
     part_tables,
     programs,
     seed_list,
@@ -141,7 +142,8 @@ class Plan:
         check_names(swept, experiment)
         check_numbers(split, precision)
         chosen, why = choose(coordinates, split)
-        if chosen != "compressed":
+        sized = any(field_kind(split[0].experiment, path) == "shape" for path in split[0].varying)
+        if sized and chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
         sizes = run_sizes([program.experiment for program in split], chosen, precision)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)

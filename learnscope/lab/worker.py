@@ -20,7 +20,7 @@ from learnscope.lab.blocks import Block, Plan, Runs, joined
 from learnscope.lab.checkpoint import Checkpoint
 
 _BLOCK = 0.01  # seconds of a block beside its steps
-_PROGRAM = 2.0  # seconds to trace and compile a program
+PROGRAM = 2.0  # seconds to trace and compile a program
 _PACE = 0.3  # of nominal seconds are assumed until blocks were timed: no worker is started in vain
 _TASK = 1.0  # seconds of work in a task of several blocks
 _TRIES = 3
@@ -81,7 +81,7 @@ class Tasks:
         """Seconds of work that was not handed out yet, on one core."""
         if not self._waiting:
             return 0.0
-        return self._left * self._pace + len(self._cold) * _PROGRAM
+        return self._left * self._pace + len(self._cold) * PROGRAM
 
     @property
     def all(self) -> float:

@@ -132,7 +132,7 @@ def test_work_that_turns_out_large_goes_to_workers(started, sent, alone, monkeyp
     # So little that any clock shows more.
     monkeypatch.setattr(size, "LIMITS", size.Limits(speed=1e30, step=1e-9))
     monkeypatch.setattr(worker, "_BLOCK", 1e-9)
-    monkeypatch.setattr(worker, "_PROGRAM", 0.0)
+    monkeypatch.setattr(worker, "PROGRAM", 0.0)
     monkeypatch.setattr(here, "_START", 0.01)
     xr.testing.assert_identical(swept(experiment(), cluster=2), alone)
     assert started == [2] and 0 < sum(sent) < len(Plan.of(experiment(), OVER, 4).blocks)

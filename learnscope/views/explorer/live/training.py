@@ -10,7 +10,7 @@ from concurrent.futures import Future
 import jax
 import xarray as xr
 
-from learnscope.engine.size import run_size
+from learnscope.engine.size import LIMITS, run_size
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
@@ -20,8 +20,7 @@ from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0
 _MOST_BYTES = 5e8
-# Seconds for a step of the smallest net, and bytes per second of one core.
-_STEP_SECONDS, _BYTES_A_SECOND = 8e-5, 3e9
+_STEP_SECONDS = 8e-5  # of the smallest net
 _MOST_PROGRAMS, _KEPT_BYTES = 48, 2e8
 _ELSEWHERE = "`learnscope sweep` has no such limit"
 
@@ -39,7 +38,7 @@ def check_affordable(experiment: Experiment, seeds: int) -> Plan:
         given = f"{seeds} runs of this take about {needed / 1e9:.3g} GB"
         lower = f"lower the dimension, the sample, the width or the seeds ({_ELSEWHERE})"
         raise BadInput(f"{given}, and a page may use {_MOST_BYTES / 1e9:g} GB: {lower}.")
-    _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / _BYTES_A_SECOND)
+    _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / LIMITS.speed)
     return plan
 
 
