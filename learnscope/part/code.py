@@ -15,6 +15,7 @@ import inspect
 import linecache
 import os
 import shlex
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -56,22 +57,14 @@ def command() -> str:
     return shlex.join(["learnscope", *words])
 
 
+@functools.cache
 def commit() -> str | None:
-    """The commit that learnscope was checked out at, in short; None if it was installed."""
-    git = _OWN.parent / ".git"
-    with contextlib.suppress(OSError, ValueError):
-        if git.is_file():  # a worktree: the file names its folder
-            git = Path(git.read_text(encoding="utf-8").split(": ", 1)[1].strip())
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        if not head.startswith("ref: "):
-            return head[:7]
-        name = head.removeprefix("ref: ")
-        shared = git / "commondir"
-        base = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
-        if (base / name).is_file():
-            return (base / name).read_text(encoding="utf-8")[:7]
-        packed = (base / "packed-refs").read_text(encoding="utf-8").splitlines()
-        return next(line[:7] for line in packed if line.endswith(f" {name}"))
+    """The commit that learnscope was checked out at, in short; None if it was installed, or if git
+    does not say."""
+    asked = ["git", "-C", str(_OWN.parent), "rev-parse", "--short=7", "HEAD"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        if (_OWN.parent / ".git").exists():  # else git would look in the folders above
+            return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     return None
 
 
