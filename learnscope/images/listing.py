@@ -10,9 +10,8 @@ from rich.table import Table
 from learnscope.images.registry import SETS, VARIABLE, data_folder, find
 
 
-def print_data_sets(console: Console | None = None) -> None:
+def print_data_sets() -> None:
     """Print one row per data set: what it is, where it is (or "missing"), and how to get it."""
-    console = console or Console()
     base, nowhere = data_folder(None), f"none (set --data DIR or {VARIABLE})"
     table = Table(title="Data sets of images", caption=f"data folder: {base or nowhere}")
     for heading in ("name", "what", "where", "how to get it"):
@@ -27,7 +26,7 @@ def print_data_sets(console: Console | None = None) -> None:
             table.add_row(name, each.title, f"[green]{location[1].relative_to(base or '.')}[/]", "")
         else:
             table.add_row(name, each.title, "[yellow]missing[/]", get)
-    console.print(table)
+    Console().print(table)
 
 
 class _Bar:

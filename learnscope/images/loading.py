@@ -7,7 +7,6 @@ number of ink points among the 4 x 4 points of a pixel), in the order of the ori
 in scikit-learn; only their type is changed (unsigned bytes).
 """
 
-import dataclasses
 import functools
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from learnscope.errors import BadInput, unknown
-from learnscope.images.formats import folders, idx
+from learnscope.images.formats import folders
 from learnscope.images.formats.layout import Layout, Split, stamp
 from learnscope.images.formats.safe import reading
 from learnscope.images.image_cache import cached
@@ -23,17 +22,6 @@ from learnscope.images.registry import SETS, located
 
 _DIGITS_TRAIN = 1500
 _FOLDER = Layout((), (), folders.read_split)
-
-
-@dataclasses.dataclass(frozen=True)
-class ImageInfo:
-    """A summary of a data set: the shape of an image, and the numbers of classes and images."""
-
-    name: str
-    shape: tuple[int, ...]
-    classes: int
-    train: int
-    test: int
 
 
 def load_images(
@@ -89,37 +77,6 @@ def load_few_shot(name: str, root: str | Path | None = None) -> dict[str, np.nda
         raise BadInput(f"{name} is not a few-shot data set: it has too few classes; {listed} are.")
     layout, folder = located(name, root)
     return dict(_load(layout, folder, layout.stamp(folder)))
-
-
-def image_info(name: str = "digits", root: str | Path | None = None) -> ImageInfo:
-    """A summary of a data set, read from the headers of its files where possible.
-
-    >>> image_info("digits")
-    ImageInfo(name='digits', shape=(8, 8), classes=10, train=1500, test=297)
-    """
-    if name in SETS:
-        layout, folder = located(name, root)
-        if layout.read is idx.read_split:
-            with reading(folder, "data set"):
-                shape, train, test = idx.shape_and_counts(folder)
-            return ImageInfo(name, shape, 10, train, test)
-    images, labels, test_images, test_labels = load_images(name, root)
-    classes = 1 + int(max(labels.max(), test_labels.max()))
-    return ImageInfo(name, images.shape[1:], classes, len(images), len(test_images))
-
-
-def image_shape(name: str = "digits", root: str | Path | None = None) -> tuple[int, ...]:
-    """(height, width) of a data set's images, in colour (height, width, 3).
-
-    >>> image_shape("digits")
-    (8, 8)
-    """
-    if name in SETS:
-        located(name, root)
-        shape = SETS[name].shape
-        if shape is not None:
-            return shape
-    return image_info(name, root).shape
 
 
 @functools.lru_cache(maxsize=4)

@@ -22,11 +22,10 @@ VARIABLE = "LEARNSCOPE_DATA"
 
 @dataclasses.dataclass(frozen=True)
 class DataSet:
-    """A data set: a title, the shape of its images (none: read from the files), and its layouts,
-    which read images and labels or (few-shot) training, validation and test classes."""
+    """A data set: a title, and its layouts, which read images and labels or (few-shot) training,
+    validation and test classes."""
 
     title: str
-    shape: tuple[int, ...] | None
     layouts: tuple[Layout, ...]
     few_shot: bool = False
     public: bool = True  # whether anyone may download it
@@ -38,15 +37,15 @@ _OMNIGLOT = ("omniglot", "omniglot-py", "omniglot/python")
 
 SETS = {
     "mnist": DataSet(
-        "handwritten digits, 28 x 28, 10 classes", None,
+        "handwritten digits, 28 x 28, 10 classes",
         (Layout(("mnist", "MNIST/raw", "MNIST"), idx.FILES, idx.read_split),),
     ),
     "fashion-mnist": DataSet(
-        "clothes, 28 x 28, 10 classes", None,
+        "clothes, 28 x 28, 10 classes",
         (Layout(("fashion-mnist", "FashionMNIST/raw", "FashionMNIST"), idx.FILES, idx.read_split),),
     ),
     "cifar10": DataSet(
-        "photographs, 32 x 32 in colour, 10 classes", (32, 32, 3),
+        "photographs, 32 x 32 in colour, 10 classes",
         (
             Layout(("cifar-10-batches-bin",), ("test_batch.bin",), cifar.read_binary10,
                    one_of=tuple(f"{name}.bin" for name in cifar.TRAIN)),
@@ -55,23 +54,23 @@ SETS = {
         ),
     ),
     "cifar100": DataSet(
-        "photographs, 32 x 32 in colour, 100 classes", (32, 32, 3),
+        "photographs, 32 x 32 in colour, 100 classes",
         (Layout(*_BINARY100, cifar.read_binary100), Layout(*_PYTHON100, cifar.read_python100)),
     ),
     "svhn": DataSet(
-        "house numbers, 32 x 32 in colour, 10 classes", (32, 32, 3),
+        "house numbers, 32 x 32 in colour, 10 classes",
         (Layout(("svhn", "SVHN"), svhn.FILES, svhn.read_split),),
     ),
     "stl10": DataSet(
-        "photographs, 96 x 96 in colour, 10 classes", (96, 96, 3),
+        "photographs, 96 x 96 in colour, 10 classes",
         (Layout(("stl10_binary", "stl10"), stl10.FILES, stl10.read_split),),
     ),
     "tiny-imagenet": DataSet(
-        "photographs, 64 x 64 in colour, 200 classes", (64, 64, 3),
+        "photographs, 64 x 64 in colour, 200 classes",
         (Layout(("tiny-imagenet-200",), tiny_imagenet.FILES, tiny_imagenet.read_split),),
     ),
     "omniglot": DataSet(
-        "characters of 50 alphabets, 28 x 28, few-shot", (28, 28),
+        "characters of 50 alphabets, 28 x 28, few-shot",
         (
             Layout(("omniglot",), (omniglot.PACKED,), omniglot.read_packed),
             Layout(_OMNIGLOT, omniglot.FOLDERS, omniglot.read_folders),
@@ -79,7 +78,7 @@ SETS = {
         few_shot=True,
     ),
     "cifar-fs": DataSet(
-        "CIFAR-100 split by classes, few-shot", (32, 32, 3),
+        "CIFAR-100 split by classes, few-shot",
         (
             Layout(("cifar-fs",), (cifar_fs.PACKED,), cifar_fs.read_packed),
             Layout(("cifar100", "cifar-fs"), ("data", cifar_fs.SPLITS), cifar_fs.read_folders),
@@ -89,7 +88,7 @@ SETS = {
         few_shot=True,
     ),
     "mini-imagenet": DataSet(
-        "photographs, 84 x 84 in colour, few-shot", (84, 84, 3),
+        "photographs, 84 x 84 in colour, few-shot",
         (
             Layout(("mini-imagenet", "miniImageNet", "mini_imagenet"), mini_imagenet.FILES,
                    mini_imagenet.read_parts, also=(".",),

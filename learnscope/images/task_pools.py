@@ -66,8 +66,8 @@ def _shrunk(images: np.ndarray, by: int) -> np.ndarray:
 
 
 def _rainbow(source: str, root: str | None, worlds: tuple[int, int]) -> tuple[np.ndarray, ...]:
-    """Like `rainbow_mnist`, but for the tasks in use only and class by class: all tasks have
-    equally many images of every class (56 tasks of MNIST: 96)."""
+    """The tasks in use of RainbowMNIST, of which a fixed random choice of 40 is for training. No
+    image is in two tasks, and all have equally many of every class (56 tasks of MNIST: 96)."""
     images, labels, _, _ = load_images(source, root)
     order, which = orders(len(images))
     chosen = [which[: worlds[0]], which[RAINBOW["train"] :][: worlds[1]]]

@@ -56,7 +56,7 @@ class ImageTasks(AbstractData):
     r"""Tasks of real images, as rows of pixels (Zuo et al. 2023, section 5.1).
 
     `rainbow` is RainbowMNIST made of `source`: 40 observed and 16 fresh tasks, the combinations of
-    colour, scale and rotation of `rainbow_mnist`; a class has the same label in all tasks. (Here
+    colour, scale and rotation; a class has the same label in all tasks. (Here
     tasks have equally many images of every class; further tasks are further draws of the same
     combinations.) `omniglot`, `cifar-fs` and `mini-imagenet` are few-shot sets (`load_few_shot`):
     an observed task has random training classes in random order, a fresh task random test classes.

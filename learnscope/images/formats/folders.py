@@ -15,6 +15,7 @@ from learnscope.images.formats.safe import read_whole, reading
 
 LARGEST = 4 * 2**30  # bytes of all pixels
 _LARGEST_IMAGE = 2**26  # pixels
+_LONGEST_TEXT = 2**24  # bytes
 _ENDINGS = (".png", ".jpg", ".jpeg")
 # Pillow's modes, and the mode in which each is read: grey, 16-bit grey, or colour.
 _READ_AS = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "PA": "RGB", "RGB": "RGB", "RGBA": "RGB",
@@ -180,10 +181,10 @@ def _pixels(file: Path, mode: str) -> np.ndarray:
         return np.asarray(image if mode == "I;16" else image.convert(mode))
 
 
-def text_lines(path: Path, most: int = 2**24) -> list[str]:
+def text_lines(path: Path) -> list[str]:
     """The non-empty lines of a short text."""
     with reading(path, "text"):
-        lines = read_whole(path, "text", most).decode("utf-8").splitlines()
+        lines = read_whole(path, "text", _LONGEST_TEXT).decode("utf-8").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
 

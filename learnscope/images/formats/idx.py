@@ -31,12 +31,6 @@ def read_split(folder: Path) -> Split:
     return tuple(arrays)
 
 
-def shape_and_counts(folder: Path) -> tuple[tuple[int, ...], int, int]:
-    """The shape of an image and the numbers of training and test images, from the headers."""
-    train, test = (read_header(stored(folder, name), 3) for name in FILES[::2])
-    return train[1:], train[0], test[0]
-
-
 def read_idx(path: Path, dims: int) -> np.ndarray:
     """The array of unsigned bytes in a file, memory-mapped unless gzipped."""
     shape = read_header(path, dims)

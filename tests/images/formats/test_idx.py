@@ -29,8 +29,6 @@ def test_layouts(tmp_path, name, folder, packed):
     found = load(tmp_path, name)
     assert_loaded(found, expected)
     assert not any(array.flags.writeable for array in found)
-    assert ls.data.image_info(name, tmp_path) == ls.data.ImageInfo(name, (28, 28), 10, 12, 5)
-    assert ls.data.image_shape(name, tmp_path) == (28, 28)
 
 
 def test_plain_files_are_mapped_and_read_once(tmp_path):
