@@ -1,7 +1,5 @@
 """Data models: where inputs come from. One file per model."""
 
-from importlib import import_module
-
 from learnscope.data.arrays import Arrays
 from learnscope.data.class_noise import ClassNoise
 from learnscope.data.factors import (
@@ -38,6 +36,7 @@ from learnscope.data.tasks import TaskFamily, task_problem
 from learnscope.data.viewed import NoisyViews, Viewed
 from learnscope.data.views import AbstractViews, HalfMask, Halves
 from learnscope.data.xor_clusters import XorClusters
+from learnscope.part.moved import moved
 from learnscope.space.columns import Columns
 from learnscope.space.frame import AbstractTurn, Basis, Frame, Reflections, chi, orthonormal, turn
 from learnscope.space.fresh import FreshPatches
@@ -54,17 +53,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Names that have moved to `learnscope.images`: imported when first used.
-_IMAGES = (
-    "AbstractAugment", "Augment", "ImageInfo", "ImageTasks", "Images", "Pruned", "Stream",
-    "TeacherMixture", "image_info", "image_shape", "load_few_shot", "load_images", "rainbow_mnist",
-    "square_images", "stream",
+__getattr__ = moved(
+    __name__,
+    {
+        "learnscope.images": [
+            "AbstractAugment", "Augment", "ImageTasks", "Images", "Pruned", "Stream",
+            "TeacherMixture", "load_few_shot", "load_images", "square_images", "stream",
+        ],
+        "learnscope.papers.meta_split.parts": ["LinearTasks"],
+    },
 )  # fmt: skip
-
-
-def __getattr__(name: str):
-    if name in _IMAGES:
-        return getattr(import_module("learnscope.images"), name)
-    if name == "LinearTasks":
-        return import_module("learnscope.papers.meta_split.parts").LinearTasks
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -12,11 +12,6 @@ from learnscope.space.columns import Columns
 Gram = Float[Array, "task sample patch other_patch other"]
 
 
-def by_patch(leaf: Float[Array, "*shape width"], lead: int) -> Float[Array, "*lead patch width"]:
-    """Patches as one axis after the first `lead` axes; an example without patches gets one."""
-    return leaf.reshape(*leaf.shape[:lead], -1, leaf.shape[-1])
-
-
 def patch_gram(x: PyTree[Float[Array, "task sample *patch width"]]) -> Gram:
     r"""$\langle x_{k,i}^{(p)}, x_{k,i'}^{(p')} \rangle$ of every task. Arrays of patches may be cut
     after their last non-zero coordinate.
@@ -25,7 +20,7 @@ def patch_gram(x: PyTree[Float[Array, "task sample *patch width"]]) -> Gram:
     >>> patch_gram((jnp.ones((1, 2, 1)), jnp.ones((1, 2, 3)))).shape
     (1, 2, 2, 2, 2)
     """
-    arrays = [by_patch(leaf, 2) for leaf in jax.tree.leaves(x)]
+    arrays = [leaf.reshape(*leaf.shape[:2], -1, leaf.shape[-1]) for leaf in jax.tree.leaves(x)]
 
     def product(left: Array, right: Array) -> Array:
         width = min(left.shape[-1], right.shape[-1])

@@ -1,7 +1,6 @@
 """Probes: what is watched."""
 
-from importlib import import_module
-
+from learnscope.part.moved import moved
 from learnscope.probes.accuracy import (
     DEFAULT,
     BalancedAccuracy,
@@ -29,7 +28,6 @@ from learnscope.probes.meta import (
     FeatureLearning,
     MetaLoss,
     TaskNoise,
-    threshold_time,
 )
 from learnscope.probes.pairs import (
     HeadOffDiagonal,
@@ -45,7 +43,6 @@ from learnscope.probes.patterns import (
     CentreCosines,
     Clusters,
     PatternComponents,
-    WeightGradients,
     WeightMap,
     chunk_alignment,
 )
@@ -65,24 +62,19 @@ __all__ = [
     "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
     "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy", "PatternComponents",
     "PreferredImages", "ReadoutNorm", "Residual", "SignalLearning", "TaskNoise", "TestAccuracy",
-    "TestLoss", "TrainAccuracy", "WeightGradients", "WeightMap", "chunk_alignment",
+    "TestLoss", "TrainAccuracy", "WeightMap", "chunk_alignment",
     "correlations", "effective_rank", "filters_of", "fixed_layer", "generalisation", "hidden",
-    "siamese", "threshold_time",
+    "siamese",
 ]  # fmt: skip
 
 
-# Names of a paper's own folder; imported when first used.
-_MOVED = {
-    "CentroidError": "learnscope.papers.meta_split.parts",
-    "FeatureShares": "learnscope.papers.pred_head.parts",
-    "FeatureStrengths": "learnscope.papers.pred_head.parts",
-    "Phase": "learnscope.papers.pred_head.parts",
-    "PopulationMoments": "learnscope.papers.pred_head.parts",
-    "TrainingOverlaps": "learnscope.papers.pegr.parts",
-}
-
-
-def __getattr__(name: str):
-    if name in _MOVED:
-        return getattr(import_module(_MOVED[name]), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = moved(  # to a paper's own folder
+    __name__,
+    {
+        "learnscope.papers.meta_split.parts": ["CentroidError"],
+        "learnscope.papers.pegr.parts": ["TrainingOverlaps"],
+        "learnscope.papers.pred_head.parts": [
+            "FeatureShares", "FeatureStrengths", "Phase", "PopulationMoments",
+        ],
+    },
+)  # fmt: skip

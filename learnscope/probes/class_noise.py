@@ -14,6 +14,7 @@ from learnscope.data import AbstractFactors, Problem, Samples
 from learnscope.nets import AbstractInnerProductNet, Params, inner
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, refuse
 from learnscope.rules import AbstractState
+from learnscope.rules.gram import by_patch
 
 
 def outputs_of(
@@ -31,12 +32,6 @@ def factors_of(probe: AbstractProbe, problem: Problem) -> tuple[AbstractFactors,
     if problem.factors is None:
         refuse(probe, "a data model with noise of each class's own (ClassNoise, MatrixNoise)")
     return problem.factors, problem.directions["features"].shape[0]
-
-
-def by_patch(seen: tuple[Array, ...]) -> list[Float[Array, "filter n"]]:
-    """The pre-activations of each patch; patches are arrays of their own, or an axis of one."""
-    arrays = [array[:, :, None] if array.ndim == 2 else array for array in seen]
-    return [array[:, :, i] for array in arrays for i in range(array.shape[2])]
 
 
 def noise_seen(params: Params, samples: Samples) -> Float[Array, "filter n"]:

@@ -4,8 +4,6 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-import xarray as xr
 from jaxtyping import Array, Float
 
 from learnscope.data import Problem
@@ -212,17 +210,3 @@ def _ratio(before: Array, after: Array, axis: int) -> Array:
     at = jnp.argmax(before, axis=axis, keepdims=True)
     over, under = (jnp.take_along_axis(v, at, axis=axis).squeeze(axis) for v in (after, before))
     return over / jnp.where(under == 0, 1.0, under)
-
-
-def threshold_time(values: xr.DataArray, threshold: float) -> xr.DataArray:
-    """The first recorded step at which values reach a threshold (NaN: never). For the shared
-    feature this is T^(2) of Lemma 6.2.
-
-    >>> import xarray as xr
-    >>> growing = xr.DataArray([0.1, 0.2, 0.4], dims="step", coords={"step": [0, 10, 20]})
-    >>> float(threshold_time(growing, 0.2))
-    10.0
-    """
-    reached = values >= threshold
-    first = values.step.isel(step=reached.argmax("step")).drop_vars("step")
-    return first.where(reached.any("step"), np.nan).astype(float)

@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from learnscope import nets
 from learnscope.data import Problem
 from learnscope.errors import BadInput
 from learnscope.part import Number, count, number
@@ -151,20 +150,6 @@ class PatternComponents(AbstractProbe):
             "background_component": outside / background.shape[1] ** 0.5,
             "relevant_share": (a / jnp.maximum(a + b, jnp.finfo(rows.dtype).tiny)).mean(),
         }
-
-
-class WeightGradients(AbstractProbe):
-    """The gradient of the training loss by every neuron's weights. `chunk_alignment` measures how
-    far those of the first steps agree (Table 7)."""
-
-    papers: ClassVar = ("shi2022theoretical",)
-    outputs: ClassVar = {
-        "weight_gradient": Output("gradient of the loss", dims=("neuron", "coordinate"))
-    }
-
-    def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        filters_of(self, state)
-        return nets.filters_of(state.weights.gradient(problem.train))
 
 
 class CentreCosines(AbstractProbe):

@@ -1,7 +1,6 @@
 """Rules: how a net learns."""
 
-from importlib import import_module
-
+from learnscope.part.moved import moved
 from learnscope.rules.averaged import Averaged
 from learnscope.rules.contrastive import Contrastive
 from learnscope.rules.full_penalty import FullPenalty
@@ -36,15 +35,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Names that moved to a paper's own folder; imported when first used.
-_MOVED = {
-    "LinearCentroid": "learnscope.papers.meta_split.parts",
-    "PopulationDescent": "learnscope.papers.pred_head.parts",
-    "PopulationFlow": "learnscope.papers.pred_head.parts",
-}
-
-
-def __getattr__(name: str):
-    if name in _MOVED:
-        return getattr(import_module(_MOVED[name]), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = moved(  # to a paper's own folder
+    __name__,
+    {
+        "learnscope.papers.meta_split.parts": ["LinearCentroid"],
+        "learnscope.papers.pred_head.parts": ["PopulationDescent", "PopulationFlow"],
+    },
+)

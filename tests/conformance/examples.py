@@ -166,7 +166,7 @@ MORE: dict[str, Table] = {
             ls.rules.RandomFeatures(rate=0.1), ls.rules.Linearised(rate=0.1),
         ],
         "probes": [
-            *probes("BalancedAccuracy Clusters WeightMap PatternComponents WeightGradients"),
+            *probes("BalancedAccuracy Clusters WeightMap PatternComponents"),
             ls.probes.ReadoutNorm(), ls.probes.Alignment(bins=4),
             ls.probes.BestReadout(examples=20), ls.probes.KernelFit(examples=20),
         ],

@@ -4,10 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import xarray as xr
 
 import learnscope as ls
-from learnscope.probes import threshold_time
 from learnscope.space import Frame
 from tests.small import DESCENT, drawn, quick, refused, signals, tasks
 
@@ -117,9 +115,3 @@ def test_what_is_refused():
     meta_loss = ls.probes.MetaLoss(inner_rate=0.1)
     refused(lambda: meta_loss(state, problem), "MetaLoss needs a problem with tasks")
     refused(lambda: ls.probes.FeatureLearning()(state, problem), "needs the data model's 'shared'")
-
-
-def test_threshold_time():
-    table = [[0.1, 0.3, 0.2], [0.0, 0.0, 0.1]]
-    values = xr.DataArray(table, {"step": [0, 5, 10]}, ("seed", "step"))
-    np.testing.assert_array_equal(threshold_time(values, 0.2), [5.0, np.nan])
