@@ -67,10 +67,6 @@ class Conditions(list[Condition]):
         """Whether all of them hold."""
         return all(condition.holds for condition in self)
 
-    def to_dicts(self) -> list[dict]:
-        """One plain dictionary per condition, ready for JSON or a data frame."""
-        return [condition.to_dict() for condition in self]
-
     def _repr_html_(self) -> str:
         rows = [
             (c.name, c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.3g}",

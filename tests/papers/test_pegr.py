@@ -41,10 +41,10 @@ def test_conditions_print_as_a_table_and_export():
     assert lines[0].split() == ["condition", "statement", "left", "right", "margin", "holds"]
     column = lines[0].index("holds")
     assert {line[column:] for line in lines[1:]} == {"yes", "no"}
-    exported = json.loads(json.dumps(table.to_dicts()))
-    assert exported[0]["name"] == "dimension"
-    assert exported[0]["holds"] is False
-    assert exported[0]["margin"] == pytest.approx(table[0].margin)
+    exported = json.loads(json.dumps(table[0].to_dict()))
+    assert exported["name"] == "dimension"
+    assert exported["holds"] is False
+    assert exported["margin"] == pytest.approx(table[0].margin)
     assert Conditions([]).holds
 
 

@@ -115,8 +115,9 @@ def test_every_kind_on_offer_can_be_made_and_what_is_watched_follows_the_rule():
     assert adapted.inner_rate == 0.5
 
 
-def test_the_explorer_names_no_concrete_part():
-    folder = Path(learnscope.__file__).parent / "views" / "explorer"
+@pytest.mark.parametrize("room", ["engine", "lab", "views/explorer"])
+def test_no_concrete_part_is_named(room):
+    folder = Path(learnscope.__file__).parent / room
     named = {kind for base in Experiment.slots.values() for kind, found in kinds(base).items()
              if found.__module__.startswith("learnscope.")} - {"Linear", "Record"}  # fmt: skip
     outputs = {name for probe in kinds(Experiment.slots["probes"]).values()

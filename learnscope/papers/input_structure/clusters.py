@@ -8,6 +8,7 @@ import xarray as xr
 from learnscope.evidence import Unanswered
 
 _ROUNDS = 50
+_MOST = 6  # clusters that are looked for
 
 
 class Clusters(NamedTuple):
@@ -71,9 +72,9 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     return Clusters(chosen, silhouette(cosines, chosen), float(fits[best]), float(apart.max()))
 
 
-def best_number(cosines: np.ndarray, most: int = 6) -> Clusters:
-    """The number of clusters, from 2 on, with the largest silhouette."""
-    numbers = range(2, max(2, min(most, len(cosines) - 1)) + 1)
+def best_number(cosines: np.ndarray) -> Clusters:
+    """The number of clusters, from 2 to 6, with the largest silhouette."""
+    numbers = range(2, max(2, min(_MOST, len(cosines) - 1)) + 1)
     return max((clusters(cosines, k) for k in numbers), key=lambda c: c.silhouette)
 
 

@@ -1,9 +1,10 @@
 """The synthetic sweeps: tables, maps of weights, theorems, and what decides the fate of One Step.
 
 Appendix E leaves the rates open. Initialisation, first rate and noise are those of the theory
-(`theory.settings`, Lemma 23). The others are chosen by one procedure for every method (`tuning`):
-of the powers of ten from 1e-5 to 1e3 the one with the least training loss after T steps (the middle
-one of several with a loss of 0), in a seed that is not used elsewhere.
+(`theory.settings`, Lemma 23). The others are chosen by one procedure for every method (`tuning` in
+`tests/papers/test_input_structure_study.py`): of the powers of ten from 1e-5 to 1e3 the one with
+the least training loss after T steps (the middle one of several with a loss of 0), in a seed that
+is not used elsewhere.
 
 The law of everything but the untrained weights' cosines is the same for every dimension d, so
 Table 3 and Figure 9 read the sweep of Table 1, and `maps` has the cosines.
@@ -47,7 +48,7 @@ SIZES = Scale(
 
 
 class Rates(NamedTuple):
-    """The rates that `tuning` chose: the second step's, then one for each method."""
+    """The rates that tuning chose: the second step's, then one for each method."""
 
     second: float
     network: float
@@ -125,19 +126,6 @@ def interval(scale: str = "laptop") -> Setting:
         batch=size.batch, label="interval", counts=(20, 30), structure="independent", chance=2 / 3,
     )  # fmt: skip
     return Setting(data, min(100, size.width), min(200, size.steps), INTERVAL_RATES)
-
-
-def tuning(setting: Setting, seed: int = 1000) -> dict[str, Sweep]:
-    """The candidates for every rate, by method; `Rates` have the least `loss` at the end.
-    The network's two rates are chosen together; later steps take over its second rate."""
-    powers = [10.0**p for p in range(-5, 4)]
-    base = setting.experiment(NETWORK, (probes.Loss(), probes.TestAccuracy()))
-    both = {"rule.second_rate": powers[5:], "rule.rate": powers[3:6]}
-    found = {NETWORK: arms(base, [seed], both)}
-    for method in (NTK, RANDOM, ONE, TWO):
-        one = base.replace("rule", setting.rules()[method])
-        found[method] = arms(one, [seed], {"rule.rate": powers})
-    return found
 
 
 def table(

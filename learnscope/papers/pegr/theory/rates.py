@@ -5,6 +5,8 @@ import math
 
 from learnscope.papers.pegr.theory.symbols import ratio, second_layer_scale
 
+_CLASS = 0.5  # of the examples are of a class, and see its signal
+
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
@@ -23,39 +25,39 @@ class Rates:
 
 def rates(
     dim: float, train: int, width: int, signal: float, noise: float, rate: float, weight: float,
-    second_layer: str | float = "mean", half: bool = True, share: float = 0.5,
+    second_layer: str | float = "mean", half: bool = True,
 ) -> Rates:  # fmt: skip
     """Early rates under the per-example penalty (Section 5.1, with its constants).
 
-    Lemma 5.1 at small weights, where l' = -1/2 and zeta = 0. All share * n examples of a class see
-    the signal, one example sees its noise:
+    Lemma 5.1 at small weights, where l' = -1/2 and zeta = 0. All n / 2 examples of a class see the
+    signal, one example sees its noise:
 
-        signal: + share a eta ||mu||^2    - lambda share a^2 eta ||mu||^4
+        signal: + a eta ||mu||^2 / 2      - lambda a^2 eta ||mu||^4 / 2
         noise:  + a eta ||xi||^2 / n      - lambda a^2 eta ||xi||^4 / n.
     """
     a = second_layer_scale(second_layer, width)
     step, damping = a * rate, (weight if half else 2.0 * weight) * a**2 * rate
     square = noise**2 * dim
     return Rates(
-        signal_growth=share * step * signal**2,
+        signal_growth=_CLASS * step * signal**2,
         noise_growth=step * square / train,
-        signal_suppression=share * damping * signal**4,
+        signal_suppression=_CLASS * damping * signal**4,
         noise_suppression=damping * square**2 / train,
     )
 
 
 def full_rates(
     dim: float, train: int, width: int, signal: float, noise: float, rate: float, weight: float,
-    second_layer: str | float = "mean", half: bool = True, share: float = 0.5,
+    second_layer: str | float = "mean", half: bool = True,
 ) -> Rates:  # fmt: skip
     """Early rates under the full penalty (Section 5.4): noise suppression is n times weaker.
 
-    Lemma 5.8 at small weights: lambda share^2 a^2 eta ||mu||^4 and lambda a^2 eta ||xi||^4 / n^2.
+    Lemma 5.8 at small weights: lambda a^2 eta ||mu||^4 / 4 and lambda a^2 eta ||xi||^4 / n^2.
     """
-    per_example = rates(dim, train, width, signal, noise, rate, weight, second_layer, half, share)
+    per_example = rates(dim, train, width, signal, noise, rate, weight, second_layer, half)
     return dataclasses.replace(
         per_example,
-        signal_suppression=share * per_example.signal_suppression,
+        signal_suppression=_CLASS * per_example.signal_suppression,
         noise_suppression=per_example.noise_suppression / train,
     )
 
@@ -98,11 +100,10 @@ def critical_weight_of_power(
 
 
 def suggested_weight(
-    noise: float, dim: float, width: int, second_layer: str | float = "mean", half: bool = True,
-    margin: float = 2.0,
-) -> float:  # fmt: skip
-    """The weight that suppresses noise `margin` times as fast as it grows: 2m / (sigma_p^2 d)."""
-    return margin * critical_weight(noise, dim, width, second_layer, half)
+    noise: float, dim: float, width: int, second_layer: str | float = "mean", half: bool = True
+) -> float:
+    """The weight that suppresses noise twice as fast as it grows: 2m / (sigma_p^2 d)."""
+    return 2.0 * critical_weight(noise, dim, width, second_layer, half)
 
 
 def theorem_weight(noise: float, dim: float) -> float:
@@ -110,9 +111,9 @@ def theorem_weight(noise: float, dim: float) -> float:
     return ratio(1.0, noise * math.sqrt(dim))
 
 
-def critical_noise(signal: float, dim: float, train: int, share: float = 0.5) -> float:
+def critical_noise(signal: float, dim: float, train: int) -> float:
     """The noise above which plain gradient descent memorises noise faster than it learns signal.
 
-    The two growth rates are equal at sigma_p^2 d = share n ||mu||^2.
+    The two growth rates are equal at sigma_p^2 d = n ||mu||^2 / 2.
     """
-    return signal * math.sqrt(share * train / dim)
+    return signal * math.sqrt(_CLASS * train / dim)

@@ -37,6 +37,7 @@ from learnscope.space import Frame
 
 TRIGGERS = ("working", "paper")
 EVENTS = ("start", "T1", "T2", "T3,1", "T3", "T4", "10 T4")
+_TOLERANCE = 1e-9  # of a step of the integrator, relative
 _NEVER = 1e4  # times d^2: an event that has not come by then is given up
 
 
@@ -58,7 +59,7 @@ def proof_starts(model: StrongWeak, draws: int, log_dim: float) -> Float[np.ndar
 
 def phase_times(
     models: Sequence[StrongWeak], starts: Float[np.ndarray, "draw 2 2"], ratios: Sequence[float],
-    triggers: str = "working", tolerance: float = 1e-9,
+    triggers: str = "working",
 ) -> xr.Dataset:  # fmt: skip
     """The flow at every event, for each model (of its dimension, with its ratio of rates) and
     start: the time since the last event (infinite: it never came), B, R and E."""
@@ -69,7 +70,7 @@ def phase_times(
         law = jax.tree.map(lambda *each: jnp.stack(each), *laws)
         dims = jnp.asarray([float(m.dim) for m in models])
         keys = jax.random.split(jax.random.key(0), len(starts))
-        one = functools.partial(_events, triggers == "paper", tolerance)
+        one = functools.partial(_events, triggers == "paper")
         runs = jax.vmap(jax.vmap(one, (None, None, None, 0, 0)), (0, 0, 0, None, None))
         found = jax.jit(runs)(law, dims, jnp.asarray(ratios), jnp.asarray(starts), keys)
         elapsed, overlaps, noise, head = (np.asarray(x) for x in found)
@@ -86,8 +87,9 @@ def phase_times(
     )  # fmt: skip
 
 
-def _events(paper: bool, tolerance: float, law: Law, dim: Array, ratio: Array, sizes: Array,
-            key: Array) -> tuple[Array, ...]:  # fmt: skip
+def _events(
+    paper: bool, law: Law, dim: Array, ratio: Array, sizes: Array, key: Array
+) -> tuple[Array, ...]:
     """One run at every event."""
     _, frame = Frame(dim, 4).axes(2)
     beyond = frame.gaussian_rows(key, 2)[0][:, 2:] / jnp.sqrt(dim)
@@ -113,7 +115,7 @@ def _events(paper: bool, tolerance: float, law: Law, dim: Array, ratio: Array, s
         end, alive = event == len(EVENTS) - 2, jnp.isfinite(total)
         until = jnp.where(alive, jnp.where(end, 9 * total, _NEVER * dim**2), 0.0)
         trigger = lambda value: margins(value, entry)[event]  # noqa: E731
-        walk, fired = until_event(flow, trigger, walk, until, jnp.asarray(tolerance), 20000)
+        walk, fired = until_event(flow, trigger, walk, until, jnp.asarray(_TOLERANCE), 20000)
         elapsed = jnp.where(alive & (fired | end), walk.time, jnp.inf)
         overlaps, turn, head = flow.unpacked(walk.value)
         seen = elapsed, overlaps, jnp.diag(flow.now(turn)), head
