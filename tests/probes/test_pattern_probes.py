@@ -26,7 +26,7 @@ PROBES = [
     ls.probes.KernelFit(examples=FIRST, ridge=1e-3), ls.probes.BalancedAccuracy(),
     ls.probes.TestAccuracy(), ls.probes.TrainAccuracy(examples=FIRST),
 ]  # fmt: skip
-LINEAR = {"readout_norm": PROBES[6], "kernel_test_accuracy": PROBES[8]}
+LINEAR = {"readout_norm": PROBES[5], "kernel_test_accuracy": PROBES[7]}
 
 
 @functools.cache
