@@ -2,6 +2,8 @@
 
 import functools
 import importlib.util
+import inspect
+import re
 import sys
 import textwrap
 from types import SimpleNamespace
@@ -241,6 +243,13 @@ def test_code_that_cannot_be_read_is_refused(tmp_path):
     refused(lambda: run(setting, store=tmp_path), match=f".*{words}")
     assert not any(tmp_path.iterdir())
     assert run(setting).loss.notnull().all()
+
+
+def test_the_commit_is_what_git_says_or_none(monkeypatch):
+    found = code.commit()
+    assert found is None or re.fullmatch("[0-9a-f]{7,}", found)
+    monkeypatch.setenv("PATH", "")
+    assert inspect.unwrap(code.commit)() is None
 
 
 if __name__ == "__main__":

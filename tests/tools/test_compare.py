@@ -1,5 +1,7 @@
 """`ls.compare`: paired where a seed is the same draw, and not where it is not."""
 
+import json
+
 import jax
 import numpy as np
 import pytest
@@ -68,6 +70,19 @@ def test_not_paired_otherwise(changes: dict, why: str):
     last = [result.loss.isel(step=-1) for result in (one, two)]
     error = np.sqrt(sum(float(v.var(ddof=1)) / 4 for v in last))
     assert float(found.loss_high - found.loss) > 1.9 * error  # at least the normal quantile
+
+
+def test_arms_of_stacked_results_are_compared_one_by_one():
+    def stacked(arm, noise):
+        data = ls.run(experiment(data={"noise": noise}), seeds=3, progress=False)
+        texts = {name: json.dumps({arm: data.attrs[name]}) for name in ("experiment", "over")}
+        return data.assign_attrs(texts)
+
+    one, loud, named = (stacked(*given) for given in (("one", 0.3), ("one", 0.5), ("other", 0.3)))
+    assert ls.compare(one, one).attrs["paired"] == 1
+    for other, why in ((loud, "a different data"), (named, "different arms")):
+        found = ls.compare(one, other)
+        assert found.attrs["paired"] == 0 and why in found.attrs["why"]
 
 
 def test_what_cannot_be_compared():
