@@ -265,6 +265,6 @@ def test_wrong_parts_are_told_by_the_probe_that_minds(kind, words):
 def test_clusters_can_be_compressed():
     """Their training inputs are cut, their test inputs are not."""
     data = ls.data.GaussianParity(dim=50, factors=2, train=5, test=4, noise=0.5)
-    setting = ls.Experiment(data, NET, RULE, steps=1, probes=PROBES[5:11])
+    setting = ls.Experiment(data, NET, RULE, steps=1, probes=PROBES[4:10])
     shapes = size.run_size(setting, "compressed", "float32").outputs
     assert shapes["kernel_test_accuracy"] == () and shapes["centre_cosine"] == (4,)
