@@ -12,6 +12,7 @@ sqrt(-2 log u) (cos 2 pi v, sin 2 pi v) are two independent normals. The hash is
 Threefry-2x32 with 20 rounds (Salmon et al. 2011): streams are as independent as those of JAX.
 """
 
+import functools
 import math
 
 import jax
@@ -32,7 +33,13 @@ def normal(key: Key[Array, ""], shape: tuple[int, ...]) -> Float[Array, "*shape"
     ((300, 101), True, True)
     """
     size = math.prod(shape)
-    return _normal(*_uniform(key, -(-size // 2)))[:size].reshape(shape).astype(float)
+    return _normals(key, -(-size // 2))[:size].reshape(shape).astype(float)
+
+
+# Traced once for each count: a draw is traced several times before it is first computed.
+@functools.partial(jax.jit, static_argnums=1)
+def _normals(key: Key[Array, ""], count: int) -> Float[Array, " two_n"]:
+    return _normal(*_uniform(key, count))
 
 
 def normal_and_uniform(

@@ -38,7 +38,9 @@ def filled(sweep: Sweep, store):
     return sweep.run(store=store, progress=False)
 
 
-_LONG = ("input_structure", "meta_split", "pred_head")  # many programs to trace
+# Many programs to trace, and the papers' own tests draw all or most of these figures from small
+# runs, with the same check of their words.
+_LONG = ("input_structure", "meta_split", "pegr", "pred_head", "sam", "xor")
 # It solves equations from the starts of runs, which drawn numbers are not.
 _SOLVED = ("online.plateau",)
 
