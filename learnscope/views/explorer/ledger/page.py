@@ -79,7 +79,7 @@ def layout(site: Site, search: str, study: str = "") -> html.Div:
 def _of_study(shown: Head) -> list[Any]:
     """A study's own head: title, citation, links, and a bar of verdicts."""
     study, counts = shown.study, shown.verdicts
-    links = [dcc.Link("All studies", href="/ledger")]
+    links: list[Any] = [dcc.Link("All studies", href="/ledger")]
     links += [dcc.Link(f"Live: {each.title}", href=f"/?preset={each.name}")
               for each in study.presets()]  # fmt: skip
     if study.link:

@@ -157,7 +157,7 @@ def fitting(experiment: Experiment, probes: tuple[Any, ...]) -> tuple[Any, ...]:
     """The probes that can be read in an experiment."""
 
     def fits(*some: Any) -> bool:
-        return misfit(with_probes(experiment, some, steps=1)) is None
+        return misfit(with_probes(experiment, some)) is None
 
     return probes if fits(*probes) else tuple(filter(fits, probes)) if fits() else ()
 

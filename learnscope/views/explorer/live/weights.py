@@ -31,7 +31,7 @@ def pictures(state: State, trainer: Trainer) -> dict[str, Any]:
     1) become a map, with the directions that the probe compares them to as landmarks; other
     matrices become a heat map."""
     listed = preset(state.start).pictures
-    (probe, *_) = (*fitting(state.experiment, listed), listed[-1])
+    probe = next((each for each in listed if fitting(state.watched, (each,))), listed[-1])
     name, output, row = next((name, output, dim) for name, output in probe.outputs.items()
                              for dim in output.dims if f"other_{dim}" in output.dims)  # fmt: skip
     column = f"other_{row}"
