@@ -1,4 +1,5 @@
-"""The moving picture of the explorer: docs/images/explorer.webp and .png, from the real page.
+"""The moving picture of the explorer: docs/images/explorer.webp and .png, from the real page, and
+.json: the presets that they show, for a test that they are today's.
 
 Plain training memorises noise; it is pinned; the per-example penalty learns the signal; then the
 dimension goes to a billion with the lock on. Needs Chromium and Playwright.
@@ -7,6 +8,7 @@ dimension goes to a billion with the lock on. Needs Chromium and Playwright.
 """
 
 import io
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -26,6 +28,8 @@ _IDLE = """() =>
   document.getElementById("progress")?.hidden
   && !document.querySelector("#weights.old")
   && document.querySelector("#weights .main-svg")"""
+
+_CARDS = "Array.from(document.querySelectorAll('#presets .card'), (card) => card.id)"
 
 
 class Film:
@@ -84,8 +88,10 @@ def main() -> None:
         film = Film(page)
         act(film)
         page.screenshot(path=images / "explorer.png")
+        cards = [card.removeprefix("preset-") for card in page.evaluate(_CARDS)]
         browser.close()
     film.save(images / "explorer.webp")
+    (images / "explorer.json").write_text(json.dumps({"cards": cards}) + "\n", encoding="utf-8")
     print(f"{len(film.frames)} frames, {(images / 'explorer.webp').stat().st_size / 1e6:.2f} MB")
 
 

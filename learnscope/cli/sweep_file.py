@@ -105,7 +105,7 @@ class SweepFile:
 
     def run(self, **settings: Any) -> xr.Dataset:
         """The dataset; `settings` are those of `learnscope.run` that the file has not: store,
-        cluster, progress."""
+        cluster, progress; and the sweep's `name` in lists."""
         return run_plan(self._plan(), **settings)
 
     def boundary(self, **settings: Any) -> xr.Dataset:

@@ -36,7 +36,7 @@ def sweep(
 
     described, name, output = _described(file, changes, coordinates, options)
     options.ask(described.plans())
-    found = described.run(progress=not options.quiet, **options.where)
+    found = described.run(progress=not options.quiet, name=name, **options.where)
     report = report_of(found)
     options.say(str(found))
     options.say(f"{report}; {divergence(found) or 'none diverged'}.")

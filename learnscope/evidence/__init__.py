@@ -20,7 +20,7 @@ from learnscope.evidence.nulls import (
     swapped,
 )
 from learnscope.evidence.output import Output
-from learnscope.evidence.preset import PLAIN, Preset, overfitting
+from learnscope.evidence.preset import MAPS, PLAIN, Preset, overfitting
 from learnscope.evidence.protocol import converged, learnt
 from learnscope.evidence.quantity import (
     Quantity,
@@ -56,7 +56,7 @@ from learnscope.evidence.verbs import (
 )
 
 __all__ = [
-    "FLAGS", "NOISE_ONLY", "PLAIN", "SCALES", "SCOPES", "STANDARD", "TRAINED", "UNTRAINED",
+    "FLAGS", "MAPS", "NOISE_ONLY", "PLAIN", "SCALES", "SCOPES", "STANDARD", "TRAINED", "UNTRAINED",
     "VERDICTS", "Arm", "BoundarySweep", "Claim", "Figure", "Finding", "FunctionSweep", "Interval",
     "Ledger", "Null", "Output", "Preset", "Quantity", "Scale", "Study", "Sweep", "Unanswered",
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",

@@ -19,6 +19,7 @@ from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
 from learnscope.part import field_is_whole, field_kind, value_at
 from learnscope.probes import Output
 
+BOUNDARY = "boundary of"  # what its sweeps are called begins with this
 _GRID = 9  # values of x that are tried first, over the whole range
 _SPAN = 100.0  # default range of x: the field's value / 100 to value * 100
 _DOUBLINGS = 7  # default values of y: the field's value, doubled so often
@@ -187,7 +188,8 @@ class _Search:
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
-        data = run_plan(Plan.of(self.experiment, over, self.seeds, **self.planned), **self.settings)
+        plan = Plan.of(self.experiment, over, self.seeds, **self.planned)
+        data = run_plan(plan, **self.settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 

@@ -78,11 +78,13 @@ def run(
 
 
 def run_plan(
-    plan: Plan, store: Any = None, cluster: Any = None, progress: bool | Session = True
-) -> xr.Dataset:
-    """The dataset of a plan; the caller says what was reused."""
+    plan: Plan, store: Any = None, cluster: Any = None, progress: bool | Session = True,
+    name: str = "",
+) -> xr.Dataset:  # fmt: skip
+    """The dataset of a plan; the caller says what was reused. `name` is what a new sweep is called
+    in lists: no part of its identity."""
     started = time.perf_counter()
-    results = MemoryResults(plan) if store is None else StoredResults(Folder(store), plan)
+    results = MemoryResults(plan) if store is None else StoredResults(Folder(store), plan, name)
     report = Report(plan.runs, store=results.name)
     missing = results.missing()
     report.reused = plan.runs - sum(block.runs for block in missing)

@@ -20,6 +20,7 @@ from learnscope.probes.class_noise import (
 )
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
 from learnscope.probes.filters import FilterCosines, Filters
+from learnscope.probes.landmarks import FilterMap, landmarks
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTasks,
@@ -57,14 +58,14 @@ __all__ = [
     "DEFAULT", "AbstractProbe", "Activations", "ActiveNeurons", "AdaptedTasks", "AdaptedTest",
     "Alignment", "Amplification", "BalancedAccuracy", "BestReadout", "CentreCosines",
     "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
-    "FeatureLearning", "FilterCosines", "Filters", "GeneralisationError", "GradientBalance",
-    "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse", "LinearProbe",
-    "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
+    "FeatureLearning", "FilterCosines", "FilterMap", "Filters", "GeneralisationError",
+    "GradientBalance", "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse",
+    "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
     "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy", "PatternComponents",
     "PreferredImages", "ReadoutNorm", "Residual", "SignalLearning", "TaskNoise", "TestAccuracy",
     "TestLoss", "TrainAccuracy", "WeightMap", "chunk_alignment",
     "correlations", "effective_rank", "filters_of", "fixed_layer", "generalisation", "hidden",
-    "siamese",
+    "landmarks", "siamese",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Problem, Samples
-from learnscope.probes import FilterCosines, Filters, PartAccuracy
+from learnscope.probes import FilterCosines, FilterMap, Filters, PartAccuracy
 from learnscope.rules import WeightState
 from learnscope.space import Frame
 from tests.small import refused
@@ -40,6 +40,21 @@ def test_cosines_of_layers_and_filling():
     np.testing.assert_allclose(found[0], np.diag([1, 1, 0, 0]), atol=1e-6)
     rows = Filters("block.conv")(state_of(PARAMS), problem)
     np.testing.assert_allclose(rows[3], WEIGHT[..., 3].ravel(), rtol=1e-6)
+
+
+def test_a_map_has_filters_and_directions():
+    samples = Samples(jnp.ones((2, 2)), jnp.ones(2))
+    directions = {"signal": jnp.asarray([0.0, 5.0]), "many": jnp.ones((13, 2)),
+                  "axes": 2 * jnp.eye(2)}  # fmt: skip
+    problem = Problem(samples, samples, directions, Frame.of_dimension(2))
+    found = FilterMap()(state_of(PARAMS), problem)
+    np.testing.assert_allclose(found["map_cosine"], np.eye(2), atol=1e-6)
+    # The axes come first, by name; 13 directions are too many for a map.
+    expected = [[0.6, 0.8, 0.8], [-0.8, 0.6, 0.6]]
+    np.testing.assert_allclose(found["landmark_cosine"], expected, atol=1e-6)
+    np.testing.assert_allclose(found["between_landmarks"][2], [0, 1, 1], atol=1e-6)
+    bare = Problem(samples, samples, {}, Frame.of_dimension(2))
+    refused(lambda: FilterMap()(state_of(PARAMS), bare), "a few true directions")
 
 
 def test_what_is_not_there():

@@ -1,16 +1,20 @@
 """The live page as an instrument: pin and compare, the lock, the verdict, help, refusals."""
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from learnscope.theory import conditions
+from learnscope.views import explorer as package
 from learnscope.views.explorer.live.catalogue import presets
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.live.theory import Theory
-from learnscope.views.explorer.live.training import Trainer
+from learnscope.views.explorer.live.training import Trainer, check_affordable
 from tests.small import refused as refuses
 from tests.views.test_explorer_live import (
     SHOWN,
@@ -24,6 +28,7 @@ from tests.views.test_explorer_live import (
 )
 
 __all__ = ["live"]  # a fixture
+ASSETS = Path(package.__file__).parent / "assets"
 FINITE = (
     f"{SMALL}&net.activation=relu2&net.second_layer=sum&data.noise=0.5&rule=PerExamplePenalty"
     "&rule.weight=0.02&rule.rate=0.02"
@@ -81,13 +86,68 @@ def test_conditions_are_in_groups_and_each_preset_introduces_itself(name):
             assert (table["verdict"] == "holds") == (held == len(table["rows"]))
         assert any(each.of for each in theory.conditions)  # the paper's own
     if theory.prediction is not None and preset.expected is not None:
-        expected, why = preset.expected(preset.experiment, theory.prediction)
+        expected, why, *_ = preset.expected(preset.experiment, theory.prediction)
         assert why and isinstance(expected, str)
     card = next(c for c in controls(State.parse(f"preset={name}"))["presets"] if c["name"] == name)
     assert card["sketch"] and card["about"].count(". ") + card["about"].count(": ") >= 1
     assert card["links"][0]["href"].startswith("https://")
     assert all(field["tip"] for field in fields(f"preset={name}").values())
     assert set(preset.scaling) <= set(fields(f"preset={name}"))
+
+
+def test_a_dimension_goes_far_only_where_a_lock_keeps_the_problem_alike():
+    for name, preset in presets().items():
+        shape = next(field for field in fields(f"preset={name}").values() if field["shape"])
+        decades = shape["range"]["high"] - np.log10(float(shape["first"]))
+        assert shape["range"]["high"] == 9 if preset.scaling else decades <= 2, name
+    # The rule is the data's: another net or rule keeps it, other data do not have it.
+    assert fields("preset=clusters&data=SignalNoise")["data.noise"]["power"] == -0.5
+    assert fields("preset=kou&data=GaussianParity")["data.dim"]["range"]["high"] < 6
+
+
+def test_a_page_knows_the_dimension_that_it_can_afford():
+    def most(query):
+        state = State.parse(f"preset={query}&steps=20&data.test=50&probes=Loss")
+        return check_affordable(state.watched, 2).most_dim
+
+    largest = most("adam")  # in all coordinates
+    assert 1500 < largest < 1e6 and most(f"adam&data.dim={int(largest)}")
+    refuses(lambda: most(f"adam&data.dim={2 * int(largest)}"), "GB")
+    assert most("kou") is None  # compressed
+
+
+def test_the_film_shows_the_presets_of_today():
+    """`python docs/theme/film.py` makes it anew."""
+    shown = json.loads((Path(__file__).parents[2] / "docs/images/explorer.json").read_text())
+    assert shown == {"cards": list(presets())}
+
+
+def test_words_of_rates_and_who_says_so():
+    preset = presets()["pegr"]
+    given = {"side": "signal", "critical_noise": 0.1, "signal_rate": 0.0098, "noise_rate": -0.1}
+    expected, why, who = preset.expected(preset.experiment, given)
+    assert why == "signal grows by 0.0098 per step, noise shrinks by 0.1 per step"
+    data = xr.Dataset({"signal_learning": (("seed", "step"), [[1.0]]),
+                       "noise_memorisation": (("seed", "step"), [[0.1]]),
+                       "diverged_at": (("seed",), [np.nan])})  # fmt: skip
+    said = Theory(preset.experiment, given, None).verdict(preset, data)
+    assert said == f"Signal wins: trained, as {who}: {why}." or f", as {who}: {why}." in said
+    assert expected == "signal wins" and who == "the linearised rates say"
+
+
+def test_sketches_tell_presets_apart_and_no_mathematics_is_dropped():
+    script = (ASSETS / "live_controls.js").read_text(encoding="utf-8")
+    listed = script.partition("const SKETCHES = {")[2].partition("\n  };")[0]
+    drawn = set(re.findall(r"^    (\w+): ", listed, re.MULTILINE))
+    cards = {name: (each.sketch[0][1], each.sketch[-1][1]) for name, each in presets().items()}
+    assert {kind for pair in cards.values() for kind in pair} <= drawn
+    assert len(set(cards.values())) == len(cards), cards
+    known = set(re.findall(r"(\w+): \"", (ASSETS / "frame.js").read_text(encoding="utf-8")))
+    said = [text for each in presets().values() for text in
+            (each.about, *dict(each.sketch), *dict(each.tour))]  # fmt: skip
+    symbols = [f["symbol"] for name in presets() for f in fields(f"preset={name}").values()]
+    used = {word for text in (*said, *symbols) for word in re.findall(r"\\([A-Za-z]+)", text)}
+    assert used and used <= known, used - known
 
 
 def test_symbols_are_those_of_the_docstrings():

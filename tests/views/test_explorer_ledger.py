@@ -5,12 +5,13 @@ import re
 import tomllib
 from pathlib import Path
 
+from learnscope.evidence import Claim, above, arms, at_least, last
 from learnscope.evidence.ledger import read_rows
 from learnscope.lab.store.folder import Folder
 from learnscope.papers import STUDIES
 from learnscope.views.explorer.ledger import rows as rows_module
 from learnscope.views.explorer.ledger.page import _parse, layout
-from learnscope.views.explorer.ledger.rows import contents, live_addresses, table
+from learnscope.views.explorer.ledger.rows import _about, contents, live_addresses, table
 from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.live.training import Trainer
 from learnscope.views.explorer.site import Site
@@ -40,13 +41,16 @@ def test_claims_with_what_was_measured(tmp_path):
     assert "a &lt;b&gt; &amp; c" in text and "<b>" not in text
     papers = {study.link for study in STUDIES.values()}
     assert all(link.startswith("https://") for link in papers)
-    assert set(re.findall(r'href="([^"]*)"', text)) == {"/figure/pegr/figure1.png"} | papers
+    pages = {f"/ledger/{name}" for name in STUDIES}
+    links = set(re.findall(r'href="([^"]*)"', text))
+    assert links == {"/figure/pegr/figure1.png"} | papers | pages
     assert re.search(rf'{re.escape(STUDIES["pegr"].link)}"[^>]*>{re.escape(PEGR[0].where)}<', text)
 
 
 def test_without_a_ledger_and_with_that_of_another_version(tmp_path):
     shown, trouble = contents(tmp_path)
-    assert "has no ledger.json" in trouble and len(shown.rows) == CLAIMS
+    assert trouble is None and len(shown.rows) == CLAIMS  # as on a first visit
+    assert "Nothing was verified" in str(layout(Site(Trainer(), Folder(tmp_path), tmp_path), ""))
     ledger = tmp_path / "ledger.json"
     ledger.write_text("[1]")
     assert "is not a ledger" in contents(tmp_path)[1]
@@ -82,13 +86,37 @@ def test_claims_that_were_neither_published_nor_run_do_not_break_the_page(tmp_pa
 
 def test_live_experiments_are_the_studies_own():
     sweeps = STUDIES["kou"].sweeps("laptop")
-    found = live_addresses("kou")
-    assert set(found) <= set(sweeps)
-    state = State.parse(found["diagram"].removeprefix("/?"))
+    found, claims = live_addresses("kou"), {claim.id: claim for claim in STUDIES["kou"].claims}
+    assert set(found) <= set(claims)
+    name = next(id for id in found if claims[id].needs[0] == "diagram")
+    state = State.parse(found[name].removeprefix("/?"))
     expected = sweeps["diagram"].arms[0].experiment
-    for slot in ("data", "net", "rule", "steps"):
+    for slot in ("net", "rule", "steps"):
         assert getattr(state.experiment, slot) == getattr(expected, slot)
-    assert "map" not in live_addresses("benign")  # nothing is trained there
+    alone = {claim.id for claim in STUDIES["benign"].claims if claim.needs == ("map",)}
+    assert not alone & set(live_addresses("benign"))  # nothing is trained there
+
+
+def test_a_claim_leads_to_the_arm_and_the_values_that_its_check_selects():
+    base = STUDIES["kou"].sweeps("laptop")["diagram"].arms[0].experiment
+    rules = {"plain": base.rule, "plain, slow": base.rule.replace("rate", 0.01)}
+    sweep = arms(base, 3, {"data.noise": [0.5, 1.5], "data.dim": [100, 900]}, rule=rules)
+
+    def about(check, statement=""):
+        found = _about(Claim("a", statement, "", "", "", "sweep", check), sweep)
+        return found.rule.rate, found.data.noise, found.data.dim
+
+    usual = base.rule.rate, base.data.noise, base.data.dim
+    accuracy = last("test_accuracy", rule="plain, slow", noise=1.5)
+    assert about(at_least(accuracy, 0.9)) == (0.01, 1.5, usual[2])
+    assert about(above(last("loss", dim=900, rule="plain"), accuracy)) == (usual[0], 1.5, 900)
+    assert about(at_least(last("loss"), 0), "With plain, slow descent.")[0] == 0.01
+    assert about(lambda data: None) == usual
+    # The studies' own: of PEGR where PEGR is named first.
+    pegr = {claim.id: claim for claim in PEGR}
+    kinds = {id: State.parse(address[2:]).experiment.rule for id, address in
+             live_addresses("pegr").items() if pegr[id].statement.startswith("PEGR")}  # fmt: skip
+    assert sum("weight" in vars(rule) for rule in kinds.values()) > len(kinds) / 2
 
 
 def test_bad_filters():
@@ -160,14 +188,29 @@ def test_a_claim_leads_to_its_figure_and_live_experiment(page, explorer):
     assert not page.locator("#ledger-figure").is_visible()
     assert page.evaluate("document.activeElement.className") == "figure"
     page.wait_for_selector("tr[data-study=pegr] .live a")
-    needs = page.locator("tr[data-study=pegr]").first.get_attribute("data-needs").split()
-    live = page.locator("tr[data-study=pegr] .live a").first.get_attribute("href")
-    assert live == live_addresses("pegr")[needs[0]]
+    row = page.locator("tr[data-study=pegr]:has(.live a)").first
+    live = row.locator(".live a").get_attribute("href")
+    assert live == live_addresses("pegr")[row.get_attribute("data-claim")]
     page.wait_for_function(
         "Array.from(document.querySelectorAll('tr[data-study=pegr] .live'))"
         ".every((e) => e.innerText)"
     )
     assert "not live" in page.inner_text("tr[data-study=pegr][data-needs^=mnist] .live")
+
+
+def test_a_page_for_each_paper(page, explorer):
+    study = STUDIES["pegr"]
+    page.goto(explorer.address + "/ledger/pegr?verdict=differs")
+    page.wait_for_selector("table.ledger .live a")
+    assert page.inner_text("h1") == study.title and "Meng" in page.inner_text("header")
+    assert page.get_by_role("link", name="The paper").get_attribute("href") == study.link
+    counted = [int(re.sub(r"\D", "", text)) for text in
+               page.locator(".verdicts span").all_inner_texts()]  # fmt: skip
+    assert sum(counted) == page.locator("table.ledger tbody tr").count() == len(PEGR)
+    page.fill("#ledger-text", "noise")
+    page.wait_for_function("location.search.includes('text=noise')")
+    assert page.url.endswith("/ledger/pegr?verdict=differs&text=noise")
+    assert b"unknown study" in explorer.ask("/ledger/live/none.json")[1]
 
 
 def test_with_a_keyboard_only(page, explorer):

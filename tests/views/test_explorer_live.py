@@ -114,6 +114,14 @@ def test_bad_values_are_refused_in_words_and_sliders_stop(live, page):
     box.fill("0.5")
     box.press("Enter")
     refused(page, "")
+    # A box shows a few digits, and all of them while it is edited.
+    box.fill("0.123456789")
+    box.press("Enter")
+    address_has(page, "data.noise=0.123456789")
+    page.focus("#slider-steps")
+    assert box.input_value() == "0.1235"
+    box.focus()
+    assert box.input_value() == "0.123456789"
     # Sliders of counts stop at round numbers, up to their end.
     page.focus("#slider-steps")
     page.keyboard.press("End")
@@ -159,6 +167,8 @@ def test_the_step_plays_and_pauses_and_is_in_the_address(live, page):
     address_has(page, "step=19")
     assert page.inner_text("#at-text") == "step 19"
     points = "() => JSON.stringify(document.getElementById('weights').data[0].x)"
+    star = page.evaluate("document.getElementById('weights').data[1]")
+    assert star["text"] == ["μ"] and len(star["x"]) == 1
     before = page.evaluate(points)
     page.click("#play")
     page.wait_for_function("Number(document.getElementById('at').value) > 2 && "

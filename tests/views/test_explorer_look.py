@@ -106,16 +106,12 @@ def test_nothing_overlaps_at_any_width_and_a_phone_has_a_sheet(page, explorer, s
         page.set_viewport_size({"width": 1400, "height": 900})
         query = f"?id={explorer.plane}" if path == "/sweeps" else ""
         page.goto(explorer.address + path + query)
-        ready = {"/sweeps": "#sweep-curves .main-svg", "/ledger": "table.ledger"}.get(path)
-        page.wait_for_selector(ready or "#weights .main-svg", timeout=WAIT)
-        for width, height in WIDTHS:
+        ready = {"/sweeps": "#sweep-curves .main-svg"}.get(path, "table.ledger")
+        page.wait_for_selector("#weights .main-svg" if path[1] == "?" else ready, timeout=WAIT)
+        # Colours move nothing: in the dark, the widths at which they are looked at.
+        for width, height in WIDTHS if scheme == "light" else WIDTHS[2:4] + WIDTHS[:1]:
             page.set_viewport_size({"width": width, "height": height})
-            try:
-                page.wait_for_function(f"given => ({OVERLAPS})(given).length === 0",
-                                       arg=[INSIDE, blocks], timeout=4000)  # fmt: skip
-            except Exception:
-                found = page.evaluate(OVERLAPS, [INSIDE, blocks])
-                raise AssertionError(f"{path} at {width}: {found[:5]}") from None
+            apart(page, blocks, f"{path} at {width}")
             if width in (1400, 390):
                 contrasts = page.evaluate(CONTRASTS)
                 weak = {name: ratio for name, ratio in contrasts.items() if ratio < 4.5}
@@ -134,6 +130,37 @@ def test_nothing_overlaps_at_any_width_and_a_phone_has_a_sheet(page, explorer, s
     assert sheet["y"] > 844 * 0.4 and plot["y"] < sheet["y"]  # curves stay in sight
     page.click("#sheet-toggle")
     assert page.get_attribute("#sheet-toggle", "aria-expanded") == "false"
+
+
+def apart(page, blocks, where):
+    """Nothing overlaps, at the latest when the page has settled."""
+    try:
+        page.wait_for_function(f"given => ({OVERLAPS})(given).length === 0",
+                               arg=[INSIDE, blocks], timeout=4000)  # fmt: skip
+    except Exception:
+        found = page.evaluate(OVERLAPS, [INSIDE, blocks])
+        raise AssertionError(f"{where}: {found[:5]}") from None
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("preset=online&data.dim=100&steps=20&seeds=2", "lock: keeps σw √d, η d"),
+        ("preset=pred_head&data.batch=16&data.test=20&steps=20&seeds=2",
+         "lock: keeps σ √d, overlaps / √d"),
+    ],
+)  # fmt: skip
+def test_other_legends_and_locks(page, explorer, query, kept):
+    """Of presets with panels of components, whose legends are longer."""
+    page.goto(f"{explorer.address}/?{query}")
+    page.wait_for_function(SHOWN, timeout=WAIT)
+    assert page.inner_text("label.lock") == kept
+    for width, height in (WIDTHS[0], WIDTHS[2]):
+        page.set_viewport_size({"width": width, "height": height})
+        apart(page, BLOCKS[f"/?{SMALL}"], f"{query} at {width}")
+    # Words come before the verdict, on a phone too.
+    about, verdict = (page.locator(id).bounding_box()["y"] for id in ("#about", "#verdict"))
+    assert about < verdict
 
 
 def test_an_overlap_a_pale_text_and_a_button_without_a_name_would_be_found(page):

@@ -7,11 +7,15 @@ import xarray as xr
 import learnscope as ls
 from learnscope.engine import size
 from learnscope.lab.blocks import Plan
+from learnscope.lab.boundary import BOUNDARY
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from learnscope.papers import STUDIES
 from learnscope.views.explorer.live.state import State, fields
+from learnscope.views.explorer.live.training import Trainer
+from learnscope.views.explorer.site import Site
 from learnscope.views.explorer.sweeps import reading
+from learnscope.views.explorer.sweeps.listing import listing
 from learnscope.views.explorer.sweeps.names import differences, study_names
 from learnscope.views.explorer.sweeps.plots import picture
 from learnscope.views.explorer.sweeps.reading import Opened
@@ -312,6 +316,13 @@ def test_sweeps_have_names_say_what_differs_and_are_searched(page, explorer, tmp
     assert differences(listed) == {one.name: "signal 1.0", other.name: "signal 3.0"}
     arm = STUDIES["kou"].sweeps("smoke")["diagram"].arms[0]
     assert study_names()[arm.experiment.to_toml()].startswith("kou: diagram")
+    # A name in lists is no part of the identity; a boundary's sweeps share a line.
+    called = StoredResults(Folder(tmp_path / "called"), one.plan, "mine")
+    assert called.name == one.name and called.stored.manifest["called"] == "mine"
+    site = Site(Trainer(), Folder(tmp_path / "called"), tmp_path)
+    assert "'mine'" in str(listing(site)[0]) and "Details" not in str(listing(site)[0])
+    StoredResults(Folder(tmp_path / "called"), other.plan, f"{BOUNDARY} loss = 0.1")
+    assert str(listing(site)[0]).count("Details") == 1
     page.goto(f"{explorer.address}/sweeps")
     page.wait_for_selector("table.listing")
     page.fill("#sweep-search", "PerExamplePenalty nothing-like-this")

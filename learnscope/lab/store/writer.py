@@ -35,8 +35,9 @@ _SAVED = ".checkpoints"
 class StoredResults:
     """Results that go into a store; the methods are those of `MemoryResults`."""
 
-    def __init__(self, folder: Folder, plan: Plan):
+    def __init__(self, folder: Folder, plan: Plan, called: str = ""):
         self.plan, self.folder, self._values = plan, folder, identity.axis_values(plan)
+        self._called = called  # in lists, if the sweep is new
         self.name = identity.identity(plan, self._values)
         self._leases = Leases(folder.path(".leases", self.name)) if folder.is_local else None
         try:
@@ -183,6 +184,7 @@ class StoredResults:
             "machine": {"system": platform.system(), "processor": platform.machine(),
                         "python": platform.python_version(), "cores": os.cpu_count()},
             "sessions": [],
+            "called": self._called,
         }  # fmt: skip
         document = json.loads(held["zarr.json"].to_bytes())
         document["attributes"] |= labels.attrs | {"manifest": manifest}

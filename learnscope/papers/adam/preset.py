@@ -17,7 +17,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN),
         about="Adam moves every coordinate alike, and sparse noise has many: it memorises noise, "
               "and a little of the feature with the wrong sign. A gradient prefers the feature.",
-        sketch=(("feature $yv$", "direction"), ("sparse noise $\\xi - \\alpha yv$", "noisy")),
+        sketch=(("feature $yv$", "direction"), ("sparse noise $\\xi - \\alpha yv$", "sparse")),
         tour=(
             ("Adam fits the training set by its noise.", ""),
             ("Mend it: without feature noise, memorising does no harm.",

@@ -23,7 +23,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(Contributions(), *PLAIN, ActiveNeurons()),
         about="Every class has a feature, and noise of a shape of its own. A network that overfits "
               "generalises if features are strong, but also if only the noise tells classes apart.",
-        sketch=(("feature $u_y$", "direction"), ("noise $A_y\\zeta$", "noise")),
+        sketch=(("feature $u_y$", "direction"), ("noise $A_y\\zeta$", "shaped")),
         tour=(
             ("Both the feature and the noise tell little: overfitting does harm.", ""),
             ("Mend it by the feature: a signal of 3.",

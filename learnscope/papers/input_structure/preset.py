@@ -28,7 +28,7 @@ def _patterns() -> Preset:
         probes=(PatternComponents(), *PLAIN, Alignment()),
         about="An input is a sum of patterns; its label is the parity of a few relevant ones. The "
               "first gradient steps find these because inputs contain them; fixed features cannot.",
-        sketch=(("patterns $M\\phi$", "mixture"),),
+        sketch=(("patterns $M\\phi$", "patterns"),),
         tour=(
             ("The network finds the relevant patterns.", ""),
             ("Break it: the same labels, but inputs without structure.", "data.structure=none"),
@@ -57,7 +57,7 @@ def _clusters() -> Preset:
         probes=(*PLAIN, CentreCosines()),
         about="Gaussian clusters at the corners of a cube, labelled by parity. A trained network "
               "turns its neurons towards the centres; fixed features stay where they are.",
-        sketch=(("centre and noise", "noisy"),),
+        sketch=(("centres and noise", "clouds"),),
         tour=(
             ("A trained network separates the clusters.", ""),
             ("Break it: random features, with a trained second layer only.", "rule=RandomFeatures"),

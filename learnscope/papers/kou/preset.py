@@ -19,7 +19,8 @@ def presets() -> tuple[Preset, ...]:
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN, Decomposition()),
         about="A network fits all its training labels, although a tenth are flipped. It still "
               "finds the signal if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$; else noise decides.",
-        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise"),
+                ("flipped labels", "labels")),
         tour=(
             ("Just below the boundary, overfitting does harm.", ""),
             ("Mend it: a signal of 4 is far above the boundary.",

@@ -22,7 +22,7 @@ def presets() -> tuple[Preset, ...]:
                 AdaptedTest(**inner, split="train-train")),
         about="Tasks share a feature, and each example brings noise. Adapting to half of a task "
               "and learning from the rest finds the feature; without the split, noise wins.",
-        sketch=(("feature $y\\nu_k$", "direction"), ("noise $\\xi$", "noise")),
+        sketch=(("tasks, $y\\nu_k$", "tasks"), ("noise $\\xi$", "noise")),
         tour=(
             ("With the split, the shared feature is learnt.", ""),
             ("Break it: without the split, noise is learnt.",

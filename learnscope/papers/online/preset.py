@@ -25,7 +25,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(Overlaps(), GeneralisationError()),
         about="A student learns from a teacher, one fresh batch at a time. First its hidden units "
               "are all alike: a plateau. Then each of them finds a unit of the teacher.",
-        sketch=(("input $x \\sim N(0, I)$", "noise"),),
+        sketch=(("input $x \\sim N(0, I)$", "noise"), ("teacher", "teacher")),
         tour=(
             ("After 100 examples per dimension the student has specialised.", ""),
             ("Break it: after 20, it is on the plateau.",
@@ -44,7 +44,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(Overlaps(), GeneralisationError()),
         about="A filter on a sphere looks for the one direction that labels depend on. The time "
               "is $d$, $d \\log d$ or $d^{k-1}$ examples: the information exponent $k$ decides.",
-        sketch=(("input $x \\sim N(0, I)$", "noise"),),
+        sketch=(("input $x \\sim N(0, I)$", "noise"), ("direction", "sphere")),
         tour=(
             ("With the exponent 2, the filter finds the direction in 1,000 dimensions.", ""),
             ("Break it: in 100,000 dimensions it needs more than a hundred times the examples.",

@@ -44,11 +44,15 @@ def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
     return "signal wins" if wins else "noise wins"
 
 
-def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
+def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str, str]:
     critical, noise = predicted["critical_noise"], float(experiment.data.noise)
     signal_rate, noise_rate = predicted["signal_rate"], predicted["noise_rate"]
-    why = f"signal grows by {signal_rate:.2g} per step, noise by {noise_rate:.2g}"
+    why = f"signal {_moves(signal_rate)}, noise {_moves(noise_rate)}"
     if isinstance(experiment.rule, GradientDescent):
         side = "above" if noise > critical else "at most"
         why = f"noise {noise:.3g} is {side} the critical {critical:.2g}"
-    return f"{predicted['side']} wins", why
+    return f"{predicted['side']} wins", why, "the linearised rates say"
+
+
+def _moves(rate: float) -> str:
+    return f"{'shrinks' if rate < 0 else 'grows'} by {abs(rate):.2g} per step"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from learnscope.evidence import Preset
+from learnscope.evidence import MAPS, Preset
 from learnscope.papers.pred_head.experiments import HEAD, non_contrastive, toy, trained
 from learnscope.papers.pred_head.parts import FeatureShares, FeatureStrengths, PopulationDescent
-from learnscope.probes import FilterCosines, HeadOffDiagonal, NeuronCorrelation, PairLoss
+from learnscope.probes import HeadOffDiagonal, NeuronCorrelation, PairLoss
 from learnscope.rules import Contrastive
 
 
@@ -18,12 +18,12 @@ def presets() -> tuple[Preset, ...]:
         rules=(Contrastive(rate=0.02), PopulationDescent(rate=0.05, head_rate=0.05)),
         probes=(FeatureStrengths(), FeatureShares(), NeuronCorrelation(), PairLoss(),
                 HeadOffDiagonal()),
-        pictures=(HeadOffDiagonal(), FilterCosines()),
+        pictures=(HeadOffDiagonal(), *MAPS),
         about="Two views of an input are to get the same representation, and one feature would do. "
               "With a trained prediction head, weak features are learnt, too; without it, neurons "
               "collapse.",
-        sketch=(("feature $\\pm\\alpha_l v_l$", "direction"), ("the same", "direction"),
-                ("noise $\\xi_p$", "noise"), ("noise", "noise")),
+        sketch=(("feature $\\pm\\alpha_l v_l$", "direction"), ("noise $\\xi_p$", "noise"),
+                ("two views", "views")),
         tour=(
             ("With a trained head, both features are learnt.", ""),
             ("Break it: without a head, both neurons learn the strong feature.",
@@ -33,6 +33,8 @@ def presets() -> tuple[Preset, ...]:
         ),
         outcome=_outcome,
         expected=_expected,
+        # The initial overlaps are in units of 1 / sqrt(d).
+        scaling={"data.noise": -0.5, "net.overlaps": 0.5},
     ),)  # fmt: skip
 
 

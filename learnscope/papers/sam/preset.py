@@ -17,7 +17,8 @@ def presets() -> tuple[Preset, ...]:
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN),
         about="A step along the gradient at the worst point nearby leaves noise unlearnt, because "
               "filters are silent there. Plain SGD memorises it, and needs a stronger signal.",
-        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise")),
+        sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise"),
+                ("worst point nearby", "ball")),
         tour=(
             ("With a radius of 0.05 noise is silent, and the signal is learnt.", ""),
             ("Break it: a radius of 0.001 silences nothing.",
@@ -27,6 +28,7 @@ def presets() -> tuple[Preset, ...]:
         ),
         outcome=overfitting,
         expected=_expected,
+        scaling={"data.noise": -0.5},
     )  # fmt: skip
     return (preset,)
 

@@ -18,7 +18,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(*PLAIN, NoiseMemorisation()),
         about="The label is the product of two signs, which no linear model learns. A ReLU network "
               "does, flipped labels and all, if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$.",
-        sketch=(("centre $\\pm u \\pm v$", "mixture"), ("noise $\\xi$", "noise")),
+        sketch=(("centre $\\pm u \\pm v$", "clusters"), ("noise $\\xi$", "noise")),
         tour=(
             ("Above the boundary, overfitting is benign.", ""),
             ("Break it: with a signal of 1 noise decides.",

@@ -27,6 +27,7 @@ from learnscope.views.explorer.sweeps import page as sweeps
 from learnscope.views.explorer.wsgi import MOST_BODY, bind
 
 _LAYOUTS = {"/": live.layout, "/sweeps": sweeps.layout, "/ledger": ledger.layout}
+_STUDY = "/ledger/"  # a study's own page
 
 
 def create(
@@ -102,10 +103,13 @@ def _register_pages(app: Dash, site: Site) -> None:
     )
     def show(path: str | None, search: str | None):
         path = path or "/"
+        given = (search or "").lstrip("?")
+        if path.startswith(_STUDY) and path != _STUDY:
+            return ledger.layout(site, given, path.removeprefix(_STUDY)[:200])
         if path not in _LAYOUTS:
             pages = ", ".join(PAGES.values())
             return message(f"There is no page {path[:200]}; choose from {pages}.")
-        return _LAYOUTS[path](site, (search or "").lstrip("?"))
+        return _LAYOUTS[path](site, given)
 
 
 def _unexpected(error: Exception) -> flask.Response:

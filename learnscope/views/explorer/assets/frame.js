@@ -4,9 +4,11 @@ window.learnscope = window.learnscope || {};
 (function () {
   const learnscope = window.learnscope;
   const SIGNS = {
-    alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", varepsilon: "ε", zeta: "ζ", eta: "η", lambda: "λ", mu: "μ", nu: "ν",
+    alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", varepsilon: "ε", zeta: "ζ", eta: "η", theta: "θ", lambda: "λ", mu: "μ", nu: "ν",
     xi: "ξ", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", ell: "ℓ", pm: "±", Gamma: "Γ", sqrt: "√", dots: "…", infty: "∞", lvert: "|", rvert: "|",
   };
+  // After a backslash only: some are words, too.
+  const COMMANDS = { sim: "∼", approx: "≈", le: "≤", ge: "≥", cdot: "·", times: "×", perp: "⊥", langle: "⟨", rangle: "⟩", log: "log", cos: "cos", in: "∈", sum: "Σ", prod: "Π", nabla: "∇", leftarrow: "←", Pr: "Pr", mathcal: "", tilde: "" };
 
   learnscope.at = (id) => document.getElementById(id);
 
@@ -19,7 +21,7 @@ window.learnscope = window.learnscope || {};
   // Plain or LaTeX mathematics (sigma_p^2, \|\mu\|) as text with subscripts and superscripts. Exponents and factors of 1 are left out.
   learnscope.typeset = function (text) {
     const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "")
-      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? "" : all));
+      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? COMMANDS[word] || "" : all));
     const nodes = [], pattern = /([_^])(\{[^}]*\}|\([^()]*\)|-?[\wα-ωΓ.*]+|\S)/g;
     let from = 0;
     for (const found of plain.matchAll(pattern)) {
@@ -29,6 +31,8 @@ window.learnscope = window.learnscope || {};
     }
     return [...nodes, plain.slice(from)].map((node) => (typeof node === "string" ? node.replace(/[{}]/g, "") : node));
   };
+
+  learnscope.raised = (power) => String(power).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 
   // A sentence with mathematics between dollar signs and code between backquotes.
   learnscope.sentence = (text) => text.split("$").flatMap((piece, i) => (i % 2 ? learnscope.typeset(piece) : [piece.replaceAll("`", "")]));

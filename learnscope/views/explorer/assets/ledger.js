@@ -1,22 +1,22 @@
 // The ledger page's own work: rows, filters, figures, and ways to live experiments.
 (function () {
-  const known = {}; // addresses of live experiments, by study
+  const known = {}; // addresses of live experiments, by study and claim
   let drawn = null;
 
   function fill(table, study) {
     for (const row of table.querySelectorAll(`tr[data-study="${study}"]`)) {
       const place = row.querySelector(".live");
-      const needs = row.dataset.needs.split(" ").filter((need) => known[study][need]);
+      const address = known[study][row.dataset.claim];
       place.textContent = "";
-      if (!needs.length) {
+      if (!address) {
         place.className = "live aside";
         place.textContent = "not live";
         continue;
       }
       const link = document.createElement("a");
-      link.href = known[study][needs[0]];
+      link.href = address;
       link.textContent = "live";
-      link.title = "The experiment " + needs[0] + " on the live page";
+      link.title = "The experiment of this claim on the live page";
       place.append(link);
     }
   }
@@ -25,7 +25,7 @@
     for (const study of new Set(Array.from(table.querySelectorAll("tr[data-study]"), (r) => r.dataset.study))) {
       try {
         if (!known[study]) {
-          const answer = await fetch("ledger/live/" + study + ".json");
+          const answer = await fetch("/ledger/live/" + study + ".json");
           if (!answer.ok) continue;
           known[study] = await answer.json();
         }
@@ -78,7 +78,7 @@
       }
       if (!first) {
         const asked = new URLSearchParams();
-        if (study !== "all") asked.set("study", study);
+        if (study !== "all" && !window.location.pathname.endsWith("/" + study)) asked.set("study", study);
         if (verdict !== "all") asked.set("verdict", verdict);
         if (text) asked.set("text", text);
         window.history.replaceState(null, "", window.location.pathname + (asked.size ? "?" + asked : ""));

@@ -145,6 +145,7 @@
     at("warning").className = found.warning ? "message" : "";
     at("verdict").replaceChildren(...learnscope.sentence(found.verdict));
     controls().watched(found.watched);
+    controls().limit(found.most_dim);
     if (frames && found.query !== drawnQuery) {
       frames = null;
       at("weights").classList.add("old"); // until theirs are there

@@ -25,6 +25,16 @@
     return Math.min(Math.max(range.scale === "linear" ? value : Math.log10(value), range.low), range.high);
   }
 
+  // A number as a box shows it: fractions to four digits, large round numbers as powers of ten.
+  function short(words) {
+    return words.split(",").map((word) => {
+      const value = Number(word), rounded = Number(value.toPrecision(4));
+      if (!/^\d{7,}$/.test(word) || value !== rounded) return value % 1 ? String(rounded) : word;
+      const power = word.length - 1, factor = rounded / Math.pow(10, power);
+      return `${factor === 1 ? "" : Number(factor.toPrecision(4)) + "·"}10${learnscope.raised(power)}`;
+    }).join(",");
+  }
+
   // A value that was set by hand: what follows the dimension starts from there.
   function set(field, value) {
     field.show(value);
@@ -36,19 +46,28 @@
   const leader = () => fields.find((field) => field.shape);
 
   function anchor() {
-    for (const field of fields) if (field.power && leader()) field.anchor = [Number(leader().value), Number(field.value)];
+    for (const field of fields) if (field.power && leader()) field.anchor = [Number(leader().value), field.value];
   }
 
   // The lock: numbers that go with a power of the dimension keep their proportion to it, and sliders their place.
   function follow(dimension) {
     for (const field of fields) {
-      const [from, start] = field.anchor || [];
-      const factor = Math.pow(Number(dimension.value) / from, field.power);
-      if (!field.power || !isFinite(factor * start)) continue;
+      if (!field.power || !field.anchor) continue;
+      const [from, start] = field.anchor, factor = Math.pow(Number(dimension.value) / from, field.power);
+      const scaled = start.split(",").map((value) => Number(value) * factor); // it may be a list
+      if (!scaled.every(isFinite)) continue;
       const moved = field.power * Math.log10(Number(dimension.value) / Number(dimension.first));
       if (field.range && field.range.scale === "log") field.shift(moved);
-      field.show(String(Number((start * factor).toPrecision(4))));
+      field.show(factor === 1 ? start : scaled.map((value) => Number(value.toPrecision(4))).join(","));
     }
+  }
+
+  // What stays the same: "σ √d", "η d", "overlaps / √d".
+  function invariant(field, dimension) {
+    const size = Math.abs(field.power), short = (f) => (f.symbol && f.symbol.length < 12 ? f.symbol : f.name);
+    const power = { 0.5: "√", 1: "" }[size], d = learnscope.typeset(short(dimension));
+    const scale = power === undefined ? [...d, made("sup", String(size))] : [power, ...d];
+    return [...learnscope.typeset(short(field)), field.power < 0 ? " " : " / ", ...scale];
   }
 
   function lock() {
@@ -56,11 +75,11 @@
     if (!dimension || !following.length) return [];
     const box = made("input", [], { type: "checkbox", id: "lock", checked: locked });
     box.addEventListener("change", () => { locked = box.checked; anchor(); });
-    const kept = following.flatMap((field) => [" ", ...learnscope.typeset(field.symbol || field.name),
-      ...(field.power === -0.5 ? [" √"] : [` × 1/(power ${field.power}) `]), ...learnscope.typeset(dimension.symbol || dimension.name)]);
-    const names = following.map((field) => field.name).join(", ");
+    const kept = following.flatMap((field, i) => [i ? ", " : " ", ...invariant(field, dimension)]);
+    const names = following.map((field) => field.name).join(" and ");
     const label = made("label", [box, made("span", ["lock: keeps", ...kept])], { className: "lock" });
-    label.dataset.tip = `While the lock is on, ${names} follows the dimension, so that norms and learning rates stay in scale.`;
+    const verb = following.length > 1 ? "follow" : "follows";
+    label.dataset.tip = `While the lock is on, ${names} ${verb} the dimension, so that norms and learning rates stay in scale.`;
     return [label];
   }
 
@@ -90,7 +109,11 @@
     }
     const box = made("input", [], { type: "text", id: id, value: field.value, spellcheck: false, autocomplete: "off", ariaDescription: field.tip });
     box.addEventListener("change", () => set(field, box.value.trim()));
-    field.show = (value) => { field.value = box.value = value; };
+    // All digits while it is edited, a few while it is looked at.
+    const write = () => { box.value = document.activeElement === box ? field.value : short(field.value); };
+    for (const event of ["focus", "blur"]) box.addEventListener(event, write);
+    field.show = (value) => { field.value = value; write(); };
+    field.show(field.value);
     const range = field.range;
     if (!range) {
       row.append(made("label", [named(field), box]));
@@ -98,9 +121,11 @@
     }
     const bar = made("input", [], { type: "range", id: "slider-" + field.path, min: range.low, max: range.high, step: range.step });
     bar.ariaDescription = field.tip;
+    field.limit = (most) => { bar.max = Math.min(range.high, most ? Math.floor(100 * Math.log10(most)) / 100 : Infinity); };
     field.shift = (moved) => { [bar.min, bar.max] = [range.low + moved, range.high + moved]; };
     field.show = (value) => {
-      field.value = box.value = value;
+      field.value = value;
+      write();
       bar.value = position(value, { ...range, low: Number(bar.min), high: Number(bar.max) });
       bar.setAttribute("aria-valuetext", value);
     };
@@ -137,26 +162,72 @@
 
   // ---- presets --------------------------------------------------------------------------------
 
-  // One example as rows of bars: a "direction" has one large coordinate, a "mixture" a few, "noise" small random ones.
-  function sketch(patches, height) {
-    const wide = BARS * 5 + 8, draw = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    draw.setAttribute("viewBox", `0 0 ${patches.length * wide} ${height}`);
+  // What an example is made of, each piece in a box of WIDE by the height: bars are coordinates, dots are examples.
+  const SKETCHES = {
+    direction: (pen) => pen.bars((i) => (i === 4 ? 0.9 : 0), (i) => i === 4),
+    noise: (pen) => pen.bars(() => pen.normal() * 0.8),
+    sparse: (pen) => pen.bars((i) => (i === 4 ? -0.35 : [1, 7, 8, 12].includes(i) ? Math.sign(pen.normal()) * 0.8 : 0), (i) => i === 4),
+    shaped: (pen) => [-1, 1].forEach((side) => {
+      for (let i = 0; i < 14; i += 1) {
+        const [along, across] = [pen.normal() * 0.3, pen.normal() * 0.08];
+        pen.dot(0.5 + side * 0.2 + along * 0.45 - side * across, 0.5 + side * along + across, 0.07, side < 0);
+      }
+    }),
+    labels: (pen) => { for (let i = 0; i < 10; i += 1) pen.box((i % 5) * 0.17 + 0.1, i < 5 ? 0.12 : 0.58, 0.13, 0.3, i !== 7); },
+    ball: (pen) => { pen.ring(0.42, 0.5, 0.42); pen.dot(0.42, 0.5, 0.08, true); pen.line(0.42, 0.5, 0.57, 0.18, false); pen.line(0.57, 0.18, 0.92, 0.4, true); },
+    clusters: (pen) => [[0, -1], [0, 1], [-1, 0], [1, 0]].forEach(([x, y]) => pen.dot(0.5 + 0.22 * x, 0.5 + 0.36 * y, 0.13, x !== 0)),
+    clouds: (pen) => [[-1, -1], [1, 1], [-1, 1], [1, -1]].forEach(([x, y]) => {
+      for (let i = 0; i < 7; i += 1) pen.dot(0.5 + 0.24 * x + pen.normal() * 0.1, 0.5 + 0.25 * y + pen.normal() * 0.18, 0.06, x * y > 0);
+    }),
+    patterns: (pen) => { for (let i = 0; i < 16; i += 1) if (i % 3 !== 1) pen.box((i % 8) * 0.12 + 0.03, i < 8 ? 0.1 : 0.55, 0.1, 0.35, i % 8 < 3); },
+    tasks: (pen) => { for (let k = -2; k <= 2; k += 1) pen.line(0.15, 0.5, 0.85, 0.5 + 0.2 * k, k === 0); },
+    views: (pen) => [0, 1].forEach((view) => {
+      for (let i = 0; i < 6; i += 1) if ([0, 3, 4].includes(i) === Boolean(view)) pen.box(i * 0.15 + 0.07, view ? 0.56 : 0.1, 0.12, 0.36, i < 2);
+    }),
+    teacher: (pen) => {
+      for (const hidden of [0.25, 0.75]) {
+        for (const input of [0.1, 0.37, 0.63, 0.9]) pen.line(0.15, input, 0.55, hidden, true);
+        pen.line(0.55, hidden, 0.9, 0.5, true);
+        pen.dot(0.55, hidden, 0.1, false);
+      }
+      pen.dot(0.9, 0.5, 0.1, false);
+    },
+    sphere: (pen) => { pen.ring(0.5, 0.5, 0.46); pen.line(0.5, 0.5, 0.36, 0.16, false); pen.line(0.5, 0.5, 0.5, 0.04, true); pen.dot(0.5, 0.06, 0.08, true); },
+  };
+  const WIDE = BARS * 5 + 8;
+
+  // Draws shapes at places from 0 to 1 in the box whose left edge is at x; `signal` chooses the colour.
+  function penAt(draw, x, height) {
+    let state = 7;
+    const add = (tag, signal, numbers) => {
+      const shape = document.createElementNS(draw.namespaceURI, tag);
+      for (const name of Object.keys(numbers)) shape.setAttribute(name, numbers[name]);
+      shape.setAttribute("class", signal ? "signal" : "noise");
+      draw.append(shape);
+    };
+    const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+    const [left, top] = [(place) => x + 4 + place * (WIDE - 8), (place) => 1 + place * (height - 2)];
+    return {
+      normal: () => random() + random() + random() - 1.5,
+      dot: (a, b, size, signal) => add("circle", signal, { cx: left(a), cy: top(b), r: size * height }),
+      ring: (a, b, size) => add("circle", true, { cx: left(a), cy: top(b), r: size * height, fill: "none", "fill-opacity": 0, stroke: "currentColor", "stroke-width": 1 }),
+      line: (a, b, c, d, signal) => add("line", signal, { x1: left(a), y1: top(b), x2: left(c), y2: top(d), "stroke-width": height / 22 }),
+      box: (a, b, wide, high, signal) => add("rect", signal, { x: left(a), y: top(b), width: wide * (WIDE - 8), height: high * (height - 2) }),
+      bars: (size, signal) => {
+        for (let i = 0; i < BARS; i += 1) {
+          const high = size(i) * (height / 2 - 1), middle = height / 2;
+          add("rect", Boolean(signal && signal(i)), { x: x + 4 + i * 5, y: high < 0 ? middle : middle - Math.max(high, 0.6), width: 3.6, height: Math.max(Math.abs(high), 1.2) });
+        }
+      },
+    };
+  }
+
+  function sketch(pieces, height) {
+    const draw = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    draw.setAttribute("viewBox", `0 0 ${pieces.length * WIDE} ${height}`);
     draw.setAttribute("class", "sketch");
     draw.setAttribute("aria-hidden", "true");
-    let state = 7;
-    const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
-    patches.forEach(([, kind], k) => {
-      const places = { direction: [4], noisy: [4], mixture: [2, 6, 7, 11] }[kind] || [];
-      for (let i = 0; i < BARS; i += 1) {
-        const noise = kind === "noise" || kind === "noisy" ? (random() + random() + random() - 1.5) * 0.8 : 0;
-        const high = (places.includes(i) ? 0.9 : noise) * (height / 2 - 1), bar = document.createElementNS(draw.namespaceURI, "rect");
-        const size = { x: k * wide + 4 + i * 5, y: height / 2 - Math.max(high, 0.6), width: 3.6, height: Math.max(Math.abs(high), 1.2) };
-        if (high < 0) size.y = height / 2;
-        for (const name of Object.keys(size)) bar.setAttribute(name, size[name]);
-        bar.setAttribute("class", places.includes(i) ? "signal" : "noise");
-        draw.append(bar);
-      }
-    });
+    pieces.forEach(([, kind], k) => SKETCHES[kind](penAt(draw, k * WIDE, height)));
     return draw;
   }
 
@@ -204,6 +275,12 @@
         const menu = at("kind-" + part.slot);
         if (menu && kinds[part.slot]) menu.replaceChildren(...kinds[part.slot].map((kind) => made("option", kind, { value: kind, selected: kind === part.kind })));
       }
+    },
+
+    // The largest dimension that a page can afford (none: all cost the same).
+    limit(most) {
+      const dimension = leader();
+      if (dimension && dimension.limit) dimension.limit(most);
     },
 
     watched(names) {

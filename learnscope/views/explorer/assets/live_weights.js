@@ -15,13 +15,19 @@
     }
     const some = frames.points.length < frames.count ? `${frames.points.length} of ${frames.count}` : frames.count;
     const axis = { range: [-1.3, 1.3], zeroline: false };
-    layout.xaxis = { ...axis, title: { text: "first axis" } };
-    layout.yaxis = { ...axis, title: { text: "second axis" }, scaleanchor: "x" };
+    layout.xaxis = { ...axis, showticklabels: false };
+    layout.yaxis = { ...axis, showticklabels: false, scaleanchor: "x" };
+    layout.margin = { l: 10, r: 10, t: 10, b: 10 };
     const each = frames.count / frames.outputs, colours = learnscope.colours();
-    const points = { type: "scatter", mode: "markers", x: values.map((v) => v[0]), y: values.map((v) => v[1]),
+    const at = (some) => ({ type: "scatter", x: some.map((v) => v[0]), y: some.map((v) => v[1]) });
+    const points = { ...at(values.slice(0, frames.points.length)), mode: "markers",
       text: frames.points.map((f) => frames.of + " " + (f + 1)), hoverinfo: "text",
       marker: { size: 9, opacity: 0.75, color: frames.points.map((f) => colours[Math.floor(f / each) % colours.length]) } };
-    const text = `Directions of ${some} ${frames.of}s, first seed, by classical scaling${frames.outputs > 1 ? ", one colour per output" : ""}.`;
-    return { data: [points], layout: layout, text: text };
+    const names = frames.landmarks.map((name) => learnscope.typeset(name).map((node) => node.textContent || node).join(""));
+    const stars = { ...at(values.slice(frames.points.length)), mode: "markers+text", text: names, textposition: "top center", hoverinfo: "text",
+      cliponaxis: false, textfont: { size: 14 }, marker: { size: 13, symbol: "star", color: layout.font.color } };
+    const marks = names.length ? `, among the problem's own (stars)` : "";
+    const text = `Directions of ${some} ${frames.of}s${marks}, first seed, by classical scaling${frames.outputs > 1 ? ", one colour per output" : ""}.`;
+    return { data: names.length ? [points, stars] : [points], layout: layout, text: text };
   };
 })();

@@ -28,7 +28,7 @@
     const answer = await fetch("sweeps/names.json").catch(() => null);
     if (!answer || !answer.ok) return;
     const names = await answer.json();
-    for (const place of document.querySelectorAll("[data-sweep]")) place.textContent = names[place.dataset.sweep] || "";
+    for (const place of document.querySelectorAll("[data-sweep]")) if (names[place.dataset.sweep]) place.textContent = names[place.dataset.sweep];
   }
 
   window.dash_clientside.sweeps = {

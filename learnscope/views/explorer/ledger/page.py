@@ -1,5 +1,8 @@
 """The ledger page: the claims of all studies, with links to figures and live experiments."""
 
+import dataclasses
+from typing import Any
+
 import flask
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
@@ -9,6 +12,7 @@ from learnscope.papers import STUDIES, get
 from learnscope.views.explorer.ledger.rows import (
     ALL_VERDICTS,
     NOT_HERE,
+    Head,
     contents,
     live_addresses,
     table,
@@ -16,51 +20,76 @@ from learnscope.views.explorer.ledger.rows import (
 from learnscope.views.explorer.live.state import fields
 from learnscope.views.explorer.site import Site, heading, labelled, message, named
 from learnscope.views.report.contents import pictures
+from learnscope.views.report.page import MARKS
 
 _ABOUT = (
     "What papers claim and report, what was published with learnscope, and what learnscope verify "
-    "measured here. Figures open on this page. A live experiment is the one that a claim was "
-    "checked on, before anything is swept."
+    "measured here. Figures open on this page. A live experiment has the arm and the values that "
+    "a claim's check selects."
 )
+_NOTHING_YET = ("Nothing was verified on this machine yet; ", html.Code("learnscope verify"),
+                " does that.")  # fmt: skip
 _FILTERS = ("study", "verdict", "text")
 _ALL = "all"
 
 
-def layout(site: Site, search: str) -> html.Div:
-    """The page at an address."""
+def layout(site: Site, search: str, study: str = "") -> html.Div:
+    """The page at an address; of one study, if it is named."""
     shown, trouble = contents(site.out)
     troubles = [message(trouble)] if trouble else []
     try:
         held = _parse(search)
+        if study:
+            held["study"] = get(study).name
+            rows = tuple(row for row in shown.rows if row["study"] == study)
+            shown = dataclasses.replace(shown, rows=rows)
     except BadInput as error:
-        held = dict.fromkeys(_FILTERS, "")
+        held, study = dict.fromkeys(_FILTERS, ""), ""
         troubles.append(message(f"This link cannot be shown: {error}"))
     counts = {v: sum(row["judged"] == v for row in shown.rows) for v in ALL_VERDICTS}
     here = sum(row["verdict"] not in ("not run", NOT_HERE) for row in shown.rows)
     judged = [row | {"verdict": "not run" if row["judged"] == NOT_HERE else row["judged"]}
               for row in shown.rows]  # fmt: skip
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    study = _choice("ledger-study", {s.name: f"{s.name}: {s.title}" for s in STUDIES.values()},
-                    held["study"])  # fmt: skip
+    studies = _choice("ledger-study", {s.name: f"{s.name}: {s.title}" for s in STUDIES.values()},
+                      held["study"])  # fmt: skip
     verdict = _choice("ledger-verdict", {v: f"{v} ({n})" for v, n in counts.items()},
                       held["verdict"])  # fmt: skip
     text = dcc.Input(held["text"], id="ledger-text", type="text", placeholder="words of a claim")
-    controls = [labelled("Study", study), labelled("Verdict", verdict), labelled("Text", text),
+    controls = [labelled("Study", studies, hidden=bool(study)),
+                labelled("Verdict", verdict), labelled("Text", text),
                 html.Output("", id="ledger-shown", role="status")]  # fmt: skip
     return html.Div(
         [
-            heading("Ledger", _ABOUT),
+            *(_of_study(Head.of(study, shown)) if study else [heading("Ledger", _ABOUT)]),
             *troubles,
             html.P(
                 f"{head(judged)} {len(judged)} claims: {summary}. Verdicts are those "
                 f"of this machine where it has any ({here} claims), else the published ones."
             ),
+            *([] if here or trouble else [html.P(list(_NOTHING_YET), className="aside")]),
             html.Div(controls, className="filters", role="search"),
             html.Div(id="ledger-table", className="scroll"),
             html.Dialog(id="ledger-figure", **named("Figure")),
             dcc.Store("ledger-rows", data=table(shown)),
         ]
     )
+
+
+def _of_study(shown: Head) -> list[Any]:
+    """A study's own head: title, citation, links, and a bar of verdicts."""
+    study, counts = shown.study, shown.verdicts
+    links: list[Any] = [dcc.Link("All studies", href="/ledger")]
+    links += [dcc.Link(f"Live: {each.title}", href=f"/?preset={each.name}")
+              for each in study.presets()]  # fmt: skip
+    if study.link:
+        links.insert(0, html.A("The paper", href=study.link, target="_blank", rel="noopener"))
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    parts = [html.Span(f"{MARKS.get(verdict, '·')} {count}", title=f"{count} {verdict}",
+                       className=verdict.replace(" ", "-"), style={"flexGrow": count})
+             for verdict, count in counts.items()]  # fmt: skip
+    bar = html.Div(parts, className="verdicts", role="img", **named(words))
+    return [heading(study.title, shown.cited), html.P(links, className="links"), bar]
 
 
 def _choice(id: str, options: dict[str, str], chosen: str) -> dcc.Dropdown:

@@ -1,12 +1,18 @@
 """The rows of the ledger page: every claim of every study, with what was measured here."""
 
+import dataclasses
 import functools
+import math
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from learnscope.errors import BadInput
-from learnscope.evidence import VERDICTS, Claim, Finding, FunctionSweep, Sweep
+from learnscope.evidence import VERDICTS, Arm, Claim, Finding, FunctionSweep, Study, Sweep, Verb
 from learnscope.evidence.artefacts import details, setting
 from learnscope.evidence.ledger import FOUND, Entry
+from learnscope.lab import Experiment
 from learnscope.papers import STUDIES, get
 from learnscope.part.template import filled
 from learnscope.views.explorer.live.state import nearest
@@ -28,12 +34,14 @@ def published() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def contents(folder: Path) -> tuple[Contents, str | None]:
-    """All claims, with the folder's figures; and a problem of the folder's ledger, if any."""
-    trouble = None
-    try:
-        measured = {(row["study"], row["id"]): row for row in read_rows(folder)}
-    except BadInput as error:
-        measured, trouble = {}, str(error)
+    """All claims, with the folder's figures; and a problem of the folder's ledger, if any. That
+    there is none, as before the first `learnscope verify`, is no problem."""
+    trouble, measured = None, {}
+    if (folder / "ledger.json").exists():
+        try:
+            measured = {(row["study"], row["id"]): row for row in read_rows(folder)}
+        except BadInput as error:
+            trouble = str(error)
     rows = tuple(_row(study.name, claim, measured.pop((study.name, claim.id), None))
                  for study in STUDIES.values() for claim in study.claims)  # fmt: skip
     if measured:
@@ -68,12 +76,76 @@ def table(shown: Contents) -> str:
 
 
 @functools.cache
-def live_addresses(study: str) -> dict[str, str]:
-    """The live page's address for each sweep of a study whose first experiment it can run."""
-    addresses = {}
-    for name, sweep in get(study).sweeps("laptop").items():
-        first = sweep.arms[0] if isinstance(sweep, Sweep) else sweep
-        state = None if isinstance(first, FunctionSweep) else nearest(first.experiment)
-        if state is not None:
-            addresses[name] = "/?" + state.query()
-    return addresses
+def live_addresses(name: str) -> dict[str, str]:
+    """The live page's address of every claim of a study, by its id, if a page can run the
+    experiment that it is about: the arm and the values that its check selects."""
+    study = get(name)
+    sweeps, known, found = study.sweeps("laptop"), {}, {}
+    for claim in study.claims:
+        for experiment in (_about(claim, sweeps[need]) for need in claim.needs):
+            if experiment is not None:
+                text = experiment.to_toml()
+                if text not in known:
+                    known[text] = nearest(experiment)
+                if known[text] is not None:
+                    found.setdefault(claim.id, "/?" + known[text].query())
+    return found
+
+
+def _about(claim: Claim, sweep: Any) -> Experiment | None:
+    """The experiment of a sweep that a claim is about: of the first arm that its check names, with
+    the values that it selects on axes; else of the first arm, before anything is swept."""
+    if isinstance(sweep, FunctionSweep):
+        return None
+    if not isinstance(sweep, Sweep):
+        return sweep.experiment
+    said = claim.check.text if isinstance(claim.check, Verb) else ""
+    arm = _first_named(sweep.arms, said) or _first_named(sweep.arms, claim.statement)
+    arm = arm or sweep.arms[0]
+    experiment = arm.experiment
+    for axis in arm.axes:
+        chosen = re.search(rf", {re.escape(axis.dim)} = ([^\s,;)]+)", said)
+        for path, value in _selected(arm, axis, chosen[1] if chosen else "").items():
+            experiment = experiment.replace(path, value)
+    return experiment
+
+
+def _first_named(arms: tuple[Arm, ...], said: str) -> Arm | None:
+    """The arm that a text names first, if it names any; of two at one place, the longer name."""
+    at = {arm.label: re.search(rf"(?<!\w){re.escape(arm.label)}(?!\w)", said) for arm in arms}
+    named = [arm for arm in arms if arm.label and at[arm.label]]
+    return min(named, key=lambda arm: (at[arm.label].start(), -len(arm.label)), default=None)  # type: ignore[union-attr]
+
+
+def _selected(arm: Arm, axis: Any, text: str) -> Mapping[str, Any]:
+    """The fields of an axis where its label is what a text says; none if nowhere."""
+    labels = arm.names.get(axis.dim) or axis.labels(next(iter(axis.fields)))
+    for label, values in zip(labels, axis.settings(), strict=True):
+        try:
+            if math.isclose(float(label), float(text), rel_tol=1e-4):
+                return values
+        except (TypeError, ValueError):
+            if str(label) == text:
+                return values
+    return {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """What a study's own page begins with."""
+
+    study: Study
+    verdicts: Mapping[str, int]
+
+    @staticmethod
+    def of(name: str, shown: Contents) -> "Head":
+        judged = [row["judged"] for row in shown.rows if row["study"] == name]
+        counted = {verdict: judged.count(verdict) for verdict in ALL_VERDICTS}
+        return Head(get(name), {verdict: n for verdict, n in counted.items() if n})
+
+    @property
+    def cited(self) -> str:
+        """Authors, title and year, from the BibTeX entry."""
+        fields = dict(re.findall(r"(\w+) = \{(.*?)\}[,\n]", self.study.citation))
+        names = (fields.get(each, "") for each in ("author", "title", "year"))
+        return ". ".join(filter(None, (re.sub(r"[{}\\]", "", each) for each in names)))

@@ -127,6 +127,20 @@ def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart
         return None
 
 
+def scaling_of(start: str, experiment: Experiment) -> dict[str, float]:
+    """The powers of the dimension with which numbers go, by path: those of the preset, or of
+    another one with this kind of data."""
+    kind = type(experiment.data)
+    given = next((each.scaling for each in (preset(start), *presets().values())
+                  if type(each.experiment.data) is kind and each.scaling), {})  # fmt: skip
+    return {path: power for path, power in given.items() if _there(experiment, path)}
+
+
+def _there(experiment: Experiment, path: str) -> bool:
+    slot, _, name = path.partition(".")
+    return name in settable(type(getattr(experiment, slot)))
+
+
 def usual_probes(start: str, experiment: Experiment) -> tuple[Any, ...]:
     """The fitting probes of the presets with this kind of data, or of all presets if none has."""
     ordered = (preset(start), *presets().values())
@@ -139,7 +153,7 @@ def fitting(experiment: Experiment, probes: tuple[Any, ...]) -> tuple[Any, ...]:
     """The probes that can be read in an experiment."""
 
     def fits(*some: Any) -> bool:
-        return misfit(with_probes(experiment, some, steps=1)) is None
+        return misfit(with_probes(experiment, some)) is None
 
     return probes if fits(*probes) else tuple(filter(fits, probes)) if fits() else ()
 

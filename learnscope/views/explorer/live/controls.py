@@ -13,6 +13,7 @@ from learnscope.views.explorer.live.catalogue import (
     offered,
     preset,
     presets,
+    scaling_of,
     settable,
     study_of,
 )
@@ -36,16 +37,20 @@ class Range:
     step: float = 0.01
 
 
-def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range | None:
+def slider(
+    part: AbstractPart, name: str, value: Any, also: Any = None, locked: bool = False
+) -> Range | None:
     """The slider of a field around a value, wide enough for a second one; None if the value is not
-    a single number.
+    a single number. With a lock, a dimension goes to a billion.
 
     >>> from learnscope.data import SignalNoise
     >>> data = SignalNoise(dim=400, train=20, test=9, signal=1.0, noise=0.1)
     >>> slider(data, "noise", 0.1)
     Range(scale='log', low=-3.0, high=1.0, step=0.01)
-    >>> slider(data, "dim", 400)
+    >>> slider(data, "dim", 400, locked=True)
     Range(scale='whole', low=1.0, high=9.0, step=0.01)
+    >>> slider(data, "dim", 1000)
+    Range(scale='whole', low=1.0, high=5.0, step=0.01)
     """
     spec = allowed(part, name)
     assert spec is not None
@@ -59,8 +64,9 @@ def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range
         return Range("linear", spec.low, spec.high, (spec.high - spec.low) / 100)
     if min(ends) > 0 and spec.low >= 0:
         low, high = math.log10(min(ends)) - _DECADES, math.log10(max(ends)) + _DECADES
-        if spec.shape:
+        if spec.shape and locked:
             low, high = 1.0, math.log10(_HIGHEST_DIM)
+        high = min(high, math.log10(spec.high))
         low = max(low, math.log10(spec.low)) if spec.low > 0 else low
         return Range("whole" if spec.whole else "log", low, high)
     reach = 2 * max(map(abs, ends)) or 1.0
@@ -71,7 +77,7 @@ def slider(part: AbstractPart, name: str, value: Any, also: Any = None) -> Range
 def controls(state: State) -> dict[str, Any]:
     """All controls of a state: a group for each part, the run's own, and the probes."""
     own = preset(state.start).experiment
-    groups, scaling = [], preset(state.start).scaling
+    groups, scaling = [], scaling_of(state.start, state.experiment)
     for slot in SLOTS:
         part, known = getattr(state.experiment, slot), offered(state.start, slot)
         kind = type(part).__name__
@@ -102,7 +108,7 @@ def _card(name: str) -> dict[str, Any]:
     """A preset as the page introduces it, with links to its paper and its claims."""
     shown, study = preset(name), study_of(name)
     links = [{"text": "The paper", "href": study.link}] if study.link else []
-    links.append({"text": "Its claims and verdicts", "href": f"/ledger?study={study.name}"})
+    links.append({"text": "Its claims and verdicts", "href": f"/ledger/{study.name}"})
     tour = [(words, "&".join(filter(None, [f"preset={name}", query])))
             for words, query in shown.tour]  # fmt: skip
     return {"name": name, "title": shown.title, "about": shown.about, "sketch": shown.sketch,
@@ -124,7 +130,7 @@ def _field(
     if spec.kind in ("choice", "flag"):
         options = list(spec.names) if spec.kind == "choice" else ["true", "false"]
         return control | {"options": options, "rare": True}
-    at = slider(part, name, first, value)
+    at = slider(part, name, first, value, locked=bool(scaling))
     default = type(part).__dataclass_fields__[name].default
     rare = at is None or first == value == default
     return control | {"range": None if at is None else dataclasses.asdict(at), "rare": rare}

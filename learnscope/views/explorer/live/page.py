@@ -19,6 +19,7 @@ from learnscope.views.explorer.live.catalogue import SLOTS, choices, preset
 from learnscope.views.explorer.live.controls import controls
 from learnscope.views.explorer.live.state import State
 from learnscope.views.explorer.live.theory import Theory
+from learnscope.views.explorer.live.training import MOST_DIM
 from learnscope.views.explorer.live.weights import pictures
 from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, graph, message, named
@@ -110,7 +111,7 @@ def register(app: Dash, site: Site) -> None:
         return flask.jsonify(
             **curves(data, theory.times), theory=theory.tables(), watched=watched, status=status,
             warning=_warning(data), verdict=theory.verdict(preset(state.start), data),
-            settings=state.settings(),
+            settings=state.settings(), most_dim=data.encoding[MOST_DIM],
         )  # fmt: skip
 
     @app.server.route("/live/weights")

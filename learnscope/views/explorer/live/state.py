@@ -116,9 +116,11 @@ class State:
         check_counts(self.experiment)
         stops = (m * 10**e for e in itertools.count() for m in (1, 2, 5))
         every = next(stop for stop in stops if stop * _MOST_RECORDS >= self.experiment.steps)
-        probes = (usual_probes(self.start, self.experiment) if self.probes is None else
+        # Recorded as it will be, so that what is traced to find fitting probes is traced once.
+        recorded = dataclasses.replace(self.experiment, record=Record(every=every))
+        probes = (usual_probes(self.start, recorded) if self.probes is None else
                   [_of_kind(self.start, "probes", kind) for kind in self.probes])  # fmt: skip
-        return with_probes(self.experiment, probes, record=Record(every=every))
+        return with_probes(recorded, probes)
 
 
 def check_counts(experiment: Experiment) -> None:

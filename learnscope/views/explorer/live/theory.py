@@ -85,13 +85,15 @@ class Theory:
         if not outcome or preset.expected is None or self.prediction is None:
             return ""
         try:
-            expected, why = preset.expected(self.experiment, self.prediction)
+            expected, why, *who = preset.expected(self.experiment, self.prediction)
         except KeyError:  # the prediction of another paper
             return ""
         if not expected:
             return f". Theory leaves it open: {why}"
-        agrees = expected == outcome
-        return f", as theory says: {why}" if agrees else f". Theory says {expected}: {why}"
+        says = who[0] if who else "theory says"
+        if expected == outcome:
+            return f", as {says}: {why}"
+        return f". {says[:1].upper()}{says[1:]} {expected}: {why}"
 
 
 def _table(

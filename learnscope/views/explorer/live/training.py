@@ -1,6 +1,7 @@
 """Training on demand, within a budget; the same run is not trained twice."""
 
 import contextlib
+import dataclasses
 import gc
 import threading
 from collections import OrderedDict
@@ -19,15 +20,24 @@ from learnscope.lab.run import run_plan
 from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0
+MOST_DIM = "most_dim"  # of a result's encoding: the largest dimension that fits, see `Affordable`
 _MOST_BYTES = 5e8
 _STEP_SECONDS = 8e-5  # of the smallest net
 _MOST_PROGRAMS, _KEPT_BYTES = 48, 2e8
 _ELSEWHERE = "`learnscope sweep` has no such limit"
 
 
-def check_affordable(experiment: Experiment, seeds: int) -> Plan:
-    """The plan of runs that fit a page's time and memory; others are refused, before anything is
-    allocated."""
+@dataclasses.dataclass(frozen=True)
+class Affordable:
+    """A plan of runs that fit a page's time and memory, and the largest dimension in which they
+    would, at least (None: all dimensions cost the same)."""
+
+    plan: Plan
+    most_dim: float | None
+
+
+def check_affordable(experiment: Experiment, seeds: int) -> Affordable:
+    """A plan that a page can run; others are refused, before anything is allocated."""
     _check_time(experiment.steps * _STEP_SECONDS)
     plan = Plan.of(experiment, None, seeds, "auto", "float32")
     (size,) = plan.sizes
@@ -38,8 +48,12 @@ def check_affordable(experiment: Experiment, seeds: int) -> Plan:
         given = f"{seeds} runs of this take about {needed / 1e9:.3g} GB"
         lower = f"lower the dimension, the sample, the width or the seeds ({_ELSEWHERE})"
         raise BadInput(f"{given}, and a page may use {_MOST_BYTES / 1e9:g} GB: {lower}.")
-    _check_time(experiment.steps * _STEP_SECONDS + size.work * seeds / LIMITS.speed)
-    return plan
+    seconds = size.work * seeds / LIMITS.speed
+    _check_time(experiment.steps * _STEP_SECONDS + seconds)
+    if plan.coordinates == "compressed":
+        return Affordable(plan, None)
+    left = MOST_SECONDS - experiment.steps * _STEP_SECONDS
+    return Affordable(plan, float(experiment.data.dim) * min(_MOST_BYTES / needed, left / seconds))
 
 
 def _check_time(seconds: float) -> None:
@@ -81,9 +95,11 @@ class Trainer:
 
     def _trained(self, experiment: Experiment, seeds: int) -> xr.Dataset:
         try:
-            plan = check_affordable(experiment, seeds)
+            found = check_affordable(experiment, seeds)
             with self._program(experiment, seeds):
-                return run_plan(plan, progress=False)
+                data = run_plan(found.plan, progress=False)
+            data.encoding[MOST_DIM] = found.most_dim  # beside the values, never written with them
+            return data
         except BadInput:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:

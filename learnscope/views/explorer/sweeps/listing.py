@@ -1,4 +1,4 @@
-"""The list of stored sweeps: one line each, and one for a whole large family."""
+"""The list of stored sweeps: one line each, and one for a large family or a boundary's."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from dash import dcc, html
 
 from learnscope.errors import BadInput
+from learnscope.lab.boundary import BOUNDARY
 from learnscope.lab.store.folder import Stored
 from learnscope.views.explorer.site import Site, labelled, message
 from learnscope.views.explorer.sweeps.names import differences
@@ -36,7 +37,8 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
             continue
         newest = max([*filter(None, [newest]), *(g[0] for g in good)],
                      key=lambda stored: str(stored.manifest["created"]))  # fmt: skip
-        if len(good) <= LARGE_FAMILY:
+        probes = any(_called(stored).startswith(BOUNDARY) for stored, *_ in good)
+        if len(good) <= LARGE_FAMILY and not probes:
             rows += [_row(stored, there, total, words, differ.get(stored.name, ""))
                      for stored, there, total, words in good]  # fmt: skip
         else:
@@ -73,6 +75,11 @@ def _words(stored: Stored) -> tuple[str, str, str]:
     return day, kinds_text(stored), axes_text(stored)
 
 
+def _called(stored: Stored) -> str:
+    """The name that a sweep was given: its file's; none by a version that gave none."""
+    return str(stored.manifest.get("called", ""))
+
+
 def _link(stored: Stored) -> dcc.Link:
     return dcc.Link(stored.name, href="/sweeps?" + urlencode({"id": stored.name}))
 
@@ -82,7 +89,7 @@ def _row(
 ) -> html.Tr:
     day, kinds, axes = words
     named: dict[str, Any] = {"data-sweep": stored.name}  # the page fills in the study
-    name = html.Td([_link(stored), html.Span("", className="aside", **named)])
+    name = html.Td([_link(stored), html.Span(_called(stored), className="aside", **named)])
     runs = html.Td(share(there, total), id={"type": "share", "id": stored.name})
     return html.Tr([name, html.Td(day), runs, html.Td(kinds), html.Td(axes), html.Td(differ)])
 
@@ -92,7 +99,8 @@ def _family_row(family: str, good: list[tuple]) -> html.Tr:
     items = [html.Li([_link(stored), f" {axes}"]) for stored, _, _, (_, _, axes) in shown]
     if len(good) > len(shown):
         items.append(html.Li(f"and {len(good) - len(shown)} older ones"))
-    folded = html.Details([html.Summary(f"{family}-..."), html.Ul(items)])
+    called = html.Span(_called(good[-1][0]), className="aside")
+    folded = html.Details([html.Summary([f"{family}-... ", called]), html.Ul(items)])
     there, total = (sum(g[place] for g in good) for place in (1, 2))
     day, kinds, _ = good[-1][3]
     return html.Tr([html.Td(folded), html.Td(day), html.Td(share(there, total)), html.Td(kinds),
