@@ -4,10 +4,12 @@ A shape is a function of one number. Hermite polynomials are those of the normal
 square 1: $he_k = He_k / \sqrt{k!}$.
 """
 
+import functools
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 Values = Float[Array, "*shape"]
@@ -75,3 +77,36 @@ def link_of(link: str | Link) -> Callable[[Float[Array, "n direction"]], Float[A
     if link in JOINT:
         return JOINT[link]
     return lambda z: SHAPES[link](z).sum(-1)
+
+
+@functools.lru_cache(maxsize=256)
+def link_fault(link: Link, directions: int) -> str | None:
+    """What is wrong with a user's link of so many projections, or None.
+
+    >>> link_fault(lambda z: z, 2)
+    'it returns the shape (2,) for the 2 projections of one example: it must be one number'
+    """
+    many = f"the {directions} projections of one example"
+    try:  # JAX clamps a number that is out of range; NumPy says it
+        with jax.disable_jit():
+            link(np.full(directions, 0.5, np.float32))  # type: ignore[arg-type]
+    except IndexError as error:
+        return f"it takes more than {many} ({error})"
+    except Exception:  # what cannot take an array of NumPy may take one of JAX
+        pass
+    try:
+        found = jax.eval_shape(link, jax.ShapeDtypeStruct((directions,), jnp.float32))
+    except jax.errors.TracerArrayConversionError:
+        return "it must be traceable: functions of NumPy are not, those of jax.numpy are"
+    except jax.errors.ConcretizationTypeError:  # of which a boolean is a kind
+        return "it must be traceable: in place of if, and, or, float(...) use jnp.where and the like"
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
+        return f"it fails for {many} ({type(error).__name__}: {lines[0].rstrip('.')})"
+    if not hasattr(found, "shape") or not hasattr(found, "dtype"):
+        return f"it must return one number for {many}, not {type(found).__name__}"
+    if found.shape:
+        return f"it returns the shape {found.shape} for {many}: it must be one number"
+    if jnp.issubdtype(found.dtype, jnp.complexfloating):
+        return f"it must return a real number for {many}"
+    return None

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from learnscope.data.links import JOINT, SHAPES, Link, link_of
+from learnscope.data.links import JOINT, SHAPES, Link, link_fault, link_of
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
@@ -69,6 +69,8 @@ class MultiIndex(AbstractData):
         if self.link not in (*SHAPES, *JOINT) and not callable(self.link):
             known = ", ".join((*SHAPES, *JOINT))
             refuse(self, "link", f"it must be one of {known}, or a function of the projections")
+        if not isinstance(self.link, str) and (fault := link_fault(self.link, self.directions)):
+            refuse(self, "link", fault)
         if isinstance(self.dim, int) and self.directions > self.dim:
             refuse(self, "directions", f"at most dim = {self.dim} can be orthonormal")
         if self.train is not None:

@@ -14,7 +14,7 @@ from learnscope.data import AbstractBatches, Samples, link_of
 from learnscope.lab import one_run
 from learnscope.space import Frame
 from tests import law
-from tests.small import quick, refuses, run
+from tests.small import quick, refused, refuses, run
 
 KEY = jax.random.key(0)
 DIM, SEEDS, WIDTH, TEACHER = 30, 1500, 2, 2
@@ -216,6 +216,31 @@ def test_repeated_batches_are_the_same_examples_for_so_many_steps(float64):
         delta = erf(h / 2**0.5).sum(1) - y
         w = w - 0.05 * (delta[:, None] * (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)).T @ x / len(x)
     np.testing.assert_allclose(drawn.after(3).state.params["filters"], w, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (lambda z: z, "the shape (2,)"),
+        (lambda z: z[:1], "the shape (1,)"),
+        (lambda z: z[5], "more than the 2 projections"),
+        (jax.jit(lambda z: jnp.tanh(z[5])), "more than the 2 projections"),
+        (lambda z: np.tanh(z[0]), "jax.numpy"),
+        (lambda z: z[0] if z[0] > 0 else z[1], "jnp.where"),
+        (lambda z: (z[0], z[1]), "one number"),
+        (lambda z, other: z[0], "TypeError"),
+        (lambda z: z[0] + 1j, "real number"),
+    ],
+)
+def test_a_link_that_does_not_fit_is_refused_in_a_sentence(link, words):
+    refused(lambda: ls.data.MultiIndex(30, 2, link), words, match=r"MultiIndex\.link")
+
+
+def test_own_links_that_fit():
+    for link in (lambda z: z[-1], lambda z: z.at[0].set(1.0).sum(), lambda z: jnp.sign(z[0]) > 0):
+        ls.data.MultiIndex(30, 2, link)
+    for link in (lambda z: z.sum(), lambda z: jnp.max(z)):  # fits any number of directions
+        ls.data.MultiIndex(30, 3, link).replace("directions", 5)
 
 
 def test_refusals():
