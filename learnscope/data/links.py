@@ -4,6 +4,7 @@ A shape is a function of one number. Hermite polynomials are those of the normal
 square 1: $he_k = He_k / \sqrt{k!}$.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
@@ -63,6 +64,23 @@ SHAPES: dict[str, Callable[[Values], Values]] = {
 JOINT: dict[str, Callable[[Array], Values]] = {f.__name__: f for f in (product, staircase)}
 
 
+@dataclasses.dataclass(frozen=True)
+class SignOf:
+    """The sign of a link: labels of two classes."""
+
+    link: str | Link
+
+    def __call__(self, z: Float[Array, " direction"]) -> Float[Array, ""]:
+        return jnp.where(link_of(self.link)(z[None])[0] < 0, -1.0, 1.0)
+
+
+def half_space(link: str | Link, directions: int) -> bool:
+    """Whether labels are the signs of the sum of all projections."""
+    if not isinstance(link, SignOf):
+        return False
+    return link.link == "linear" or (link.link == "erf" and directions <= 2)
+
+
 def link_of(link: str | Link) -> Callable[[Float[Array, "n direction"]], Float[Array, " n"]]:
     """The link of many examples: a shape by name, summed over the directions; a joint function by
     name; or a user's own function of the projections of one example.
@@ -99,7 +117,7 @@ def link_fault(link: Link, directions: int) -> str | None:
     except jax.errors.TracerArrayConversionError:
         return "it must be traceable: functions of NumPy are not, those of jax.numpy are"
     except jax.errors.ConcretizationTypeError:  # of which a boolean is a kind
-        return "it must be traceable: in place of if, and, or, float(...) use jnp.where and the like"
+        return "it must be traceable: use jnp.where in place of if, and, or, float(...)"
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
         return f"it fails for {many} ({type(error).__name__}: {lines[0].rstrip('.')})"

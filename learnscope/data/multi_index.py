@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from learnscope.data.links import JOINT, SHAPES, Link, link_fault, link_of
+from learnscope.data.links import JOINT, SHAPES, Link, SignOf, link_fault, link_of
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
@@ -99,8 +99,12 @@ class MultiIndex(AbstractData):
         if rows is not None:
             train = self._samples(rows, random.normal(noise_keys[0], (len(rows),)), frame)
         batches = FreshRows(self) if rows is None else mini_batches(self.batch)
-        link = None if self.signs else self.link  # labels are not the link's values
-        return Problem(train, test, {"teacher": teacher}, frame, batches, link=link)
+        return Problem(train, test, {"teacher": teacher}, frame, batches, link=self.labelling)
+
+    @property
+    def labelling(self) -> str | Link:
+        """The function of the projections that labels are, but for noise."""
+        return SignOf(self.link) if self.signs else self.link
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         row_key, noise_key = jax.random.split(key)
