@@ -60,12 +60,18 @@ def main() -> None:
         if name not in known:
             parser.error(f"there is no benchmark {name}; there are {', '.join(known)}")
     where = f"{datetime.now(UTC):%d %B %Y}, {platform.machine()}, {os.cpu_count()} cores"
+    failed: list[str] = []
     for name in names:
         print(f"== {name}", flush=True)
         command = [sys.executable, str(HERE / f"{name}.py")]
-        printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-        print(printed, end="", flush=True)
-        PAGE.write_text(rewritten(PAGE.read_text(), name, printed, where))
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        print(done.stdout, end="", flush=True)
+        if done.returncode:
+            failed.append(name)
+        if done.stdout:  # a missed bar is printed, too
+            PAGE.write_text(rewritten(PAGE.read_text(), name, done.stdout, where))
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

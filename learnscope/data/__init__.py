@@ -12,7 +12,7 @@ from learnscope.data.factors import (
 from learnscope.data.gaussian_parity import GaussianParity
 from learnscope.data.gram import joined, patch_gram, with_gram
 from learnscope.data.grouped import Grouped
-from learnscope.data.links import JOINT, SHAPES, Link, link_of
+from learnscope.data.links import JOINT, SHAPES, Link, SignOf, half_space, link_of
 from learnscope.data.matrix_noise import MatrixNoise
 from learnscope.data.multi_index import FreshRows, MultiIndex
 from learnscope.data.patches import AbstractPatches, Examples, off_axes
@@ -47,9 +47,9 @@ __all__ = [
     "Epochs", "Examples", "Frame", "Fresh", "FreshPairs", "FreshPatches", "FreshRows", "FullBatch",
     "GaussianParity", "Grouped", "HalfMask", "Halves", "Link", "MatrixFactors", "MatrixNoise",
     "MiniBatch", "MultiIndex", "NoisyViews", "PatternLaw", "Patterns", "Problem", "Redrawn",
-    "Reflections", "Samples", "SignalNoise", "SpikeFactors", "StrongWeak", "TaskFamily", "Viewed",
-    "XorClusters", "chi", "joined", "link_of", "noise_correlation_ratio", "off_axes", "orthonormal",
-    "overlaps", "patch_gram", "task_problem", "turn", "with_gram",
+    "Reflections", "Samples", "SignOf", "SignalNoise", "SpikeFactors", "StrongWeak", "TaskFamily",
+    "Viewed", "XorClusters", "chi", "half_space", "joined", "link_of", "noise_correlation_ratio",
+    "off_axes", "orthonormal", "overlaps", "patch_gram", "task_problem", "turn", "with_gram",
 ]  # fmt: skip
 
 

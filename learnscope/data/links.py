@@ -4,10 +4,13 @@ A shape is a function of one number. Hermite polynomials are those of the normal
 square 1: $he_k = He_k / \sqrt{k!}$.
 """
 
+import dataclasses
+import functools
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 Values = Float[Array, "*shape"]
@@ -61,6 +64,23 @@ SHAPES: dict[str, Callable[[Values], Values]] = {
 JOINT: dict[str, Callable[[Array], Values]] = {f.__name__: f for f in (product, staircase)}
 
 
+@dataclasses.dataclass(frozen=True)
+class SignOf:
+    """The sign of a link: labels of two classes."""
+
+    link: str | Link
+
+    def __call__(self, z: Float[Array, " direction"]) -> Float[Array, ""]:
+        return jnp.where(link_of(self.link)(z[None])[0] < 0, -1.0, 1.0)
+
+
+def half_space(link: str | Link, directions: int) -> bool:
+    """Whether labels are the signs of the sum of all projections."""
+    if not isinstance(link, SignOf):
+        return False
+    return link.link == "linear" or (link.link == "erf" and directions <= 2)
+
+
 def link_of(link: str | Link) -> Callable[[Float[Array, "n direction"]], Float[Array, " n"]]:
     """The link of many examples: a shape by name, summed over the directions; a joint function by
     name; or a user's own function of the projections of one example.
@@ -75,3 +95,36 @@ def link_of(link: str | Link) -> Callable[[Float[Array, "n direction"]], Float[A
     if link in JOINT:
         return JOINT[link]
     return lambda z: SHAPES[link](z).sum(-1)
+
+
+@functools.lru_cache(maxsize=256)
+def link_fault(link: Link, directions: int) -> str | None:
+    """What is wrong with a user's link of so many projections, or None.
+
+    >>> link_fault(lambda z: z, 2)
+    'it returns the shape (2,) for the 2 projections of one example: it must be one number'
+    """
+    many = f"the {directions} projections of one example"
+    try:  # JAX clamps a number that is out of range; NumPy says it
+        with jax.disable_jit():
+            link(np.full(directions, 0.5, np.float32))  # type: ignore[arg-type]
+    except IndexError as error:
+        return f"it takes more than {many} ({error})"
+    except Exception:  # what cannot take an array of NumPy may take one of JAX
+        pass
+    try:
+        found = jax.eval_shape(link, jax.ShapeDtypeStruct((directions,), jnp.float32))
+    except jax.errors.TracerArrayConversionError:
+        return "it must be traceable: functions of NumPy are not, those of jax.numpy are"
+    except jax.errors.ConcretizationTypeError:  # of which a boolean is a kind
+        return "it must be traceable: use jnp.where in place of if, and, or, float(...)"
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
+        return f"it fails for {many} ({type(error).__name__}: {lines[0].rstrip('.')})"
+    if not hasattr(found, "shape") or not hasattr(found, "dtype"):
+        return f"it must return one number for {many}, not {type(found).__name__}"
+    if found.shape:
+        return f"it returns the shape {found.shape} for {many}: it must be one number"
+    if jnp.issubdtype(found.dtype, jnp.complexfloating):
+        return f"it must return a real number for {many}"
+    return None

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from learnscope.data.links import JOINT, SHAPES, Link, link_of
+from learnscope.data.links import JOINT, SHAPES, Link, SignOf, link_fault, link_of
 from learnscope.data.problem import (
     AbstractBatches,
     AbstractData,
@@ -69,6 +69,8 @@ class MultiIndex(AbstractData):
         if self.link not in (*SHAPES, *JOINT) and not callable(self.link):
             known = ", ".join((*SHAPES, *JOINT))
             refuse(self, "link", f"it must be one of {known}, or a function of the projections")
+        if not isinstance(self.link, str) and (fault := link_fault(self.link, self.directions)):
+            refuse(self, "link", fault)
         if isinstance(self.dim, int) and self.directions > self.dim:
             refuse(self, "directions", f"at most dim = {self.dim} can be orthonormal")
         if self.train is not None:
@@ -97,8 +99,12 @@ class MultiIndex(AbstractData):
         if rows is not None:
             train = self._samples(rows, random.normal(noise_keys[0], (len(rows),)), frame)
         batches = FreshRows(self) if rows is None else mini_batches(self.batch)
-        link = None if self.signs else self.link  # labels are not the link's values
-        return Problem(train, test, {"teacher": teacher}, frame, batches, link=link)
+        return Problem(train, test, {"teacher": teacher}, frame, batches, link=self.labelling)
+
+    @property
+    def labelling(self) -> str | Link:
+        """The function of the projections that labels are, but for noise."""
+        return SignOf(self.link) if self.signs else self.link
 
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         row_key, noise_key = jax.random.split(key)

@@ -2,6 +2,7 @@
 
 from learnscope.figures.curves import probe_curves
 from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line, predicted
+from learnscope.figures.limits import with_limit
 from learnscope.figures.panels import (
     bars,
     boundary_panel,
@@ -21,4 +22,5 @@ __all__ = [
     "draw_boundary", "draw_heat_map", "draw_line", "figure", "has_map", "heat", "heat_map",
     "histogram", "legend_below", "number", "over", "panel", "predicted", "probe_curves",
     "ran", "steps", "style", "styled",
+    "with_limit",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from learnscope.nets.activations import ACTIVATIONS
 from learnscope.nets.conv_blocks import Conv4, Conv6
-from learnscope.nets.expectation import by_quadrature, normal_grid, pair_mean, shape_of
+from learnscope.nets.expectation import at_nodes, by_quadrature, normal_grid, pair_mean, shape_of
 from learnscope.nets.fully_connected import FullyConnected
 from learnscope.nets.image_net import AbstractImageNet, in_parts
 from learnscope.nets.lenet import LeNet5
@@ -26,6 +26,6 @@ from learnscope.nets.two_layer import TwoLayer
 __all__ = [
     "ACTIVATIONS", "AbstractImageNet", "AbstractInnerProductNet", "AbstractNet", "Conv4",
     "Conv6", "FullyConnected", "LeNet5", "Linear", "Model", "Params", "PatchCNN",
-    "PatchEncoder", "Projection", "ResNet", "TwoLayer", "Weights", "by_quadrature", "filters_of",
-    "in_parts", "inner", "normal_grid", "pair_mean", "replaced", "shape_of",
+    "PatchEncoder", "Projection", "ResNet", "TwoLayer", "Weights", "at_nodes", "by_quadrature",
+    "filters_of", "in_parts", "inner", "normal_grid", "pair_mean", "replaced", "shape_of",
 ]  # fmt: skip

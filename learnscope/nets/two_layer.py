@@ -25,7 +25,7 @@ class TwoLayer(AbstractInnerProductNet):
     are $m$. With `smoothing`, $\sigma$ is replaced by $E\,\sigma(z + \xi)$, $\xi \sim N(0,
     \sigma_\xi^2)$, in closed form: the mean effect of noise that is injected into the neurons.
 
-    Without `bias`, $b = 0. With `second_layer="sum"` or `"mean"` the second layer
+    Without `bias`, $b = 0$. With `second_layer="sum"` or `"mean"` the second layer
     is fixed, $a_i = 1$ or $1/m$: a soft committee machine (Saad and Solla 1995).
 
     | symbol | argument |

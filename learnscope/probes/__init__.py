@@ -30,6 +30,14 @@ from learnscope.probes.meta import (
     MetaLoss,
     TaskNoise,
 )
+from learnscope.probes.overlap_means import (
+    fixed_layer,
+    generalisation,
+    link_nodes,
+    misclassification,
+    output_means,
+    sum_obstacle,
+)
 from learnscope.probes.pairs import (
     HeadOffDiagonal,
     NeuronCorrelation,
@@ -52,7 +60,7 @@ from learnscope.probes.probe import AbstractProbe, Output, filters_of, hidden
 from learnscope.probes.readout import BestReadout, KernelFit, ReadoutNorm
 from learnscope.probes.response import LearntResponse
 from learnscope.probes.signal_noise import Decomposition, NoiseMemorisation, SignalLearning
-from learnscope.probes.teacher import GeneralisationError, Overlaps, fixed_layer, generalisation
+from learnscope.probes.teacher import GeneralisationError, Misclassification, Overlaps, SecondLayer
 
 __all__ = [
     "DEFAULT", "AbstractProbe", "Activations", "ActiveNeurons", "AdaptedTasks", "AdaptedTest",
@@ -60,12 +68,13 @@ __all__ = [
     "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
     "FeatureLearning", "FilterCosines", "FilterMap", "Filters", "GeneralisationError",
     "GradientBalance", "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse",
-    "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
-    "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy", "PatternComponents",
-    "PreferredImages", "ReadoutNorm", "Residual", "SignalLearning", "TaskNoise", "TestAccuracy",
-    "TestLoss", "TrainAccuracy", "WeightMap", "chunk_alignment",
-    "correlations", "effective_rank", "filters_of", "fixed_layer", "generalisation", "hidden",
-    "landmarks", "siamese",
+    "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "Misclassification", "NeuronCorrelation",
+    "NoiseMemorisation", "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy",
+    "PatternComponents", "PreferredImages", "ReadoutNorm", "Residual", "SecondLayer",
+    "SignalLearning", "TaskNoise", "TestAccuracy", "TestLoss", "TrainAccuracy", "WeightMap",
+    "chunk_alignment", "correlations", "effective_rank", "filters_of", "fixed_layer",
+    "generalisation", "hidden", "landmarks", "link_nodes", "misclassification", "output_means",
+    "siamese", "sum_obstacle",
 ]  # fmt: skip
 
 

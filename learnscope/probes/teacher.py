@@ -5,8 +5,13 @@ from typing import ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from learnscope.data import SHAPES, Link, Problem, link_of
-from learnscope.nets import TwoLayer, normal_grid, pair_mean, shape_of
+from learnscope.data import Problem, SignOf
+from learnscope.probes.overlap_means import (
+    fixed_layer,
+    generalisation,
+    misclassification,
+    sum_obstacle,
+)
 from learnscope.probes.probe import AbstractProbe, Output, filters_of, overlap, refuse
 from learnscope.rules import AbstractState
 
@@ -37,10 +42,21 @@ class Overlaps(AbstractProbe):
         return dict(zip(self.outputs, found, strict=True))
 
 
+class SecondLayer(AbstractProbe):
+    """The weights of the second layer, trained or not."""
+
+    papers: ClassVar = ("goldt2019dynamics",)
+    outputs: ClassVar = {"second_layer": Output("second layer", dims=("filter",))}
+
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        return _student(self, state)[1]
+
+
 class GeneralisationError(AbstractProbe):
     r"""$\frac12 E (f(x) - \phi(x))^2$ over new inputs, without label noise: in closed form for the
-    error function and relu, by quadrature otherwise. Smaller values than `generalisation_rounding`
-    are rounding errors."""
+    error function and relu, by quadrature otherwise. If labels are signs, $\phi(x) = \pm 1$, and
+    where they are not those of a sum of projections it is known to a percent. Smaller values than
+    `generalisation_rounding` are rounding errors."""
 
     papers: ClassVar = ("saad1995online", "goldt2019dynamics")
     outputs: ClassVar = {
@@ -51,45 +67,41 @@ class GeneralisationError(AbstractProbe):
     }
 
     def __call__(self, state: AbstractState, problem: Problem) -> dict[str, Array]:
-        net, filters = state.net, filters_of(self, state)
-        if not isinstance(net, TwoLayer) or net.bias or net.smoothing is not None:
-            refuse(self, "the net TwoLayer without biases (bias = false) and smoothing")
+        activation, second = _student(self, state)
         if problem.link is None:
-            refuse(self, "a data model with a link and no signs, such as MultiIndex")
-        teacher, student = overlap(self, state, problem, "teacher"), filters @ filters.T
-        second = state.params["second"]
-        second = fixed_layer(net) if second is None else second
-        error, size = generalisation(net.activation, problem.link, second, teacher, student)
+            refuse(self, "a data model with a link, such as MultiIndex")
+        teacher, student = _overlaps(self, state, problem)
+        error, size = generalisation(activation, problem.link, second, teacher, student)
         return dict(zip(self.outputs, (error, jnp.finfo(size.dtype).eps * size), strict=True))
 
 
-def fixed_layer(net: TwoLayer) -> Float[Array, " filter"]:
-    """The second layer of a net that does not train it."""
-    return jnp.full(net.width, 1.0 if net.second_layer == "sum" else 1 / net.width)
+class Misclassification(AbstractProbe):
+    r"""$P(\mathrm{sign} f(x) \ne \mathrm{sign} \phi(x))$ over new inputs, without label noise, for
+    labels that are signs. It is $\arccos(R) / \pi$ for one filter with an odd increasing activation
+    and the signs of a sum of projections, with the cosine $R$ between both; a mean over 32,768
+    points, to about 0.002, otherwise."""
+
+    papers: ClassVar = ("saad1995online",)
+    outputs: ClassVar = {"misclassification": Output("probability of a wrong sign", low=0, high=1)}
+
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        activation, second = _student(self, state)
+        if not isinstance(problem.link, SignOf):
+            refuse(self, "a data model whose labels are signs, such as MultiIndex(signs=True)")
+        teacher, student = _overlaps(self, state, problem)
+        return misclassification(activation, problem.link, second, teacher, student)
 
 
-def generalisation(
-    activation: str, link: str | Link, second: Float[Array, " filter"],
-    teacher: Float[Array, "filter direction"], student: Float[Array, "filter filter"],
-) -> tuple[Float[Array, ""], Float[Array, ""]]:  # fmt: skip
-    """The generalisation error from the overlaps, and the size of the terms that it is made of."""
-    own, ones = jnp.diag(student), jnp.ones_like(teacher)
-    squares = second @ pair_mean(
-        activation, activation, jnp.broadcast_to(own[:, None], student.shape),
-        jnp.broadcast_to(own[None], student.shape), student,
-    ) @ second  # fmt: skip
-    if link in SHAPES:
-        each = jnp.broadcast_to(own[:, None], teacher.shape)
-        products = (second @ pair_mean(activation, str(link), each, ones, teacher)).sum()
-        same = jnp.eye(teacher.shape[1], dtype=teacher.dtype)
-        labels = pair_mean(str(link), str(link), jnp.ones_like(same), jnp.ones_like(same), same)
-    else:
-        nodes, weights = (jnp.asarray(v, teacher.dtype) for v in normal_grid(teacher.shape[1]))
-        outside, chances = (jnp.asarray(v, teacher.dtype) for v in normal_grid(1))
-        y = link_of(link)(nodes)
-        rest = jnp.sqrt(jnp.maximum(own - (teacher**2).sum(1), 0.0))
-        h = (teacher @ nodes.T)[..., None] + rest[:, None, None] * outside[None, None, :, 0]
-        products = second @ (shape_of(activation)(h) @ chances) @ (weights * y)
-        labels = weights * y**2
-    terms = squares / 2, -products, labels.sum() / 2
-    return jnp.maximum(sum(terms), 0.0), sum(map(jnp.abs, terms))  # type: ignore[return-value]
+def _student(probe: AbstractProbe, state: AbstractState) -> tuple[str, Float[Array, " filter"]]:
+    """The activation and the second layer of a net that is a sum over filters."""
+    filters_of(probe, state)
+    why = sum_obstacle(state.net)
+    if why is not None:
+        refuse(probe, why)
+    trained = state.params["second"] if state.net.readout else None
+    return state.net.activation, fixed_layer(state.net) if trained is None else trained
+
+
+def _overlaps(probe: AbstractProbe, state: AbstractState, problem: Problem) -> tuple[Array, Array]:
+    filters = filters_of(probe, state)
+    return overlap(probe, state, problem, "teacher"), filters @ filters.T

@@ -57,12 +57,37 @@ def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
     >>> float(ls.theory.limit(experiment).generalisation_error[-1]) < 0.01
     True
     """
-    known = [theory for theory in _theories() if "limit" in vars(theory)]
+    return _having("limit", experiment).limit(experiment, start)
+
+
+def exit_time(experiment: Any, level: float, start: xr.Dataset | None = None) -> xr.DataArray:
+    """The step at which the limit leaves mediocrity: a filter's cosine with a direction is `level`.
+    It is found by root finding, and NaN if the experiment is too short. `start` is that of `limit`.
+
+    >>> import learnscope as ls
+    >>> experiment = ls.Experiment(
+    ...     data=ls.data.MultiIndex(dim=10**6, directions=1, link="erf"),
+    ...     net=ls.nets.TwoLayer(1, "erf", scale=1e-3, bias=False, symmetric=False,
+    ...                          second_layer="sum"),
+    ...     rule=ls.rules.SphericalDescent(rate=1e-6, loss="correlation"),
+    ...     steps=10**7,
+    ... )
+    >>> bool(exit_time(experiment, 0.5) < exit_time(experiment, 0.9) < 10**7)
+    True
+    """
+    return _having("exit_time", experiment).exit_time(experiment, level, start)
+
+
+def _having(name: str, experiment: Any) -> Any:
+    """The theory of such an experiment, of those that have a function."""
+    known = [theory for theory in _theories() if name in vars(theory)]
     for theory in known:
         if theory.applies(experiment):
-            return theory.limit(experiment, start)
+            return theory
+    why = [theory.obstacle(experiment) for theory in known if "obstacle" in vars(theory)]
     scopes = "; ".join(theory.SCOPE for theory in known)
-    raise BadInput(f"no theory here has the limit of such a run; there is one for {scopes}.")
+    said = f" ({why[0]})" if len(known) == 1 and why else ""
+    raise BadInput(f"no theory here has the limit of such a run{said}; there is one for {scopes}.")
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -70,6 +70,11 @@ COMPANIONS: dict[str, dict] = {
         "net": ls.nets.TwoLayer(2, "erf", bias=False, symmetric=False, second_layer="sum"),
         "rule": ls.rules.SphericalDescent(rate=0.1),
     },
+    "perceptron": {
+        "data": ls.data.MultiIndex(dim=30, directions=1, batch=3, test=8, signs=True),
+        "net": ls.nets.TwoLayer(2, "erf", bias=False, symmetric=False, second_layer="sum"),
+        "rule": ls.rules.SphericalDescent(rate=0.1),
+    },
     "pairs": {
         "data": strong_weak(strengths=[3, 2]), "net": ls.nets.PatchEncoder(width=2),
         "rule": ls.rules.NonContrastive(**PAIRS),
@@ -217,8 +222,9 @@ MORE: dict[str, Table] = {
                 for name in ("he2", "he3", "he4")],
         "rule": [ls.rules.GradientDescent(rate=0.1, loss=name)
                  for name in ("squared", "correlation")],
-        "probes": probes("Overlaps GeneralisationError"),
+        "probes": probes("Overlaps GeneralisationError SecondLayer"),
     },
+    "perceptron": {"probes": probes("Misclassification")},
     "images": {
         "data": [
             ls.data.Images("digits", train=6, test=5, classes=[3, 4, 5], batch=4, noise=0.5,

@@ -14,7 +14,7 @@ from learnscope.data import AbstractBatches, Samples, link_of
 from learnscope.lab import one_run
 from learnscope.space import Frame
 from tests import law
-from tests.small import quick, refuses, run
+from tests.small import quick, refused, refuses, run
 
 KEY = jax.random.key(0)
 DIM, SEEDS, WIDTH, TEACHER = 30, 1500, 2, 2
@@ -46,18 +46,26 @@ class Given(AbstractBatches):
 
 
 @pytest.mark.parametrize(
-    ("rule", "second_layer", "width"), [(PLAIN, "trained", 3), (SPHERE, "sum", 4)]
+    ("rule", "second_layer", "width", "batch"),
+    [
+        (PLAIN, "trained", 3, 3),
+        (SPHERE, "sum", 4, 4),
+        (PLAIN, "trained", 4, 2),
+        (SPHERE, "sum", 3, 1),
+    ],
 )
-def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_layer, width):
+def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_layer, width, batch):
     """The same examples in R^50, and in coordinates that are turned after each step."""
     dim = 50
     net = committee(width, second_layer=second_layer)
-    model = ls.data.MultiIndex(dim, TEACHER, "erf", noise=0.1, batch=width, test=2)
+    model = ls.data.MultiIndex(dim, TEACHER, "erf", noise=0.1, batch=batch, test=2)
     problem = model.sample(KEY)
     state = rule.init(net, problem, KEY)
     draw = np.random.default_rng(0)
 
-    frame = Frame(jnp.asarray(float(dim)), TEACHER + 3 * width, TEACHER, seen=TEACHER + 2 * width)
+    frame = Frame(
+        jnp.asarray(float(dim)), TEACHER + 2 * width + batch, TEACHER, seen=TEACHER + 2 * width
+    )
     teacher = np.asarray(problem.directions["teacher"])
     start = np.asarray(state.params["filters"])
     known = np.linalg.qr(np.concatenate([teacher, start]).T)[0].T
@@ -76,20 +84,20 @@ def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_la
         return plain, rule.refreshed(plain, given)
 
     for _ in range(8):
-        x = draw.normal(size=(width, dim))
+        x = draw.normal(size=(batch, dim))
         y = np.asarray(link_of("erf")(jnp.asarray(x @ teacher.T)))
         state, _ = step(state, problem, jnp.asarray(x), jnp.asarray(y))
         basis = np.concatenate([known, tail])
-        new = completed(basis, x - x @ basis.T @ basis, width)
+        new = completed(basis, x - x @ basis.T @ basis, batch)
         basis = np.concatenate([basis, new])
         before, small = step(small, compressed, (jnp.asarray(x @ basis.T),), jnp.asarray(y))
         filters = np.asarray(small.params["filters"])
         outside = np.asarray(before.params["filters"])[:, len(known) :] @ basis[len(known) :]
         triangle = filters[:, len(known) : len(known) + width]
         tail = np.linalg.solve(triangle, outside)
-        lifted = filters[:, :-width] @ np.concatenate([known, tail])
+        lifted = filters[:, :-batch] @ np.concatenate([known, tail])
         np.testing.assert_allclose(lifted, state.params["filters"], atol=1e-10)
-        np.testing.assert_array_equal(filters[:, -width:], 0)
+        np.testing.assert_array_equal(filters[:, -batch:], 0)
         if second_layer == "trained":
             np.testing.assert_allclose(small.params["second"], state.params["second"], atol=1e-10)
     assert np.abs(lifted - start).max() > 0.01
@@ -108,10 +116,13 @@ def lowered(params, known, rank):
 
 
 def inner_products(state):
-    """All that inner products tell: overlaps with the teacher, and of filters now and at first."""
+    """All that inner products tell: overlaps with the teacher, and of filters now and at first; and
+    a trained second layer."""
     rows = jnp.concatenate([state.params["filters"], state.start["filters"]])
     products = (rows @ rows.T)[np.tril_indices(len(rows))]
-    return jnp.concatenate([rows[:WIDTH, :TEACHER].ravel(), products])
+    found = [rows[:WIDTH, :TEACHER].ravel(), products]
+    second = state.params["second"]
+    return jnp.concatenate(found if second is None else [*found, second])
 
 
 LAWS: dict[str, Any] = {
@@ -119,6 +130,8 @@ LAWS: dict[str, Any] = {
     "many examples": {"batch": 7},
     "sphere": {"batch": 3, "rule": SPHERE},
     "repeated": {"batch": 4, "repeats": 3},
+    "both layers": {"batch": 3, "net": committee(second_layer="trained")},
+    "own link": {"batch": 2, "link": lambda z: z[0] * jnp.tanh(z[1]) + z[1]},
 }
 
 
@@ -216,6 +229,31 @@ def test_repeated_batches_are_the_same_examples_for_so_many_steps(float64):
         delta = erf(h / 2**0.5).sum(1) - y
         w = w - 0.05 * (delta[:, None] * (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)).T @ x / len(x)
     np.testing.assert_allclose(drawn.after(3).state.params["filters"], w, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (lambda z: z, "the shape (2,)"),
+        (lambda z: z[:1], "the shape (1,)"),
+        (lambda z: z[5], "more than the 2 projections"),
+        (jax.jit(lambda z: jnp.tanh(z[5])), "more than the 2 projections"),
+        (lambda z: np.tanh(z[0]), "jax.numpy"),
+        (lambda z: z[0] if z[0] > 0 else z[1], "jnp.where"),
+        (lambda z: (z[0], z[1]), "one number"),
+        (lambda z, other: z[0], "TypeError"),
+        (lambda z: z[0] + 1j, "real number"),
+    ],
+)
+def test_a_link_that_does_not_fit_is_refused_in_a_sentence(link, words):
+    refused(lambda: ls.data.MultiIndex(30, 2, link), words, match=r"MultiIndex\.link")
+
+
+def test_own_links_that_fit():
+    for link in (lambda z: z[-1], lambda z: z.at[0].set(1.0).sum(), lambda z: jnp.sign(z[0]) > 0):
+        ls.data.MultiIndex(30, 2, link)
+    for link in (lambda z: z.sum(), lambda z: jnp.max(z)):  # fits any number of directions
+        ls.data.MultiIndex(30, 3, link).replace("directions", 5)
 
 
 def test_refusals():

@@ -154,8 +154,11 @@ def test_the_generalisation_error_is_that_of_samples(float64, link):
 def test_the_probe_refuses_other_nets():
     biased = committee(dim=60, steps=5).replace("net", ls.nets.TwoLayer(2, "relu"))
     refused(lambda: run(biased), "GeneralisationError", "without biases")
-    signs = committee(dim=60, steps=5, signs=True)
-    refused(lambda: run(signs), "GeneralisationError", "no signs")
+    steep = committee(dim=60, steps=5)
+    steep = steep.replace("net", ls.nets.PatchCNN(2, "huberised"))
+    refused(lambda: run(steep), "GeneralisationError", "without parameters")
+    wrong = committee(dim=60, steps=5).replace("probes", (ls.probes.Misclassification(),))
+    refused(lambda: run(wrong), "Misclassification", "signs")
 
 
 DIMS, BATCH, STEPS, SEEDS = (1e3, 1e5, 1e9), 10, 100, 10
@@ -177,6 +180,7 @@ def from_limit(dim, wrong=1.0):
     of alpha / d."""
     setting = committee(dim=int(dim), batch=BATCH, steps=STEPS, rate=wrong, every=STEPS)
     data = runs().sel(dim=dim)
+    data = data.drop_vars([name for name in data.coords if name not in data.dims])
     path, unit = theory.limit(setting, data), (STEPS * BATCH) ** 0.5 / dim
     ends = [(data[name] - path[name]).isel(step=-1) / unit for name in OVERLAPS]
     return np.concatenate([end.transpose("seed", ...).values.reshape(SEEDS, -1) for end in ends], 1)

@@ -136,6 +136,34 @@ def test_what_stays_has_no_time_and_others_are_refused(monkeypatch):
     refused(lambda: exits(wide, np.array([1e9]), np.array([0.25]), LEVEL, 3), "one filter")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"level": 1.5}, "between 0 and 1"),
+        ({"level": 0.0}, "between 0 and 1"),
+        ({"rates": [0.25, 0.25]}, "1 dims and 2 rates"),
+        ({"rates": [-0.25]}, "above 0"),
+        ({"dims": 1e6, "rates": 0.25}, "list of finite numbers"),
+        ({"dims": [np.nan]}, "list of finite numbers"),
+        ({"dims": ["many"]}, "list of numbers"),
+        ({"seeds": 0}, "at least 1"),
+        ({"seeds": 2.5}, "at least 1"),
+        ({"step": 0.0}, "between 0 and 1"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(given, words):
+    right = {"dims": [1e6], "rates": [0.25], "level": 0.5, "seeds": 3, "step": 0.01}
+    refused(lambda: exits(search(2)[0], **right | given), words)
+
+
+def test_settings_without_exits_are_refused():
+    given = np.array([1e6]), np.array([0.25]), 0.5, 3
+    signs = search(2)[0].replace("data.signs", True)
+    refused(lambda: exits(signs, *given), "one filter")
+    fixed = search(1)[0].replace("data.train", 5).replace("data.batch", None)
+    refused(lambda: exits(fixed, *given), "fresh")
+
+
 def test_the_claims_at_smoke_scale():
     study = get("online")
     data = smoke(study, ("far1", "far2", "far3"))

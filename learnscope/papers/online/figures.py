@@ -2,27 +2,8 @@
 
 import numpy as np
 
-from learnscope.evidence import experiment_of
-from learnscope.figures import COLOURS, figure, over
+from learnscope.figures import COLOURS, figure, over, with_limit
 from learnscope.papers.online.claims import DEVIATION, ERROR, EXAMPLES
-from learnscope.theory import limit
-
-
-def _plateau(variable, **settings):
-    """Runs, and the limit from the start of each, against alpha."""
-
-    def draw(axes, data):
-        runs = data["plateau"]
-        experiment = experiment_of(runs, "")
-        per = experiment.data.batch / experiment.data.dim  # type: ignore[attr-defined]
-        for i, path in enumerate((runs, limit(experiment, runs))):
-            rows = path[variable].transpose("step", "seed", ...).values
-            style = {"color": COLOURS[i], "linewidth": 0.8, "alpha": 0.7, "linestyle": "-:"[i]}
-            lines = axes.plot(runs.step * per, rows.reshape(len(rows), -1), **style)
-            lines[0].set_label(("runs", "limit")[i])
-        axes.set(xlabel="α = examples / d", **settings)
-
-    return draw
 
 
 def _scaling(*lines, ylabel):
@@ -44,8 +25,9 @@ K, FORMS = (1, 2, 3), ((lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"),
 EXITS = {w: [(EXAMPLES.of(f"{w}{k}"), f"k = {k}", *FORMS[k - 1]) for k in K] for w in ("k", "far")}
 FIGURES = {
     "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
-                      [_plateau("generalisation_error", yscale="log", ylim=(3e-7, 1)),
-                       _plateau("teacher_overlap", ylabel="overlaps with the teacher")],
+                      [with_limit("plateau", "generalisation_error", yscale="log", ylim=(3e-7, 1)),
+                       with_limit("plateau", "teacher_overlap",
+                                  ylabel="overlaps with the teacher")],
                       "Runs of a soft committee machine follow their limit"),
     "deviation": figure("Deviations from the limit", ("deviations", "limit"),
                         [_scaling((DEVIATION, "runs", lambda d: d**-0.5, "d^(-1/2)"),

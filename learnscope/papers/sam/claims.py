@@ -58,6 +58,10 @@ APART = ev.computed("least log of SGD's boundary over SAM's", _apart, *BOTH)
 STEEPER = ev.computed("SGD's exponent minus SAM's", _steeper, *BOTH)
 _SAME = ev.Null("one boundary for both", lambda data: data.assign_attrs(exponent=0.25).assign(
     {name: 0 * data[name] + 1 for name in ("boundary", "low", "high")}))  # fmt: skip
+# Differences of logarithms and of exponents change their signs, as if rules had changed places.
+_EXCHANGED = ev.Null("boundaries exchanged", lambda data: data.assign_attrs(
+    exponent=-data.attrs["exponent"]).assign(
+        boundary=1 / data.boundary, low=1 / data.high, high=1 / data.low))  # fmt: skip
 _ARMS = (ev.swapped("rule"), ev.alike("rule"))
 _READING = "reading: rate, radius and sizes were not found"
 _LOOKED = ("added after looking: the rate, and the largest d",)
@@ -80,11 +84,18 @@ CLAIMS = (
              scope=_READING, nulls=OTHER_POWERS, flags=("added after looking: the rate",)),
     ev.Claim("wider", "SAM is benign for weaker signals than SGD, in every dimension",
              "abstract, boundaries", "a wider benign phase", _LARGE, BOTH, ev.above(APART, 0.0),
-             scope=_READING, flags=_LOOKED, nulls=(_SAME,)),
-    ev.Claim("slower", "SAM's boundary moves less with the dimension than SGD's",
+             scope=_READING, flags=_LOOKED, nulls=(_SAME, _EXCHANGED)),
+    ev.Claim("slower", "SAM's boundary moves less with the dimension than SGD's, by d^(1/4)",
              "conditions of both (quoted)", "d^(1/4) against Ω̃(1)", _LARGE, BOTH,
-             ev.above(STEEPER, 0.125), scope="reading: at least half of 1/4 apart",
-             flags=("added after looking: the claim",), nulls=(_SAME,)),
+             ev.within(STEEPER, 0.25, by=0.125).because(
+                 "at a fixed rate SGD's own exponent is larger than 1/4"),
+             scope="reading: within half of 1/4", nulls=(_SAME, _EXCHANGED),
+             flags=("added after looking: the claim, then its upper side",)),
+    ev.Claim("sam_exponent", "SAM's boundary does not move with the dimension",
+             "condition of SAM (quoted)", "|μ| ≥ Ω̃(1)", _LARGE, "boundary_sam",
+             ev.within(ev.boundary_exponent(), 0.0, by=0.125).given(ev.at_least(CROSSINGS, 1.0)),
+             scope="reading: within half of 1/4", flags=("added after looking: the claim",),
+             nulls=(OTHER_POWERS[1], OTHER_POWERS[2])),
     ev.Claim("any_dimension", "SAM needs a signal of constant size, in every dimension",
              "condition of SAM (quoted)", "|μ| ≥ Ω̃(1)", f"{_LARGE}; |μ| = {SIGNAL:g}", "dims",
              ev.at_most(SAM, 0.15) & ev.at_least(SGD.isel(dim=-1), 0.2), flags=_LOOKED, nulls=_ARMS,

@@ -68,9 +68,11 @@ _REGIME = "regime: what was found of Condition 3.1 holds"
 CLAIMS = (
     Claim("order", "Test error falls with the signal and grows with the dimension",
           "condition on signal, noise and dimension", "n|μ|⁴ against σ_p⁴ d", _HEAT, "diagram",
-          falls(ERROR.mean("dim"), "signal") & rises(ERROR.mean("signal"), "dim"), scope=_READING),
+          falls(ERROR.mean("dim"), "signal") & rises(ERROR.mean("signal"), "dim"), scope=_READING,
+          nulls=(constant(), swapped("signal"), swapped("dim"))),
     Claim("samples_help", "More samples help", "sample complexity", "n|μ|⁴ against σ_p⁴ d", _HEAT,
-          "diagram", falls(ERROR.mean("dim", "signal"), "train"), scope=_READING),
+          "diagram", falls(ERROR.mean("dim", "signal"), "train"), scope=_READING,
+          nulls=(constant(), swapped("train"))),
     Claim("training", "The training loss becomes small on both sides", "Theorem 3.2 (1)",
           f"below {CONVERGED}", _FAR, "sides", FITTED, scope=_REGIME, nulls=(constant(),)),
     Claim("benign", "Where n|μ|⁴ is much larger than σ_p⁴ d, test error is near the flips",

@@ -27,44 +27,34 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from learnscope.data import SHAPES, MultiIndex, link_of
+from learnscope.data import SHAPES, SignOf, half_space, link_of
 from learnscope.errors import BadInput
-from learnscope.nets import TwoLayer, normal_grid
+from learnscope.nets import normal_grid
 from learnscope.papers.online.theory.exits import exits, worse_as_power
-from learnscope.papers.online.theory.limit import Steps, deviation, limit
+from learnscope.papers.online.theory.limit import Place, Steps, deviation, exit_time, limit
 from learnscope.papers.online.theory.moments import (
     Moments,
     Overlap,
     Task,
     closed_moments,
+    paired_moments,
     rectified_moments,
     sampled_moments,
 )
-from learnscope.rules import GradientDescent, SphericalDescent
+from learnscope.papers.online.theory.scope import SCOPE, obstacle
 from learnscope.theory import Condition, Conditions, Prediction
 
 __all__ = [
-    "Moments", "Overlap", "Steps", "Task", "applies", "boundary", "closed_moments", "conditions",
-    "deviation", "exits", "information_exponent", "limit", "predict", "rectified_moments",
-    "sampled_moments", "worse_as_power",
+    "SCOPE", "Moments", "Overlap", "Place", "Steps", "Task", "applies", "boundary",
+    "closed_moments", "conditions", "deviation", "exit_time", "exits", "information_exponent",
+    "limit", "obstacle", "paired_moments", "predict", "rectified_moments", "sampled_moments",
+    "worse_as_power",
 ]  # fmt: skip
-
-SCOPE = (
-    "fresh MultiIndex examples, used once, with a TwoLayer net (second_layer sum or mean, no "
-    "biases) under SphericalDescent or plain gradient descent on the squared or correlation loss"
-)
 
 
 def applies(experiment: Any) -> bool:
     """Whether the theory is about such an experiment."""
-    data, net, rule = experiment.data, experiment.net, experiment.rule
-    return (
-        isinstance(data, MultiIndex) and data.train is None and not data.signs
-        and data.repeats == 1 and isinstance(net, TwoLayer) and net.readout is None and not net.bias
-        and net.smoothing is None and rule.loss in ("squared", "correlation")
-        and (isinstance(rule, SphericalDescent)
-             or (isinstance(rule, GradientDescent) and rule.fresh_obstacle is None))
-    )  # fmt: skip
+    return obstacle(experiment) is None
 
 
 def information_exponent(link: Any, directions: int = 1) -> int:
@@ -75,6 +65,10 @@ def information_exponent(link: Any, directions: int = 1) -> int:
     >>> information_exponent("product", 3), information_exponent("staircase", 3)
     (3, 1)
     """
+    if link == "staircase" or half_space(link, directions):
+        return 1
+    if link == "product" or link == SignOf("product"):
+        return directions  # every sign has a linear part
     count = 1 if link in SHAPES else directions
     nodes, weights = normal_grid(count)
     y = weights * np.asarray(link_of(link)(jnp.asarray(nodes)), float)
@@ -91,10 +85,10 @@ def conditions(experiment: Any) -> Conditions:
     """What the limit assumes: many dimensions, and steps that are small in the time alpha."""
     data, net = experiment.data, experiment.net
     dim, batch = float(data.dim), data.space.fresh
-    k = information_exponent(data.link, data.directions)
+    k = information_exponent(data.labelling, data.directions)
     strength = float(experiment.rule.rate) * dim / batch
     return Conditions([
-        Condition("dimension", "d >= 100 (K + M)", dim, 100 * (net.width + data.directions), ">=",
+        Condition("dimension", "d >= 100 (K + M)", dim, 100 * (net.rows + data.directions), ">=",
                   "Goldt et al.: the limit of large inputs"),
         Condition("steps", "b / d <= 0.01", batch / dim, 0.01, "<="),
         Condition("rate", "eta <= d^(-(k - 2) / 2), so that drift wins over noise", strength,
@@ -107,7 +101,7 @@ def predict(experiment: Any) -> Prediction:
     constants."""
     data = experiment.data
     dim, batch = float(data.dim), data.space.fresh
-    k = information_exponent(data.link, data.directions)
+    k = information_exponent(data.labelling, data.directions)
     samples = dim * math.log(dim) if k == 2 else dim ** max(k - 1, 1)
     rows: dict[str, tuple[Any, str]] = {
         "information_exponent": (k, "lowest order of a Hermite polynomial in the link"),

@@ -27,8 +27,9 @@ import xarray as xr
 from jaxtyping import Array, Float
 
 from learnscope.data import link_of
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, refuse_value
 from learnscope.nets import normal_grid, shape_of
+from learnscope.papers.online.theory.scope import obstacle
 from learnscope.probes import fixed_layer
 from learnscope.rules import SphericalDescent
 from learnscope.space import random
@@ -75,9 +76,7 @@ def exits(
 
     A seed has the same start (in v) and the same noise in every dimension.
     """
-    widths = experiment.net.width, experiment.data.directions
-    if widths != (1, 1) or not isinstance(experiment.rule, SphericalDescent):
-        raise BadInput("exit times are those of one filter and one direction, on a sphere.")
+    dims, rates = _checked(experiment, dims, rates, level, seeds, step)
     with jax.enable_x64(True):
         table = jnp.asarray(means(experiment, level))
         numbers = jnp.arange(seeds, dtype=jnp.uint32)
@@ -86,6 +85,41 @@ def exits(
     values = alphas * np.asarray(dims, float)[:, None]
     coords = {"dim": np.asarray(dims, float), "seed": np.arange(seeds)}
     return xr.Dataset({"examples": (("dim", "seed"), values)}, coords)
+
+
+def _checked(
+    experiment: Any, dims: Any, rates: Any, level: Any, seeds: Any, step: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Dimensions and rates as arrays."""
+    why = obstacle(experiment)
+    one = why is None and (experiment.net.rows, experiment.data.directions) == (1, 1)
+    if not one or not isinstance(experiment.rule, SphericalDescent) or experiment.net.readout:
+        more = f": {why}" if why else ""
+        raise BadInput(f"exit times are those of one filter and one direction, on a sphere{more}.")
+    if experiment.data.signs:
+        raise BadInput("exit times are those of labels that are numbers: signs must be false.")
+    found = []
+    for name, values, least in (("dims", dims, 2), ("rates", rates, 0)):
+        try:
+            array = np.asarray(values, float)
+        except (TypeError, ValueError):
+            refuse_value(name, values, "it must be a list of numbers")
+        if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+            refuse_value(name, values, "it must be a list of finite numbers")
+        if not (array > least).all():
+            refuse_value(name, values, f"each must be above {least}")
+        found.append(array)
+    if len(found[0]) != len(found[1]):
+        raise BadInput(f"there are {len(found[0])} dims and {len(found[1])} rates: each dimension "
+                       "needs its own.")  # fmt: skip
+    for name, value in (("level", level), ("step", step)):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not 0 < value < 1:
+            refuse_value(name, value, "it must be a number between 0 and 1")
+    whole = isinstance(seeds, int | np.integer) and not isinstance(seeds, bool)
+    if not whole or not 1 <= seeds < 2**32:
+        refuse_value("seeds", seeds, "it must be a count, at least 1")
+    return found[0], found[1]
 
 
 def worse_as_power(examples: xr.DataArray) -> xr.DataArray:

@@ -10,7 +10,9 @@ loss) and slopes $s_i = a_i \sigma'(h_i)$:
 Closed forms are of $I_3 = E\,\sigma'(v_1) v_2 \sigma(v_3)$ and
 $I_4 = E\,\sigma'(v_1) \sigma'(v_2) \sigma(v_3) \sigma(v_4)$, with $C$ the covariance of the
 variables that are numbered: those of Saad and Solla (1995) for $\sigma(z) = erf(z / \sqrt2)$, and
-those of `orthants` for relu. Everything else is a sum over Gauss-Hermite nodes.
+those of `orthants` for relu. Everything else is a sum over Gauss-Hermite nodes: of all variables,
+or, if they are more than five and labels are sums over the directions, of up to four at a time. For
+labels that are signs, $y$ has its mean over noise, $erf(\phi / (\sigma \sqrt2))$, and its variance.
 """
 
 import itertools
@@ -23,12 +25,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from learnscope.data import Link, link_of
-from learnscope.nets import normal_grid, shape_of
+from learnscope.data import SHAPES, Link, SignOf, link_of
+from learnscope.nets import at_nodes, shape_of
 from learnscope.papers.online.theory import orthants
 from learnscope.part import Number
+from learnscope.probes import link_nodes, output_means
 
 Index = Array | np.ndarray
+_MOST = 5  # variables of a grid
+_POLYNOMIALS = {"linear", "he2", "he3", "he4", "quadratic", "cubic"}  # up to the degree 4
 
 
 class Overlap(NamedTuple):
@@ -63,23 +68,111 @@ class Task(NamedTuple):
 
     def moments(self, at: Overlap) -> Moments:
         forms = {"erf": closed_moments, "relu": rectified_moments}
-        known = self.activation == self.link and self.activation in forms
-        return (forms[self.activation] if known else sampled_moments)(self, at)
+        if self.activation == self.link and self.activation in forms:
+            return forms[self.activation](self, at)
+        many = sum(at.teacher.shape) > _MOST and self.link in SHAPES
+        return (paired_moments if many else sampled_moments)(self, at)
+
+    def outer(self, at: Overlap) -> Float[Array, " filter"]:
+        """E sigma(h_i) delta: the gradient of the second layer."""
+        if isinstance(self.link, SignOf):
+            outputs, _, delta, _, weights = _at_nodes(self, at)
+            return (weights * delta) @ outputs
+        squares, products, _ = output_means(self.activation, self.link, *at)
+        return (squares @ self.second if self.squared else 0.0) - products
 
 
 def sampled_moments(task: Task, at: Overlap) -> Moments:
     """The means as sums over nodes."""
+    _, (h, z, slopes), delta, variance, weights = _at_nodes(task, at)
+    along = (weights * delta)[:, None] * slopes
+    squares = (weights * (delta**2 + variance))[:, None] * slopes
+    return Moments(along.T @ jnp.concatenate([h, z], axis=1), squares.T @ slopes)
+
+
+def _at_nodes(
+    task: Task, at: Overlap
+) -> tuple[Array, tuple[Array, Array, Array], Array, Array | Number, Array]:
+    """At nodes of all variables: outputs; h, z and s; delta, its variance, and the weights."""
     width, directions = at.teacher.shape
-    nodes, weights = (jnp.asarray(v, at.teacher.dtype) for v in normal_grid(width + directions))
+    nodes, weights = link_nodes(task.link, directions, at.teacher.dtype, free=width)
     z, free = nodes[:, :directions], nodes[:, directions:]
     h = z @ at.teacher.T + free @ at.outside.T
-    shape, y = shape_of(task.activation), link_of(task.link)(z)
-    outputs, slopes = jax.jvp(shape, (h,), (jnp.ones_like(h),))
+    outputs, slopes = jax.jvp(shape_of(task.activation), (h,), (jnp.ones_like(h),))
+    if isinstance(task.link, SignOf):
+        noisy = jnp.where(task.noise > 0, task.noise, 1.0)
+        mean = jax.lax.erf(link_of(task.link.link)(z) / noisy * 0.5**0.5)
+        y = jnp.where(task.noise > 0, mean, link_of(task.link)(z))
+        variance = 1 - y**2
+    else:
+        y, variance = link_of(task.link)(z), task.noise**2
     delta = outputs @ task.second - y if task.squared else -y
-    slopes = task.second[None] * slopes
-    along = (weights * delta)[:, None] * slopes
-    squares = (weights * (delta**2 + task.noise**2))[:, None] * slopes
-    return Moments(along.T @ jnp.concatenate([h, z], axis=1), squares.T @ slopes)
+    return outputs, (h, z, task.second[None] * slopes), delta, variance, weights
+
+
+def paired_moments(task: Task, at: Overlap) -> Moments:
+    """The means as sums over nodes of up to four variables: for labels that are sums over the
+    directions, and any number of filters and directions."""
+    c, signs, own, every = _variables(task, at)
+    shapes = shape_of(task.activation), shape_of(str(task.link))
+    exact = {task.activation, str(task.link)} <= _POLYNOMIALS
+
+    def neurons(v: Array, place: Array) -> Array:
+        return jnp.where(place < len(own), shapes[0](v), shapes[1](v))
+
+    def slope(v: Array) -> Array:
+        return jax.jvp(shapes[0], (v,), (jnp.ones_like(v),))[1]
+
+    def third(place: Array) -> Float[Array, " variable"]:
+        """E s_i y_m v for all v, which are sums of the two and of what is independent of both."""
+        root, (nodes, weights) = _root(c[place[:, None], place]), at_nodes(c.dtype, 2)
+        one, two = root @ nodes.T
+        means = (weights * slope(one) * neurons(two, place[1])) @ nodes
+        first = orthants.over(c[place[0]], root[0, 0])
+        second = orthants.over(c[place[1]] - root[1, 0] * first, root[1, 1])
+        return first * means[0] + second * means[1]
+
+    def fourth(place: Array) -> Float[Array, ""]:
+        nodes, weights = at_nodes(c.dtype, 4, count=8 if exact else None)
+        v = _root(c[place[:, None], place]) @ nodes.T
+        both = slope(v[0]) * slope(v[1])
+        return weights @ (both * neurons(v[2], place[2]) * neurons(v[3], place[3]))
+
+    pairs = np.array([(i, m) for i in own for m in every])
+    thirds = jax.lax.map(third, jnp.asarray(pairs)).reshape(len(own), len(c), len(c))
+    along = jnp.einsum("imv,m->iv", thirds, signs)
+    chosen = np.array([(i, j, n, m) for i in own for j in own if i <= j
+                       for n in every for m in every if n <= m])  # fmt: skip
+    found = jax.lax.map(fourth, jnp.asarray(chosen), batch_size=64)
+    i, j, n, m = chosen.T
+    terms = found * signs[n] * signs[m] * np.where(n == m, 1.0, 2.0)
+    squares = jnp.zeros_like(at.student).at[i, j].add(terms)
+    squares = squares + jnp.triu(squares, 1).T
+
+    def slopes(place: Array) -> Float[Array, ""]:
+        nodes, weights = at_nodes(c.dtype, 2)
+        one, two = _root(c[place[:, None], place]) @ nodes.T
+        return weights @ (slope(one) * slope(two))
+
+    noisy = jax.lax.map(slopes, jnp.asarray([(i, j) for i in own for j in own]))
+    squares = squares + task.noise**2 * noisy.reshape(squares.shape)
+    both = task.second[:, None] * task.second[None]
+    return Moments(task.second[:, None] * along, both * squares)
+
+
+def _root(c: Array) -> Array:
+    """A lower triangular root of a covariance; variables may be the same."""
+    rows: list[list[Array]] = []
+    for i in range(len(c)):
+        row: list[Array] = []
+        for j in range(i):
+            rest = c[i, j] - sum((a * b for a, b in zip(row, rows[j], strict=False)), 0.0)
+            row.append(orthants.over(rest, rows[j][j]))
+        pivot = c[i, i] - sum((a * a for a in row), 0.0)
+        row.append(orthants.root(jnp.where(pivot > 1e-12 * c[i, i], pivot, 0.0)))
+        rows.append(row)
+    zero = jnp.zeros((), c.dtype)
+    return jnp.stack([jnp.stack(row + [zero] * (len(c) - len(row))) for row in rows])
 
 
 def closed_moments(task: Task, at: Overlap) -> Moments:
