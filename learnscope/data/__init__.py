@@ -56,9 +56,9 @@ __all__ = [
 
 # Names that have moved to `learnscope.images`: imported when first used.
 _IMAGES = (
-    "AbstractAugment", "Augment", "ImageInfo", "ImageTasks", "Images", "Pruned", "Stream",
-    "TeacherMixture", "image_info", "image_shape", "load_few_shot", "load_images", "rainbow_mnist",
-    "square_images", "stream",
+    "AbstractAugment", "Augment", "ImageInfo", "ImageTasks", "Images", "Pruned", "RandomLabels",
+    "Stream", "TeacherMixture", "image_info", "image_shape", "load_few_shot", "load_images",
+    "rainbow_mnist", "square_images", "stream",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
-from learnscope.probes.filters import FilterCosines, Filters
+from learnscope.probes.filters import FilterCosines, Filters, InputDirections
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTasks,
@@ -61,8 +61,8 @@ __all__ = [
     "Alignment", "Amplification", "BalancedAccuracy", "BestReadout", "CentreCosines",
     "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
     "FeatureLearning", "FilterCosines", "Filters", "GeneralisationError", "GradientBalance",
-    "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse", "LinearProbe",
-    "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
+    "GradientNorm", "HeadOffDiagonal", "InputDirections", "KernelFit", "LearntResponse",
+    "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "NeuronCorrelation", "NoiseMemorisation",
     "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy", "PatternComponents",
     "PreferredImages", "ReadoutNorm", "Residual", "SignalLearning", "TaskNoise", "TestAccuracy",
     "TestLoss", "TrainAccuracy", "WeightGradients", "WeightMap", "chunk_alignment",
