@@ -91,12 +91,13 @@ class InputDirections(AbstractProbe):
 class Filters(AbstractProbe):
     """The weights of a layer, one row per filter. Under plain gradient descent, the difference
     between two steps divided by the rate is minus the sum of the gradients between them (Shi, Wei
-    and Liang 2022, Table 7)."""
+    and Liang 2022, Table 7). `first` keeps the first so many filters (none: all)."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {"filter_weight": Output("weight", dims=("filter", "weight"))}
 
     layer: str = eqx.field(static=True, default="filters")
+    first: int | None = count(None, optional=True)
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return rows_of(self, state.params, self.layer)
+        return rows_of(self, state.params, self.layer)[: self.first]
