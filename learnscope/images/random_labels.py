@@ -5,8 +5,9 @@ import dataclasses
 import jax
 from jaxtyping import Array, Key
 
-from learnscope.data.problem import Problem
+from learnscope.data.problem import AbstractData, Problem
 from learnscope.data.wrapper import AbstractWrapper
+from learnscope.errors import refuse
 from learnscope.images.images import Images
 from learnscope.part import slot
 from learnscope.space import Space, random
@@ -26,7 +27,12 @@ class RandomLabels(AbstractWrapper):
     (True, False)
     """
 
-    data: Images = slot(Images)
+    data: AbstractData = slot(AbstractData)
+
+    def __check_init__(self):
+        super().__check_init__()
+        if not isinstance(self.data, Images):
+            refuse(self, "data", "it must be Images")
 
     @property
     def space(self) -> Space:

@@ -40,8 +40,8 @@ FOUND = 9  # hidden neurons of the paper's teacher for MNIST
 MOMENTUM, ADAM = 0.95, GradientDescent(rate=0.001, optimiser="adam")
 SIZES = Scale(
     seeds=(2, 5, 5), test=(40, 2000, None), pair=(150, 3000, None), pair_steps=(24, 4000, 4000),
-    filters=((4,), (8,), (128, 256)), deep=(60, None, None), deep_test=(40, 1000, None),
-    deep_batch=(30, 50, 50), epoch=(2, 80, 200), epochs=(12, 21, 21), images=(200, None, None),
+    filters=((4,), (8,), (128, 256)), deep=(60, 1000, None), deep_test=(40, 1000, None),
+    deep_batch=(30, 50, 50), epoch=(2, 20, 200), epochs=(12, 21, 21), images=(200, None, None),
     steps=(40, 16_000, 60_000), cifar10=(200, 20_000, None), svhn=(200, 6000, None),
     colour_steps=(40, 8000, 60_000), teacher_steps=(20, 10_000, 30_000), few=(100, 2000, None),
     few_steps=(20, 4000, 60_000), many=(200, 20_000, None), many_steps=(20, 8000, 30_000),

@@ -377,7 +377,7 @@ _INPUTS = {"cifar10": 20_000, "svhn": 6000}
 _TEACHER = "teacher and student FC(9) with quadratic activation, α = 0.5"
 _MNIST = f"MNIST, 60000 inputs; {_TEACHER}"
 _FEWER = f"MNIST, 20000 inputs; {_TEACHER}"
-_DEEP = "ResNet(8), 4000 images, 21 epochs (the paper: ResNet(128), ResNet(256), 10000, 20 epochs)"
+_DEEP = "ResNet(8), 1000 images, 21 epochs (the paper: ResNet(128), ResNet(256), 10000, 20 epochs)"
 _MANY = "20000 Gaussian inputs, 8000 steps, students FC(3) to FC(200)"
 _PAPER = "needs a GPU: `learnscope verify input_structure --scale paper --data DIR`"
 _CIFAR = f"CIFAR-10, 20000 inputs; {_TEACHER} (the paper: ResNet; `--scale paper` runs it)"

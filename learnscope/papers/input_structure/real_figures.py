@@ -44,7 +44,8 @@ def _images(data: xr.Dataset, other: str | None = None) -> Any:
     runs: Any = experiment_of(data, other or next(iter(json.loads(data.attrs["experiment"]))))
     if other is not None:
         return runs.data.other
-    return getattr(runs.data, "images", runs.data)
+    data = getattr(runs.data, "data", runs.data)  # inside random labels
+    return getattr(data, "images", data)
 
 
 def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
