@@ -50,6 +50,7 @@ from learnscope.probes import chunk_alignment
 
 INSIDE, PAIR, SIMILAR, EVEN = 0.7, 0.5, 0.05, 0.2  # the least pair of Table 7 is 0.508
 MARGIN = 0.05  # beyond the untrained net, of cosines of a ResNet's clusters
+LEARNT = 0.05  # accuracy beyond the untrained net after a few steps
 CORE = 0.5  # share of a cluster that stands for the paper's picking by hand
 _OPEN = "reading: rates and initial weights are not in the paper"
 _MIXED = "reading: optimiser, weight of R and moments of U are not in the paper"
@@ -138,7 +139,8 @@ def _early(main: str, early: str) -> Verb:
     part = ((few - start) / (_silhouette("at the end", -1, main) - start)).named(
         f"part of the final silhouette at step {FEW}"
     )
-    effective = _on(ev.learnt("test_accuracy"), early, **_AT)
+    accuracy = last("test_accuracy").named(f"test accuracy at step {FEW}")
+    effective = _on(above(accuracy, ev.first("test_accuracy"), by=LEARNT), early, **_AT)
     verb = at_least(part, 0.5) & ev.at_most(part, 1.0) & effective
     return verb.given(_on(_trained(_CLUSTERED), main, **_AT))
 
