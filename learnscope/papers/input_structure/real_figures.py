@@ -153,7 +153,8 @@ def _mixture(title: str, on: str, *panels: Any) -> Figure:
     """`on` is what the paper's images are; what the runs' are, panels say."""
     needs = tuple(dict.fromkeys(sweep for sweep, _ in panels))
     draws = [draw for _, draw in panels]
-    return figure(f"{title}, on {on}", needs, draws, title, legend=3, sharey=True)
+    columns, size = (3, None) if len(panels) > 1 else (2, (7, 5))
+    return figure(f"{title}, on {on}", needs, draws, title, size, legend=columns, sharey=True)
 
 
 _COLOURS = {"cifar10": "svhn", "svhn": "cifar10"}  # with the images that are mixed in
