@@ -57,8 +57,8 @@ __getattr__ = moved(
     __name__,
     {
         "learnscope.images": [
-            "AbstractAugment", "Augment", "ImageTasks", "Images", "Pruned", "Stream",
-            "TeacherMixture", "load_few_shot", "load_images", "square_images", "stream",
+            "AbstractAugment", "Augment", "ImageTasks", "Images", "Pruned", "RandomLabels",
+            "Stream", "TeacherMixture", "load_few_shot", "load_images", "square_images", "stream",
         ],
         "learnscope.papers.meta_split.parts": ["LinearTasks"],
     },

@@ -32,13 +32,21 @@ from learnscope.data import (
     XorClusters,
 )
 from learnscope.errors import unknown
-from learnscope.images import AbstractAugment, Augment, Images, ImageTasks, Pruned, TeacherMixture
+from learnscope.images import (
+    AbstractAugment,
+    Augment,
+    Images,
+    ImageTasks,
+    Pruned,
+    RandomLabels,
+    TeacherMixture,
+)
 from learnscope.nets import FullyConnected
 from learnscope.papers.meta_split.parts.linear_tasks import LinearTasks
 from learnscope.part import example_of, kinds
 
 # Data models without a column: a user's own arrays, and wrappers that columns are put into.
-NOT_SHOWN = (Arrays, Grouped, Redrawn, Viewed)
+NOT_SHOWN = (Arrays, Grouped, RandomLabels, Redrawn, Viewed)
 
 
 @dataclasses.dataclass(frozen=True)

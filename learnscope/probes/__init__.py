@@ -19,7 +19,7 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
-from learnscope.probes.filters import FilterCosines, Filters
+from learnscope.probes.filters import FilterCosines, Filters, InputDirections
 from learnscope.probes.landmarks import FilterMap, landmarks
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
@@ -67,12 +67,12 @@ __all__ = [
     "Alignment", "Amplification", "BalancedAccuracy", "BestReadout", "CentreCosines",
     "ClassAccuracy", "Clusters", "Contributions", "Decomposition", "FeatureCorrelation",
     "FeatureLearning", "FilterCosines", "FilterMap", "Filters", "GeneralisationError",
-    "GradientBalance", "GradientNorm", "HeadOffDiagonal", "KernelFit", "LearntResponse",
-    "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "Misclassification", "NeuronCorrelation",
-    "NoiseMemorisation", "NoiseSpectrum", "Output", "Overlaps", "PairLoss", "PartAccuracy",
-    "PatternComponents", "PreferredImages", "ReadoutNorm", "Residual", "SecondLayer",
-    "SignalLearning", "TaskNoise", "TestAccuracy", "TestLoss", "TrainAccuracy", "WeightMap",
-    "chunk_alignment", "correlations", "effective_rank", "filters_of", "fixed_layer",
+    "GradientBalance", "GradientNorm", "HeadOffDiagonal", "InputDirections", "KernelFit",
+    "LearntResponse", "LinearProbe", "LongTailAccuracy", "Loss", "MetaLoss", "Misclassification",
+    "NeuronCorrelation", "NoiseMemorisation", "NoiseSpectrum", "Output", "Overlaps", "PairLoss",
+    "PartAccuracy", "PatternComponents", "PreferredImages", "ReadoutNorm", "Residual",
+    "SecondLayer", "SignalLearning", "TaskNoise", "TestAccuracy", "TestLoss", "TrainAccuracy",
+    "WeightMap", "chunk_alignment", "correlations", "effective_rank", "filters_of", "fixed_layer",
     "generalisation", "hidden", "landmarks", "link_nodes", "misclassification", "output_means",
     "siamese", "sum_obstacle",
 ]  # fmt: skip

@@ -3,15 +3,18 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import Problem
 from learnscope.errors import BadInput
 from learnscope.nets import Weights
+from learnscope.part import count
 from learnscope.probes.patterns import unit
 from learnscope.probes.probe import AbstractProbe, Output, refuse
 from learnscope.rules import AbstractState
+from learnscope.space.random import normal
 
 
 def _names(given: Any) -> Any:
@@ -61,15 +64,40 @@ class FilterCosines(AbstractProbe):
         return jnp.stack([jnp.pad(each, (0, most - len(each))) for each in cosines])
 
 
+class InputDirections(AbstractProbe):
+    """The cosines between random combinations of the training inputs, with standard normal weights:
+    a control for clusters of filters. Where a few inputs' directions are strong, random directions
+    in their span cluster, too, and so do filters that no label has moved."""
+
+    outputs: ClassVar = {
+        "input_cosine": Output(
+            "cosine of two random combinations of inputs", dims=("direction", "other_direction"),
+            low=-1, high=1,
+        )
+    }  # fmt: skip
+
+    directions: int = count(50, low=2)
+
+    def __call__(self, state: AbstractState, problem: Problem) -> Array:
+        x = problem.train.x
+        if isinstance(x, tuple):
+            refuse(self, "inputs as one array: images, or ambient coordinates")
+        rows = x.reshape(x.shape[0], -1)
+        weights = normal(jax.random.key(0), (self.directions, rows.shape[0]))
+        units = unit(weights @ rows)
+        return jnp.clip(units @ units.T, -1, 1)
+
+
 class Filters(AbstractProbe):
     """The weights of a layer, one row per filter. Under plain gradient descent, the difference
     between two steps divided by the rate is minus the sum of the gradients between them (Shi, Wei
-    and Liang 2022, Table 7)."""
+    and Liang 2022, Table 7). `first` keeps the first so many filters (none: all)."""
 
     papers: ClassVar = ("shi2022theoretical",)
     outputs: ClassVar = {"filter_weight": Output("weight", dims=("filter", "weight"))}
 
     layer: str = eqx.field(static=True, default="filters")
+    first: int | None = count(None, optional=True)
 
     def __call__(self, state: AbstractState, problem: Problem) -> Array:
-        return rows_of(self, state.params, self.layer)
+        return rows_of(self, state.params, self.layer)[: self.first]

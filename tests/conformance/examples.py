@@ -232,6 +232,7 @@ MORE: dict[str, Table] = {
             ls.data.Pruned(THREE, removed=0.4),
             ls.data.Pruned(THREE, removed=0.3, by="low", apart=False),
             ls.data.Pruned(THREE, removed=0.2, by="random"),
+            ls.data.RandomLabels(THREE),
         ],
         "net": [
             ls.nets.LeNet5(classes=3), ls.nets.Conv4(width=2, classes=3, activation="huberised"),
@@ -260,7 +261,7 @@ MORE: dict[str, Table] = {
             ),
         ],
         "probes": [ls.probes.PartAccuracy(), ls.probes.FilterCosines(["hidden", "dense"]),
-                   ls.probes.Filters("hidden")],
+                   ls.probes.Filters("hidden"), ls.probes.InputDirections(3)],
     },
     "pairs": {
         "data": [

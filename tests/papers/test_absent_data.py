@@ -44,7 +44,7 @@ COMMANDS = {
     stl10: ["pred_head.figure3_real", "data.name=stl10"],
     cifar10: ["pred_head.figure3_real", "data.name=cifar10"],
     mini_imagenet: ["meta_split.real_mini_imagenet", "data.name=mini-imagenet"],
-    tiny_imagenet: ["input_structure.figure22_colour", "data.other.name=tiny-imagenet"],
+    tiny_imagenet: ["input_structure.figure23_colour", "data.other.name=tiny-imagenet"],
 }
 
 

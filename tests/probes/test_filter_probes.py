@@ -9,7 +9,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.data import Problem, Samples
-from learnscope.probes import FilterCosines, FilterMap, Filters, PartAccuracy
+from learnscope.probes import FilterCosines, FilterMap, Filters, InputDirections, PartAccuracy
 from learnscope.rules import WeightState
 from learnscope.space import Frame
 from tests.small import refused
@@ -55,6 +55,28 @@ def test_a_map_has_filters_and_directions():
     np.testing.assert_allclose(found["between_landmarks"][2], [0, 1, 1], atol=1e-6)
     bare = Problem(samples, samples, {}, Frame.of_dimension(2))
     refused(lambda: FilterMap()(state_of(PARAMS), bare), "a few true directions")
+
+
+def test_the_first_filters():
+    rows = Filters("block.conv", first=2)(state_of(PARAMS), problem_of(jnp.ones((1, 4))))
+    assert rows.shape == (2, WEIGHT[..., 0].size)
+
+
+def problem_of(x) -> Problem:
+    samples = Samples(x, jnp.ones(len(x)))
+    return Problem(samples, samples, {}, Frame.of_dimension(4))
+
+
+def test_random_directions_of_inputs_lie_in_their_span():
+    one_line = problem_of(jnp.asarray([[1.0, 0, 0, 0], [-2.0, 0, 0, 0]]))
+    found = np.asarray(InputDirections(6)(state_of(PARAMS), one_line))
+    assert found.shape == (6, 6)
+    np.testing.assert_allclose(np.abs(found), 1, atol=1e-6)
+    round_one = problem_of(jnp.asarray(np.random.default_rng(1).normal(size=(900, 400))))
+    found = np.asarray(InputDirections(6)(state_of(PARAMS), round_one))
+    assert np.abs(found - np.eye(6)).max() < 0.25
+    refused(lambda: InputDirections(6)(state_of(PARAMS), problem_of((jnp.ones((2, 4)),))),
+            "needs inputs as one array")  # fmt: skip
 
 
 def test_what_is_not_there():

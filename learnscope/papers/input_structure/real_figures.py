@@ -1,6 +1,5 @@
 """Figures on images: maps of weights and filters, early gradients, students, loss against width."""
 
-from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -13,7 +12,16 @@ from learnscope.evidence import Figure, experiment_of, last
 from learnscope.figures import COLOURS, band, bars, figure, over, ran, styled
 from learnscope.lab.origin import origins
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
-from learnscope.papers.input_structure.real import GAUSSIAN, NAMES, SLOW
+from learnscope.papers.input_structure.real import (
+    ALONE,
+    EPOCHS,
+    GAUSSIAN,
+    NAMES,
+    SHARES,
+    SHUFFLED,
+    SLOW,
+    TRUE,
+)
 from learnscope.papers.input_structure.real_claims import CORE, table7
 
 # Table 7, ResNet(128) and ResNet(256): cosines of v1, v2, v3 to their mean, and of the pairs.
@@ -36,7 +44,8 @@ def _images(data: xr.Dataset, other: str | None = None) -> Any:
     runs: Any = experiment_of(data, other or next(iter(origins(data.attrs))))
     if other is not None:
         return runs.data.other
-    return getattr(runs.data, "images", runs.data)
+    data = getattr(runs.data, "data", runs.data)  # inside random labels
+    return getattr(data, "images", data)
 
 
 def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
@@ -46,36 +55,41 @@ def _scatter(axes: Axes, matrix: np.ndarray, label: np.ndarray) -> None:
     axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
 
 
-def _weight_maps(title: str, on: str, sweep: str) -> Figure:
-    """Four maps of the weights along training, one row per size of initial weights."""
+def _weight_maps(title: str, on: str, name: str) -> Figure:
+    """Four maps of the weights along training, from both sizes of initial weights, and on random
+    labels."""
+    main, early = f"weights_{name}", f"early_{name}"
+    rows = {f"initial weights × {NAMES[-1]}": (NAMES[-1], TRUE),
+            f"initial weights × {NAMES[0]}": (NAMES[0], TRUE),
+            f"random labels, × {NAMES[-1]}": (NAMES[-1], SHUFFLED)}  # fmt: skip
+    columns = ((early, 0), (early, -1), (main, 1), (main, -1))
 
-    def one(name: str, part: float) -> Callable[[Axes, Any], None]:
+    def one(words: str, start: str, labels: str, sweep: str, record: int) -> Any:
         def draw(axes: Axes, data: Any) -> None:
-            run = data[sweep].isel(seed=0).sel(start=name)
-            step = int(part * (run.sizes["step"] - 1))
-            matrix = cosines(run.isel(step=step))
-            _scatter(axes, matrix, best_number(cosines(run.isel(step=-1))).label)
+            run, trained = (data[n].isel(seed=0).sel(start=start, labels=labels)
+                            for n in (sweep, main))  # fmt: skip
+            matrix = cosines(run.isel(step=record))
+            _scatter(axes, matrix, best_number(cosines(trained.isel(step=-1))).label)
             score = best_number(matrix).silhouette
-            axes.set_title(f"step {int(run.step[step])}, cosine gap {score:.2f}")
-            axes.set_ylabel(f"initial weights × {name}" if part == 0 else "")
+            axes.set_title(f"step {int(run.step[record])}, cosine gap {score:.2f}")
+            axes.set_ylabel(words if record == 0 else "")
 
         return draw
 
-    rows = [[one(name, part) for part in (0.0, 0.05, 0.25, 1.0)] for name in NAMES]
+    grid = [[one(words, *where, *column) for column in columns] for words, where in rows.items()]
 
-    def heading(data: xr.Dataset) -> str:
-        where = f"{_named(ran(data, 'data.name'))} {'/'.join(map(str, _images(data).classes))}"
-        return (f"{title}, {where}: do {ran(data, 'net.width')} neurons' directions form clusters? "
+    def heading(one: xr.Dataset, _: xr.Dataset) -> str:
+        where = f"{_named(_images(one).name)} {'/'.join(map(str, _images(one).classes))}"
+        return (f"{title}, {where}: do {ran(one, 'net.width')} neurons' directions form clusters? "
                 "(classical scaling, seed 0;\ncolours: clusters at the end; gap: mean cosine to "
                 "own minus nearest other cluster)")  # fmt: skip
 
-    return figure(f"{title}, {on}: weights", sweep, rows, heading, (9.2, 8.4))
+    return figure(f"{title}, {on}: weights", (main, early), grid, heading, (9.2, 7.2))
 
 
 def _filter_maps(data: xr.Dataset) -> Drawing:
     """Maps at epochs 0, 3 and the last of each net; one row per residual block."""
-    middle = min(3, data.sizes["step"] - 2)
-    columns = [(str(net), step) for net in data.net.values for step in (0, middle, -1)]
+    columns = [(str(net), step) for net in data.net.values for step in (0, 1, -1)]
     size = (2.05 * len(columns) + 0.4, 2.3 * data.sizes["layer"] + 0.9)
     drawing, grid = plt.subplots(data.sizes["layer"], len(columns), figsize=size, squeeze=False)
     for (block, column), axes in np.ndenumerate(grid):
@@ -85,7 +99,7 @@ def _filter_maps(data: xr.Dataset) -> Drawing:
         _scatter(axes, matrix, clusters(cosines(one.isel(step=-1), block), 2, CORE).label)
         two = clusters(matrix, 2, CORE)
         text = f"cores {two.inside:.2f}, centres {two.between:.2f}"
-        epoch = range(data.sizes["step"])[step]
+        epoch = EPOCHS * range(data.sizes["step"])[step]
         axes.set_title(f"{net}\nepoch {epoch}\n{text}" if block == 0 else text, fontsize=7.5)
         axes.set_ylabel("" if column else f"residual block {block + 1}")
     drawing.suptitle("Figures 20 and 21: directions of filters on two classes, seed 0; colours: "
@@ -139,12 +153,11 @@ def _mixture(title: str, on: str, *panels: Any) -> Figure:
     """`on` is what the paper's images are; what the runs' are, panels say."""
     needs = tuple(dict.fromkeys(sweep for sweep, _ in panels))
     draws = [draw for _, draw in panels]
-    return figure(f"{title}, on {on}", needs, draws, title, legend=3, sharey=True)
+    columns, size = (3, None) if len(panels) > 1 else (2, (7, 5))
+    return figure(f"{title}, on {on}", needs, draws, title, size, legend=columns, sharey=True)
 
 
-def _colour(name: str, other: str) -> list[Any]:
-    return [_part(f"mixture_{name}", alone={"other": "none"}, other=kind)
-            for kind in (GAUSSIAN, other)]  # fmt: skip
+_COLOURS = {"cifar10": "svhn", "svhn": "cifar10"}  # with the images that are mixed in
 
 
 def _teachers(data: Any) -> str:
@@ -152,33 +165,48 @@ def _teachers(data: Any) -> str:
     return f"teachers on {train} images of {_named(name)}"
 
 
-_MNIST = {"other": GAUSSIAN, "share": 0.0}
+_ALONE = {"other": ALONE}
 REAL_FIGURES: dict[str, Figure] = {
-    "figure17": _weight_maps("Figures 3 and 17", "MNIST 0/1", "weights_mnist"),
-    "figure18": _weight_maps("Figure 18", "CIFAR-10 airplane/automobile", "weights_cifar10"),
-    "figure19": _weight_maps("Figure 19", "SVHN 0/1", "weights_svhn"),
+    "figure17": _weight_maps("Figures 3 and 17", "MNIST 0/1", "mnist"),
+    "figure18": _weight_maps("Figure 18", "CIFAR-10 airplane/automobile", "cifar10"),
+    "figure19": _weight_maps("Figure 19", "SVHN 0/1", "svhn"),
     "figure20": styled("Figures 20 and 21: filters of a ResNet", ("resnet",), _filter_maps),
     "table7": styled("Table 7: early gradients", ("resnet_early", "resnet"), _early_gradients),
     "figure22": _mixture(
-        "Figures 4, 22a and 24: FC(9) on images and Gaussian inputs", "MNIST",
-        *(_part("mixture", f"share of Gaussian inputs α = {a:g}", _MNIST, other=GAUSSIAN, share=a)
-          for a in (0.25, 0.5, 0.75))),
+        "Figures 4a and 22a: FC(9) on images and Gaussian inputs, α = 0.5", "MNIST",
+        _part("mixture", alone=_ALONE, other=GAUSSIAN)),
+    "figure22_colour": _mixture(
+        "Figures 4b, 4c, 22b and 22c: α = 0.5", "CIFAR-10 and SVHN",
+        *(_part(f"mixture_{name}", alone=_ALONE, other=GAUSSIAN) for name in _COLOURS)),
     "figure23": _mixture(
         "Figure 23: images of other sets as other inputs, α = 0.5", "MNIST",
         *(_part("mixture_images", other=kind) for kind in (GAUSSIAN, "omniglot", "cifar10"))),
-    "figure22_colour": _mixture("Figures 22b, 22c and 23: α = 0.5", "CIFAR-10 and SVHN",
-                                *_colour("cifar10", "svhn"),
-                                *_colour("svhn", "cifar10")),
+    "figure23_colour": _mixture(
+        "Figure 23: images of other sets as other inputs, α = 0.5", "CIFAR-10 and SVHN",
+        *(_part(f"mixture_{name}_images", other=kind)
+          for name, image in _COLOURS.items() for kind in (GAUSSIAN, image))),
+    "figure24": _mixture(
+        "Figure 24: shares α of Gaussian inputs", "CIFAR-10",
+        *(_part(sweep, f"α = {a:g}", other=GAUSSIAN, **where)
+          for a, sweep, where in ((SHARES[0], "mixture_shares", {"share": SHARES[0]}),
+                                  (0.5, "mixture_cifar10", {}),
+                                  (SHARES[1], "mixture_shares", {"share": SHARES[1]})))),
     "figure25": _mixture("Figure 25: FC(m) on images and Gaussian inputs, α = 0.5", "MNIST",
-                         _part("mixture", "m = 9", other=GAUSSIAN, share=0.5),
+                         _part("mixture", "m = 9", other=GAUSSIAN),
                          _part("mixture_wide", "m = 50", other=GAUSSIAN)),
+    "figure26a": figure(
+        "Figure 26a: loss of teachers against width", "double_descent",
+        [over(last("test_loss"), "width", xscale="log", ylabel="test loss",
+              xlabel="hidden neurons m")],
+        lambda data: f"Figure 26a: teachers on {ran(data, 'data.train')} images of "
+        f"{_named(ran(data, 'data.name'))}", (6, 3.9)),
     "figure26": figure(
-        "Figure 26: loss against width", ("double_descent", "capacity"),
-        [[over(last("test_loss").of("double_descent"), "width", xscale="log", ylabel="test loss",
-               xlabel="hidden neurons m", title=_teachers),
-          over(last("test_loss").of("capacity"), "width", "labels", xscale="log",
-               xlabel="hidden neurons m", ylabel="test loss", title="many inputs")]],
-        "Figure 26: loss against width, of teachers and of students on their labels", (9, 3.9)),
+        "Figure 26: loss against width", "capacity",
+        [over(last("test_loss"), "width", "labels", xscale="log", xlabel="hidden neurons m",
+              ylabel="test loss")],
+        lambda data: f"Figure 26: loss against width, of teachers on {_images(data).train} images "
+        f"of {_named(_images(data).name)},\nand of students on Gaussian inputs with teachers' "
+        "labels", (7, 3.9)),
     "balance": figure(
         "Eqs. (291) to (293): balanced labels", "balance",
         [bars(last("commonest_label"), "other", "weight", levels={"all equally common": 0.1},
