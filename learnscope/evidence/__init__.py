@@ -33,6 +33,7 @@ from learnscope.evidence.quantity import (
     exact,
     first,
     first_passage,
+    hits_of,
     last,
 )
 from learnscope.evidence.scale import SCALES, Scale
@@ -71,8 +72,7 @@ __all__ = [
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "half_width", "is_positive", "judged", "last", "learnt", "mean", "most_seeds", "ordered",
-    "overfitting",
-    "proportion", "rises", "scaled", "share", "shrunk", "shuffled", "student", "swapped",
-    "wilson", "within",
+    "half_width", "hits_of", "is_positive", "judged", "last", "learnt", "mean", "most_seeds",
+    "ordered", "overfitting", "proportion", "rises", "scaled", "share", "shrunk", "shuffled",
+    "student", "swapped", "wilson", "within",
 ]  # fmt: skip
