@@ -33,6 +33,7 @@ from learnscope.evidence.quantity import (
     exact,
     first,
     first_passage,
+    hits_of,
     last,
 )
 from learnscope.evidence.scale import SCALES, Scale
@@ -62,6 +63,6 @@ __all__ = [
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
     "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "judged", "last", "learnt", "most_seeds", "ordered", "overfitting", "proportion", "rises",
-    "scaled", "shrunk", "shuffled", "student", "swapped", "within",
+    "hits_of", "judged", "last", "learnt", "most_seeds", "ordered", "overfitting", "proportion",
+    "rises", "scaled", "shrunk", "shuffled", "student", "swapped", "within",
 ]  # fmt: skip

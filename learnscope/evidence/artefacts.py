@@ -1,14 +1,15 @@
 """Artefacts: the figures, tables and statements of a paper, and the verdict that each deserves."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from learnscope.evidence.cell import FEWEST
-from learnscope.evidence.finding import VERDICTS, weakest
+from learnscope.evidence.finding import HOLDS, VERDICTS, weakest
 
 # An artefact counts under the first of these scopes in which all that is said of it is reproduced.
 COUNTED = ("as stated", "regime", "reading", "asymptotic", "")
 COLUMNS = (*(scope or "no scope given" for scope in COUNTED), *VERDICTS[1:])
 LOOKED = "added after looking"
+_OF_THE_PAPER = ("as stated", "regime", "asymptotic")  # scopes that do not contradict each other
 Row = Mapping[str, str]  # a row of the ledger
 
 
@@ -18,7 +19,12 @@ def head(rows: Sequence[Row]) -> str:
     counted = [f"{all_of.count(c)} {c}" for c in COLUMNS if c in all_of]
     if not all_of:
         return "No artefacts."
-    return f"{len(all_of)} artefacts: {', '.join(counted)}.{looked(rows)}"
+    return f"{len(all_of)} artefacts: {', '.join(counted)}.{looked(rows)}{_spared(rows)}"
+
+
+def _spared(rows: Sequence[Row]) -> str:
+    count = early(rows)
+    return f" {count} are identities or bounds, which untrained networks pass too." if count else ""
 
 
 def artefacts(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
@@ -34,30 +40,65 @@ def artefacts(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
 def strongest(rows: Iterable[Row]) -> str:
     """The strongest verdict that rows about one artefact deserve; empty if none is about the paper.
 
-    All that is said in one scope must be reproduced there. What differs in a reading refutes
-    nothing while the paper's own setting is open; what is fitted counts for nothing.
+    A scope counts if all that is said in it is reproduced, and if no sentence of the artefact is
+    left out: one that the scope lacks must be reproduced as stated, in the theorem's regime or
+    asymptotically, never in another reading. What differs in a reading refutes nothing while the
+    paper's own setting is open; what is fitted counts for nothing.
     """
-    scopes: dict[str, list[str]] = {}
+    scopes: dict[str, dict[str, list[str]]] = {}
     for row in rows:
-        if not row["scope"].startswith("beyond"):
-            fitted = row["scope"].startswith("fitted") and row["verdict"] == "reproduced"
+        if _kind(row["scope"]) not in ("beyond", "corrected"):
+            fitted = _kind(row["scope"]) == "fitted" and row["verdict"] == "reproduced"
             verdict = "inconclusive" if fitted else row["verdict"]
-            scopes.setdefault(row["scope"], []).append(verdict)
-    judged = {scope: weakest(verdicts) for scope, verdicts in scopes.items()}
+            said = scopes.setdefault(row["scope"], {})
+            said.setdefault(row.get("sentence") or row["statement"], []).append(verdict)
+    judged = {scope: {key: weakest(verdicts) for key, verdicts in said.items()}
+              for scope, said in scopes.items()}  # fmt: skip
+    counted = [_counted(scope, judged) for scope in judged]
     for kind in COUNTED:
-        if any(s.partition(":")[0] == kind and v == "reproduced" for s, v in judged.items()):
+        if kind in counted:
             return kind or "no scope given"
-    own = [v for s, v in judged.items() if s.partition(":")[0] in ("as stated", "regime")]
-    left = own or list(judged.values())
-    return next((v for v in ("inconclusive", "differs", "not run") if v in left), "")
+    every = {scope: weakest([*said.values()]) for scope, said in judged.items()}
+    own = [v for s, v in every.items() if _kind(s) in ("as stated", "regime")]
+    left = own or list(every.values())
+    found = next((v for v in ("inconclusive", "differs", "not run") if v in left), "")
+    return found or ("inconclusive" if left else "")  # a sentence is left out
+
+
+def _kind(scope: str) -> str:
+    return scope.partition(":")[0]
+
+
+def _counted(scope: str, judged: Mapping[str, Mapping[str, str]]) -> str | None:
+    """The weakest kind of scope that it takes, with this one, to cover every sentence."""
+    own, kinds = judged[scope], [_kind(scope)]
+    if kinds[0] not in COUNTED or set(own.values()) != {"reproduced"}:
+        return None
+    for sentence in {key for said in judged.values() for key in said} - set(own):
+        there = [kind for kind, said in ((_kind(other), said) for other, said in judged.items())
+                 if said.get(sentence) == "reproduced" and kind in _OF_THE_PAPER]  # fmt: skip
+        if not there:
+            return None
+        kinds.append(min(there, key=COUNTED.index))
+    return max(kinds, key=COUNTED.index)
+
+
+def early(rows: Sequence[Row]) -> int:
+    """The number of artefacts that are reproduced only if rows count which untrained networks, or
+    another null, pass as well: identities and bounds."""
+    return _without(rows, lambda row: HOLDS in row["null"])
 
 
 def after_looking(rows: Sequence[Row]) -> int:
     """The number of artefacts that are reproduced only if rows count whose criterion, sizes or
     range were chosen after a look at results."""
-    planned = artefacts([{**r, "verdict": "inconclusive"} if LOOKED in r["flags"] else r
-                         for r in rows])  # fmt: skip
-    return sum(v not in VERDICTS[1:] and planned[study].get(place) in VERDICTS[1:]
+    return _without(rows, lambda row: LOOKED in row["flags"])
+
+
+def _without(rows: Sequence[Row], leaves: Callable[[Row], bool]) -> int:
+    """The number of artefacts that are reproduced, but not if some rows are left open."""
+    fewer = artefacts([{**r, "verdict": "inconclusive"} if leaves(r) else r for r in rows])
+    return sum(v not in VERDICTS[1:] and fewer[study].get(place) in VERDICTS[1:]
                for study, of in artefacts(rows).items() for place, v in of.items())  # fmt: skip
 
 

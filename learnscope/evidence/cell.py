@@ -17,12 +17,21 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.evidence.finding import Finding, weakest
-from learnscope.evidence.quantity import DRAWS
-from learnscope.evidence.statistics import LEVEL, Interval, estimate, proportion, student
+from learnscope.evidence.quantity import DRAWS, LEFT_OUT
+from learnscope.evidence.statistics import (
+    LEVEL,
+    Interval,
+    estimate,
+    proportion,
+    share_of_many,
+    student,
+)
 
 FEWEST = 10  # independent draws that a verdict needs, unless a claim states another number
 _needed = contextvars.ContextVar("draws that the claim at hand needs", default=FEWEST)
 _SHOWN = 6  # cells that are written out
+_ALIKE = 1e-6  # the width of an interval of accuracies that are all the same
+_MOST = 10**6  # draws that are worth a number
 _ULPS = 100 * float(np.finfo(np.float32).eps)
 Statistic = Callable[[xr.DataArray, float], Interval]
 
@@ -98,6 +107,27 @@ class Cell:
         found = self.interval()
         return min(found.low - self.low, self.high - found.high)
 
+    def decided_by(self) -> str:
+        """How many draws with the same middle and spread would decide, as text."""
+        found = self.interval()
+        draws, ends = found.draws or 0, [e for e in (self.low, self.high) if math.isfinite(e)]
+        far = min((abs(found.middle - end) for end in ends), default=0.0)
+        wide = found.high - found.low
+        if not draws or not math.isfinite(wide + far) or far <= _ULPS * abs(found.middle):
+            return ""
+        if self.statistic is share_of:
+            sizes = (round(1.02**k) for k in range(math.ceil(math.log(_MOST, 1.02))))
+            n = next((n for n in sizes if n > draws and self._clears(n, found.middle)), _MOST)
+            while n < _MOST and n > draws + 1 and self._clears(n - 1, found.middle):
+                n -= 1
+        else:
+            n = min(_MOST, math.ceil(draws * (wide / 2 / far) ** 2) + 1)
+        return f"{'more than ' * (n == _MOST)}{n} draws like these would decide"
+
+    def _clears(self, draws: int, share: float) -> bool:
+        wide = share_of_many(share * draws, draws)
+        return all(not wide.low <= end <= wide.high for end in (self.low, self.high))
+
     def text(self) -> str:
         named = f"{self.place}: " if self.place else ""
         if np.isfinite(self.values).all():
@@ -114,11 +144,25 @@ def _clear(less: float, more: float) -> bool:
 
 def mean_of(values: xr.DataArray, level: float) -> Interval:
     if DRAWS in values.dims:
-        return student(values, level)
+        found = student(values, level)
+        alike = "examples" in values.attrs and found.high - found.low < _ALIKE
+        return _pooled(found, values.attrs["examples"], level) if alike else found
     middle = float(values)
     if "error" in values.attrs:
         return estimate(middle, values.attrs["error"], values.attrs["draws"], level)
     return Interval(middle, middle, middle)
+
+
+def _pooled(found: Interval, examples: int, level: float) -> Interval:
+    """The interval of a share that is the same in every draw, and of a difference of such: by the
+    examples of all draws together."""
+    size = min(abs(found.middle), 1.0)
+    many = (found.draws or 0) * examples
+    wide = share_of_many(size * many, many, level)
+    low, high = found.middle + wide.low - size, found.middle + wide.high - size
+    if size == 0.0:
+        low = -high
+    return dataclasses.replace(found, low=low, high=high)
 
 
 def share_of(values: xr.DataArray, level: float) -> Interval:
@@ -139,6 +183,7 @@ def split(
     dims = [dim for dim in values.dims if dim != DRAWS]
     for place in np.ndindex(*(values.sizes[dim] for dim in dims)):
         here = values.isel(dict(zip(dims, place, strict=True)))
+        here = here[here.values != LEFT_OUT] if DRAWS in here.dims else here
         where = ", ".join(f"{dim} = {_label(values, dim, i)}" for dim, i in zip(dims, place))  # noqa: B905
         yield Cell(f"{prefix} {where}".strip(), here, low, high, statistic, diverged, veto, strict)
 
@@ -167,7 +212,8 @@ def finding(text: str, cells: list[Cell]) -> Finding:
         many = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
         why = f"not at {', '.join(outside[:3])}{many}" if outside else "outside what is claimed"
     elif verdict == "inconclusive":
-        why = worst.problem() or "the interval holds the bound"
+        open_ = "; ".join(filter(None, ["the interval holds the bound", worst.decided_by()]))
+        why = worst.problem() or open_
     found = worst.interval()
     draws = "exact" if found.draws is None else str(found.draws)
     ends = "" if math.isnan(found.middle) else f"{found}, claimed {worst.claimed()}"

@@ -9,8 +9,8 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.evidence.artefacts import LOOKED
 from learnscope.evidence.cell import FEWEST, needing
-from learnscope.evidence.finding import Finding
-from learnscope.evidence.nulls import STANDARD, Null, absurd
+from learnscope.evidence.finding import HOLDS, Finding
+from learnscope.evidence.nulls import ALWAYS, STANDARD, Null, absurd
 from learnscope.evidence.quantity import Datasets
 from learnscope.evidence.verbs import Verb
 
@@ -18,6 +18,7 @@ SCOPES = {
     "as stated": "the paper's own setting and sentence",
     "regime": "parameters at which the theorem's condition holds",
     "reading": "one of several ways to read the paper",
+    "corrected": "a printed formula without its misprints; does not count for the artefact",
     "asymptotic": "a trend, with its exponent",
     "beyond": "not in the paper",
     "fitted": "chosen on test data or on the paper's number; never counted as reproduced",
@@ -36,11 +37,17 @@ class Claim:
     without one is listed as not run, with its `reason`.
 
     `scope` is one of `SCOPES`, with what it is after a colon ("reading: no 1/m"); `flags` are those
-    of `FLAGS`, likewise ("tuned: the rate, on the training loss of all arms"). `nulls` take the
-    place of the datasets (default: the standard ones that apply): where the claim holds for one of
-    them too, it is inconclusive. `rates` says where learning rates come from: one of `RATES`, with
-    the procedure and its data after a colon ("tuned: least loss of 5 rates, on 1000 held out").
-    `draws` is the least number of independent draws for a verdict, one of `DRAWS`.
+    of `FLAGS`, likewise ("tuned: the rate, on the training loss of all arms"). `rates` says where
+    learning rates come from: one of `RATES`, with the procedure and its data after a colon ("tuned:
+    least loss of 5 rates, on 1000 held out"). `draws` is the least number of independent draws for
+    a verdict, one of `DRAWS`. `sentence` is a key that rows on the same sentence of the paper share
+    (default: the statement).
+
+    `nulls` take the place of the datasets, beside the untrained network and the constant prediction
+    (without any, noise only, too): where the claim holds for one of them, it is inconclusive. Only
+    an identity or a bound that is about untrained networks or early training, too, may hold there:
+    `survives` names such nulls, with the reason ("untrained: the bound is on early training"), and
+    the row shows it.
     """
 
     id: str
@@ -53,9 +60,11 @@ class Claim:
     reason: str = ""
     scope: str = ""
     flags: tuple[str, ...] = ()
-    nulls: tuple[Null, ...] | None = None
+    nulls: tuple[Null, ...] = ()
     rates: str = ""
     draws: int = FEWEST
+    survives: tuple[str, ...] = ()
+    sentence: str = ""
 
     def __post_init__(self):
         if isinstance(self.needs, str):
@@ -64,6 +73,9 @@ class Claim:
         _known(self.id, "rates", self.rates, RATES)
         if self.draws not in DRAWS:
             raise BadInput(f"draws = {self.draws} of {self.id} must be one of {DRAWS}.")
+        wordless = [each for each in self.survives if ": " not in each]
+        if wordless:
+            raise BadInput(f"survives = {wordless} of {self.id}: say why, after a colon.")
         for flag in self.flags:
             _known(self.id, "flag", flag, FLAGS)
             if "; " in flag:
@@ -83,11 +95,15 @@ class Claim:
             return Finding("", "not run", f"needs {', '.join(missing)}, which was not asked for")
         used = {name: datasets[name] for name in self.needs}
         found, under = self.judge(used), self.under_nulls(used)
-        passed = [name for name, verdict in under.items() if verdict == "reproduced"]
+        spared = dict(each.partition(": ")[::2] for each in self.survives)
+        passed = [name for name, verdict in under.items()
+                  if verdict == "reproduced" and name not in spared]  # fmt: skip
         if passed and found.verdict == "reproduced":
             why = f"the null passes too: {', '.join(passed)}"
             found = found.replace(verdict="inconclusive", why=why)
-        words = "; ".join(f"{name}: {verdict}" for name, verdict in under.items())
+        held = {name: f"{HOLDS}, as {spared[name]}" if verdict == "reproduced" and name in spared
+                else verdict for name, verdict in under.items()}  # fmt: skip
+        words = "; ".join(f"{name}: {verdict}" for name, verdict in held.items())
         return found.replace(null=words or found.null)
 
     def judge(self, datasets: Mapping[str, xr.Dataset]) -> Finding:
@@ -99,11 +115,11 @@ class Claim:
             return self.check(*(datasets[name] for name in self.needs))
 
     def under_nulls(self, datasets: Mapping[str, xr.Dataset]) -> dict[str, str]:
-        """The verdict under every null that applies: one that changes what the check reads. Free
-        functions have those that they name."""
-        nulls = self.nulls
-        if nulls is None:
-            nulls = STANDARD if isinstance(self.check, Verb) else ()
+        """The verdict under every null that applies: one that changes what the check reads. An
+        untrained network and a constant prediction always count; a claim's own null of the same
+        name takes the place of one (chance is not 1/2 for ten classes)."""
+        given = (*ALWAYS, *self.nulls) if self.nulls else STANDARD
+        nulls = {null.name: null for null in given}.values()
         found, truth = {}, self.judge(datasets) if nulls else None
         with np.errstate(all="ignore"):  # nulls may overflow, and absurd values do
             for null in nulls:

@@ -5,6 +5,7 @@ import dataclasses
 from learnscope.errors import BadInput
 
 VERDICTS = ("reproduced", "differs", "inconclusive", "not run")
+HOLDS = "holds there"  # what a row says of a null that its claim may survive
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,6 +22,7 @@ class FunctionSweep:
     def run(self, **settings: Any) -> xr.Dataset:
         start = time.perf_counter()
         data = self.function(**self.settings)
+        data.attrs.setdefault("precision", "float64")  # NumPy's
         return Report(seconds=time.perf_counter() - start).on(data)
 
     def plans(self, precision: str | None) -> list[Any]:

@@ -16,9 +16,10 @@ from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
 FOUND = ("measured", "verdict", "why", "interval", "draws", "null", "power")
-MADE = ("date", "commit", "scale", "precision", "command", "took")
+MADE = ("date", "commit", "scale", "precision", "seeds", "command", "took")
 # Empty in older ledgers.
-_NEW = ("scope", "flags", "rates", "needed", "interval", "draws", "null", "power", *MADE)
+_NEW = ("scope", "flags", "rates", "needed", "sentence", "survives", "interval", "draws", "null",
+        "power", *MADE)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Entry:
             "statement": claim.statement, "reported": claim.reported,
             **{name: getattr(self.finding, name) for name in FOUND},
             "scope": claim.scope, "flags": "; ".join(claim.flags), "rates": claim.rates,
-            "needed": str(claim.draws),
+            "needed": str(claim.draws), "sentence": claim.sentence,
+            "survives": "; ".join(claim.survives),
             **{name: self.made.get(name, "") for name in MADE},
         }  # fmt: skip
 
@@ -48,7 +50,8 @@ class Entry:
         claim = Claim(
             row["id"], row["statement"], row["where"], row["reported"], row["setting"],
             scope=row["scope"], flags=flags, rates=row["rates"],
-            draws=int(row["needed"] or FEWEST),
+            draws=int(row["needed"] or FEWEST), sentence=row["sentence"],
+            survives=tuple(filter(None, row["survives"].split("; "))),
         )  # fmt: skip
         found = Finding(**{name: row[name] for name in FOUND})
         return cls(row["study"], claim, found, {name: row[name] for name in MADE})
@@ -57,7 +60,7 @@ class Entry:
         """This row, judged again at another precision than an older one on the same draws: where
         the verdicts disagree, rounding decides, and the claim is inconclusive."""
         one, two = (entry.made.get("precision", "") for entry in (self, other))
-        if not (one and two) or one in two.split(", "):
+        if not (one and two) or set(one.split(", ")) <= set(two.split(", ")):
             return self
         found, before = self.finding, other.finding.verdict
         if before != found.verdict:

@@ -178,4 +178,5 @@ def shrunk(*variables: str, by: float = 0.7) -> Null:
     return Null("weights shrunk", apply)
 
 
-STANDARD = (UNTRAINED, constant(), NOISE_ONLY)
+ALWAYS = (UNTRAINED, constant())  # every claim meets them where they apply
+STANDARD = (*ALWAYS, NOISE_ONLY)  # a claim that names no others

@@ -10,8 +10,10 @@ are paired. Nothing is dropped on the way: an empty selection is `Unanswered`, N
 """
 
 import dataclasses
+import json
 import math
 import operator
+import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +24,7 @@ from learnscope.errors import BadInput
 
 Datasets = Mapping[str, xr.Dataset]
 DRAWS = "seed"
+LEFT_OUT = -math.inf  # a draw that a quantity is not about
 _ULPS = 100
 _NEAREST = {"method": "nearest"}
 
@@ -110,6 +113,16 @@ class Quantity:
 
         side = "above" if sign > 0 else "below"
         return self.map(root, f"{dim} at which {{}} is {side} {level:g}")
+
+    def among(self, condition: "Quantity") -> "Quantity":
+        """Only the draws that meet a condition (hits); how many these are is said with the
+        interval. The others are `LEFT_OUT`, and draws of an unanswered condition stay NaN."""
+
+        def keep(values: xr.DataArray, met: xr.DataArray) -> xr.DataArray:
+            kept = values.where(met > 0, met.where(np.isnan(met), LEFT_OUT))
+            return hits_of(kept) if values.attrs.get("examples") == 1 else kept
+
+        return _combined(self, condition, keep, "among")
 
     def __sub__(self, other: Any) -> "Quantity":
         return _combined(self, other, _difference, "-")
@@ -238,16 +251,38 @@ def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
         dataset = _only(data)
         if name not in dataset:
             raise Unanswered(f"{name} was not recorded")
-        return _chosen(dataset[name], where).astype(float).reset_coords(drop=True)
+        values = _chosen(dataset[name], where).astype(float).reset_coords(drop=True)
+        values.attrs = {"examples": _examples(dataset, name)} if "accuracy" in name else {}
+        return values
 
     return Quantity(f"{name.replace('_', ' ')} {when}".strip() + _words(where), read)
 
 
+def _examples(data: xr.Dataset, name: str) -> int:
+    """The examples of one draw that an accuracy is counted over; 1, the draw, if nobody knows."""
+    field = name.removesuffix("_accuracy")
+    try:
+        texts = json.loads(data.attrs["experiment"])
+        return min(int(tomllib.loads(text)["data"][field]) for text in texts.values())
+    except (KeyError, ValueError, AttributeError, TypeError):
+        return 1
+
+
 def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.DataArray:
-    """A function of values, which is exact if all of them are."""
-    made = function(*values)
-    made.attrs = {"exact": True} if all(value.attrs.get("exact") for value in values) else {}
+    """A function of values, which is exact if all of them are. A share is one of the fewest
+    examples of any (`examples`); what a function says itself stands."""
+    made, shares = function(*values), [v.attrs["examples"] for v in values if "examples" in v.attrs]
+    found = made.attrs.get("examples") if made.attrs.get("hits") else min(shares, default=None)
+    exact = all(value.attrs.get("exact") for value in values)
+    made.attrs = {"exact": True} if exact else {}
+    if found is not None and len(shares) in (0, len(values)):
+        made.attrs["examples"] = found
     return made
+
+
+def hits_of(found: xr.DataArray) -> xr.DataArray:
+    """Mark 1 and 0 as hits: shares of draws."""
+    return found.assign_attrs(hits=True, examples=1)
 
 
 def _only(data: Datasets) -> xr.Dataset:
@@ -295,7 +330,7 @@ def _difference(one: Any, other: Any) -> xr.DataArray:
 
 def _hits(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], xr.DataArray]:
     """1 where a comparison holds, 0 where not, NaN where a value is not a number."""
-    return lambda a, b: compare(a, b).astype(float).where(~np.isnan(a) & ~np.isnan(b))
+    return lambda a, b: hits_of(compare(a, b).astype(float).where(~np.isnan(a) & ~np.isnan(b)))
 
 
 def _combined(one: Quantity, other: Any, operation: Callable[..., Any], sign: str) -> Quantity:

@@ -72,7 +72,14 @@ def proportion(hits: Values, level: float = LEVEL) -> Interval:
     1 [0.7225, 1]
     """
     values = np.asarray(hits).ravel()
-    n, k, z = values.size, float(values.sum()), float(ndtri((1 + level) / 2))
+    return share_of_many(float(values.sum()), values.size, level)
+
+
+def share_of_many(k: float, n: int, level: float = LEVEL) -> Interval:
+    """The share k/n with its interval (Wilson 1927)."""
+    if n == 0:
+        return Interval(math.nan, 0.0, 1.0, 0)
+    z = float(ndtri((1 + level) / 2))
     centre = (k + z**2 / 2) / (n + z**2)
     spread = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
     return Interval(k / n, centre - spread if k else 0.0, centre + spread if k < n else 1.0, n)

@@ -140,6 +140,17 @@ def experiment_of(data: xr.Dataset, arm: str) -> Experiment:
     return origins(data.attrs)[arm].experiment
 
 
+def _seeds(used: Sequence[xr.Dataset]) -> str:
+    """The seeds behind a row: "0 to 34"."""
+    ranges = []
+    for data in used:
+        if "seed" in data.coords and data.sizes.get("seed", 0):
+            ranges.append(f"{data.seed.values.min()} to {data.seed.values.max()}")
+        elif "seeds" in data.attrs:
+            ranges.append(f"0 to {int(data.attrs['seeds']) - 1}")
+    return ", ".join(dict.fromkeys(ranges))
+
+
 def _indexed(results: list[xr.Dataset]) -> list[xr.Dataset]:
     """Number the dims whose sizes differ (neurons of nets of different widths), for stacking."""
     for dim in {dim for result in results for dim in result.dims}:
@@ -255,6 +266,7 @@ class Study:
             used = [datasets[name] for name in claim.needs if name in datasets]
             precisions = dict.fromkeys(data.attrs.get("precision", "") for data in used)
             facts = {"precision": ", ".join(filter(None, precisions))}
+            facts |= {"seeds": _seeds(used)}
             facts |= {"command": f"learnscope {self._command(claim)}", **made}
             elsewhere = [data.encoding["made"] for data in used if "made" in data.encoding]
             for name in elsewhere[0] if elsewhere else ():

@@ -177,12 +177,14 @@ def _trend(
     quantity: Quantity, dim: str, by: float, slack: float, sign: float, **settings: Any
 ) -> Verb:
     def cells(data: Datasets) -> list[Cell]:
-        values = sign * quantity.read(data)
+        read = quantity.read(data)
+        values = (sign * read).assign_attrs(read.attrs)
         if values.sizes[dim] < 2:
             raise Unanswered(f"{dim} has one value")
         ends = values.isel({dim: -1}, drop=True) - values.isel({dim: 0}, drop=True)
+        ends = ends.assign_attrs(read.attrs)
         over = f"{'rise' if sign > 0 else 'fall'} over {dim}"
-        steps = values.diff(dim)
+        steps = values.diff(dim).assign_attrs(read.attrs)
         return [
             *split(ends, by, math.inf, mean_of, strict=True, prefix=over, **settings),
             *split(steps, -slack, math.inf, mean_of, veto=True, prefix="up to", **settings),

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.evidence import Claim, Finding, Ledger, proportion, student
@@ -14,15 +15,16 @@ from tests.small import refused
 def claim(**changes):
     fields = {
         "id": "a", "statement": "All | is well.", "where": "Figure 1", "reported": "1",
-        "setting": "s", "needs": ("x",), "check": lambda data: Finding(str(data), "reproduced"),
+        "setting": "s", "needs": ("x",), "check": lambda data: Finding("3", "reproduced"),
     }  # fmt: skip
     return Claim(**(fields | changes))
 
 
 def test_a_claim_is_found_from_the_datasets_it_needs_with_one_of_four_verdicts():
-    assert claim().find({"x": 3}) == Finding("3", "reproduced")
+    data = {"x": xr.Dataset()}
+    assert claim().find(data) == Finding("3", "reproduced")
     assert claim().find({}).verdict == "not run"
-    assert claim(check=None, reason="no GPU").find({"x": 3}) == Finding("", "not run", "no GPU")
+    assert claim(check=None, reason="no GPU").find(data) == Finding("", "not run", "no GPU")
     refused(lambda: Finding("1", "fine"), "reproduced, differs, inconclusive, not run")
 
 
@@ -52,8 +54,8 @@ def test_wilson_interval_covers_as_often_as_it_says():
     assert (equal.low, equal.high) == (2.0, 2.0)
 
 
-def row(scope, verdict):
-    return {"scope": scope, "verdict": verdict}
+def row(scope, verdict, statement="a"):
+    return {"scope": scope, "verdict": verdict, "statement": statement}
 
 
 def test_an_artefact_has_the_strongest_verdict_that_all_rows_of_one_scope_deserve():
@@ -69,12 +71,34 @@ def test_an_artefact_has_the_strongest_verdict_that_all_rows_of_one_scope_deserv
     assert strongest([row("beyond", good)]) == ""
 
 
+def test_a_scope_must_cover_every_sentence_of_the_artefact():
+    good, open_ = "reproduced", "inconclusive"
+    # What is said of probabilities is open in the regime, and a reading does not say it.
+    theorem = [row("regime", open_, "likely"), row("reading: two", good, "weights")]
+    assert strongest(theorem) == open_
+    rows = [row("regime", good, "likely"), row("reading: two", good, "weights")]
+    assert strongest(rows) == "reading"  # the theorem's own regime covers the rest
+    rows += [row("reading: three", good, "width")]
+    assert strongest(rows) == open_  # no reading contradicts another one
+    assert strongest([row("as stated", good, "a"), row("asymptotic", good, "b")]) == "asymptotic"
+    keyed = [{**row("as stated", good), "sentence": "k"},
+             {**row("reading: a", "differs", "in other words"), "sentence": "k"}]  # fmt: skip
+    assert strongest(keyed) == "as stated"
+    assert strongest([row("as stated", "differs"), row("corrected: 4", good)]) == "differs"
+
+
+def test_artefacts_that_untrained_networks_pass_are_counted():
+    made = [{"study": "pegr", "where": "Lemma 1", **row("regime", "reproduced"), "flags": "",
+             "null": "untrained: holds there, as it is a bound"}]  # fmt: skip
+    assert head(made).endswith("1 are identities or bounds, which untrained networks pass too.")
+
+
 def test_artefacts_that_are_reproduced_only_after_looking_are_counted():
     looked = "added after looking: the level"
     rows = [("Figure 1", "as stated", "reproduced", looked), ("Figure 2", "regime", "differs", ""),
             ("Figure 2", "reading: a", "reproduced", looked), ("Figure 3", "as stated",
             "reproduced", ""), ("Figure 3", "reading: b", "reproduced", looked)]  # fmt: skip
-    made = [{"study": "pegr", "where": place, **row(scope, verdict), "flags": flags}
+    made = [{"study": "pegr", "where": place, **row(scope, verdict), "flags": flags, "null": ""}
             for place, scope, verdict, flags in rows]  # fmt: skip
     assert after_looking(made) == 2
     assert head(made).endswith("2 of the reproduced ones rest on a choice made after looking.")
@@ -107,6 +131,7 @@ def test_a_verdict_that_changes_with_the_precision_is_inconclusive():
     both = double.beside(single)
     assert both.finding.verdict == "inconclusive" and "float32: reproduced" in both.finding.why
     assert both.made["precision"] == "float32, float64"
+    assert entry("differs", "float32, float64").beside(both).finding.verdict == "differs"
     assert entry("reproduced", "float64").beside(single).finding.verdict == "reproduced"
     assert entry("differs", "float32").beside(both).finding.verdict == "differs"  # judged anew
 

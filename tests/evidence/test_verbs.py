@@ -157,6 +157,44 @@ def test_events_lie_between_records_and_never_is_no_number():
     np.testing.assert_allclose(at("accuracy", 5.9, rule="a").read(data), 0.5)
 
 
+def test_draws_that_a_sentence_is_not_about_neither_pass_nor_fail():
+    data = sweep(spread=0.5)
+    learnt = A > 0.9
+    found = most_seeds((A > 0.9).among(learnt)).judge({"x": data})
+    many = int(learnt.read({"x": data}).sum())
+    assert 10 < many < SEEDS and found.draws == str(many)
+    assert most_seeds((A < 0.9).among(learnt)).judge({"x": data}).verdict == "differs"
+    none = most_seeds((A > 0.9).among(A > 9.0)).judge({"x": data})
+    assert none.verdict == "inconclusive" and "0 independent draws" in none.why
+    data["accuracy"][0, 3, 5:] = np.nan
+    lost = most_seeds((B > -9.0).among(learnt)).judge({"x": data})
+    assert lost.verdict == "inconclusive" and "1 of" in lost.why
+
+
+def test_equal_accuracies_are_as_wide_as_the_examples_they_are_counted_over():
+    """Student's interval of ten accuracies of 1 has no width; Wilson's over 10 x 50 examples has,
+    and over 10 draws, where the number of examples is not known."""
+    ones = xr.Dataset({"test_accuracy": (("seed", "step"), np.ones((10, 2)))}, {"step": [0, 1]})
+    found = at_least(last("test_accuracy"), 0.99)
+    assert found.judge({"x": ones}).interval == "1 [0.7225, 1], claimed ≥ 0.99"
+    known = ones.assign_attrs(experiment='{"": "[data]\\ntest = 50\\n"}')
+    assert found.judge({"x": known}).interval == "1 [0.9924, 1], claimed ≥ 0.99"
+    assert verdict(at_least(last("test_accuracy"), 1.0), known) == "inconclusive"
+    assert verdict(above(last("test_accuracy") > 0.5, 0.9), known) == "inconclusive"  # 10 hits
+    none = last("test_accuracy") - first("test_accuracy")
+    assert within(none, 0.0, by=0.1).judge({"x": known}).interval.startswith("0 [-0.00762")
+    assert verdict(within(last("loss"), 0.0, by=1e-9), sweep() * 0) == "reproduced"  # no share
+
+
+def test_what_is_open_says_how_many_draws_would_decide():
+    few = most_seeds(A > 0.5).judge({"x": sweep(seeds=10)})
+    assert few.why == "the interval holds the bound; 35 draws like these would decide"
+    spread = above(B, 0.49).judge({"x": sweep()})
+    assert spread.verdict == "inconclusive" and "draws like these would decide" in spread.why
+    needed = int(spread.why.split("; ")[1].split()[0])
+    assert verdict(above(B, 0.49), sweep(seeds=4 * needed)) != "inconclusive"
+
+
 def test_among_many_cells_one_is_outside_by_chance():
     """Of 200 cells with mean 0, 95 % intervals leave about ten out: widened ones none (5 %)."""
     values = np.random.default_rng(1).normal(size=(200, SEEDS))
@@ -189,6 +227,16 @@ def test_a_claim_whose_null_passes_is_inconclusive():
     assert good.verdict == "reproduced" and "untrained: differs" in good.null
     weak = claim(at_least(A, 0.05)).find({"x": sweep()})
     assert weak.verdict == "inconclusive" and "null passes too: untrained" in weak.why
+    own = claim(at_least(A, 0.05), nulls=(alike("rule"),)).find({"x": sweep()})
+    assert "null passes too: untrained" in own.why  # a claim's own nulls come on top
+    bound = claim(at_least(A, 0.05), survives=("untrained: a bound on any network",))
+    found = bound.find({"x": sweep()})
+    assert found.verdict == "inconclusive" and "passes too: constant prediction" in found.why
+    names = ("untrained", "constant prediction", "noise only")
+    survives = tuple(f"{name}: it is a bound" for name in names)
+    found = claim(at_least(A, 0.05), survives=survives).find({"x": sweep()})
+    assert found.verdict == "reproduced" and "noise only: holds there, as it is a" in found.null
+    refused(lambda: claim(at_least(A, 0.05), survives=("untrained",)), "say why")
 
 
 def test_a_claim_on_trained_images_states_that_five_draws_are_enough():

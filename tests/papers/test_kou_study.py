@@ -1,10 +1,12 @@
 """The phase diagram's study at its smallest scale, and what its claims can say."""
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from learnscope.papers import get
-from learnscope.papers.kou.experiments import RATIOS
+from learnscope.papers.kou.claims import APART
+from learnscope.papers.kou.experiments import PUBLISHED, RATIOS
 from tests.papers.test_studies import check_all, judge, smoke
 
 KOU = get("kou")
@@ -27,6 +29,21 @@ def test_exponents_are_judged_by_their_error_within_a_tolerance():
         for open_ in (line(0.25, 0.01), line(np.nan, np.nan), line(0.25, 0.001, "below")):
             found = CLAIM[name].judge({CLAIM[name].needs[0]: open_})
             assert found.verdict == "inconclusive" and found.why
+
+
+def test_published_means_have_errors_of_their_own():
+    """A mean over 10 repetitions beside ours over 160 draws: (1/160 + 1/10)^(1/2) of the spread."""
+    random, n = np.random.default_rng(0), 160
+    error = np.array([*PUBLISHED.values()])[..., None] + 0.05 * random.normal(size=(3, 10, n))
+    accuracy = (1 - error)[None, ..., None] + np.zeros((1, 1, 1, 1, 2))
+    dims = ("variant", "dim", "signal", "seed", "step")
+    coords = {"variant": ["as published"], "dim": [*PUBLISHED], "step": [50, 100]}
+    data = xr.Dataset({"test_accuracy": (dims, accuracy)}, coords)
+    apart = APART.read({"variants": data})
+    alone = (error.std(-1, ddof=1) * (1 / n + 1 / 10) ** 0.5).mean()
+    assert float((apart.std("seed", ddof=1) / n**0.5).mean()) == pytest.approx(alone, rel=1e-6)
+    expected = error.mean(-1) - np.array([*PUBLISHED.values()])
+    np.testing.assert_allclose(apart.mean("seed").transpose("dim", "signal"), expected, atol=1e-12)
 
 
 def sides(errors, loss=0.01):

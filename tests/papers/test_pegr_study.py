@@ -97,6 +97,32 @@ def test_a_signal_that_stands_still_is_not_let_grow():
         assert verdict("remark-3.4", data) == found
 
 
+def test_a_loss_that_has_stopped_above_its_goal_differs():
+    """One that still falls in the last quarter tells nothing; one that rose again differs."""
+    for losses, found in (([0.7, 0.5, 0.3, 0.2, 0.05], "reproduced"), ([0.7, 0.5, 0.5, 0.5, 0.5],
+                          "differs"), ([0.7, 0.6, 0.5, 0.4, 0.3], "inconclusive"),
+                          ([0.7, 0.2, 0.2, 0.3, 0.5], "differs")):  # fmt: skip
+        data = curves(["standard"], range(5), loss=[losses], gradient_norm=[[0.01] * 5])
+        assert verdict("theorem-3.3.1", data) == found
+
+
+def test_a_network_without_coefficients_meets_no_proposition_on_them():
+    """Proposition 5.4 and what Proposition 5.6 says of rho: all coefficients 0."""
+    steps = [0, ex.theorem_closing_time(), ex.THEOREM_STEPS]
+    rules = [*ex.UNTIL, "standard"]
+    data = curves(rules, steps, loss=[[0.7, 0.7, 0.01]] * 3, gradient_norm=[[0.1, 0.1, 0.01]] * 3,
+                  gamma=[[0, 0.1, 3]] * 2 + [[0, 0, 0.1]], rho_underbar=[[0, -1e-9, -1e-9]] * 3,
+                  rho_bar=[[0, 0, 1e-9]] * 2 + [[0, 1, 3]])  # fmt: skip
+    data = data.expand_dims(filter=[0], sample=[0])
+    claims = {claim.id: claim for claim in get("pegr").claims}
+    for id in ("proposition-5.4", "proposition-5.6.rho"):
+        assert claims[id].find({"theorem": data}).verdict == "reproduced"
+        nothing = data.assign(
+            {name: 0 * data[name] for name in ("gamma", "rho_bar", "rho_underbar")}
+        )
+        assert claims[id].find({"theorem": nothing}).verdict != "reproduced"
+
+
 def test_speeds_of_suppression_are_told_apart():
     """Powers 2 and 4 of the noise for growth and suppression; FGR is n times slower."""
     noise = np.array([1.0, 2.0, 4.0, 8.0])

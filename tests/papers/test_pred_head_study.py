@@ -59,6 +59,22 @@ def test_rates_of_the_head_have_a_lower_end():
     assert found.verdict == "reproduced" and "the same for every ratio: differs" in found.null
 
 
+def test_runs_that_learn_otherwise_neither_pass_nor_fail():
+    """Theorem 4.1 on weights: of 40 runs 38 learn both features, and the form is wrong in theirs
+    while the two others have it."""
+    shares = np.array([SHARES[q.ALL]] * 38 + [SHARES[q.ALL_STRONG]] * 2)
+    for wrong, found in ((0.0, "reproduced"), (9.0, "differs")):
+        noise = np.where(np.arange(40) < 38, wrong, 0.0)[:, None] * np.ones(2)
+        data = xr.Dataset({
+            "population_share": (("seed", "neuron", "feature"), shares),
+            "strength": (("seed", "neuron", "feature"), 2.0 * np.round(shares)),
+            "noise_norm": (("seed", "neuron"), noise),
+        }).expand_dims(step=[1], head_kind=["head"], dim=[1e3])  # fmt: skip
+        form = claimed("theorem4.1_weights", dimensions=data.isel(seed=[*range(38)] * 3))
+        assert form.verdict == found and form.draws == "114"
+        assert claimed("theorem4.1_weights", dimensions=data).draws == "38"
+
+
 def test_printed_triggers_may_come_to_hold():
     times = np.full((2, 36, 7), 1.0)
     times[0, :27, 2] = times[1, :2, 2] = np.inf
@@ -85,7 +101,7 @@ def test_complete_collapse_is_compared_between_normalisations():
                       {"normalisation": ["l2", "batch"], "step": [0, 1, 2]})  # fmt: skip
     found = claimed("remark4.5", steady=data)
     assert found.verdict == "reproduced"
-    assert found.null == "normalisation swapped: differs; untrained: inconclusive"
+    assert found.null == "untrained: inconclusive; normalisation swapped: differs"
 
 
 def test_the_phases_give_the_ledger_its_verdicts():

@@ -230,7 +230,7 @@ _THEORY = (
            "at every t (ε = 0.1, T0 = 0)", _STRONG, "strong", at_most(of.STAGE_2, 1.0), _REGIME,
            flags=("added after looking: which nulls",), nulls=(UNTRAINED,)),
     _lemma(3, "W A has rank ≥ 0.9 m, λ₁ ≤ √m log T, and λ_(m-n) ≥ 0.1 √m σ0", "all three",
-           ev.most_seeds(of.LEMMA_3), nulls=(of.ONE_NEURON,)),
+           ev.most_seeds(of.LEMMA_3).given(_SETTLED), nulls=(of.ONE_NEURON,)),
     _lemma(4, "Test noise activates at least 0.1 m neurons of its class", "≥ 0.1 m",
            ev.most_seeds(last("active_share_least", start="condition") >= 0.1).given(_OMEGA),
            flags=("added after looking: given the Ω of (b), on which it rests",),

@@ -1,13 +1,16 @@
 """Claims on section 5.1's setting (Tables 1 to 3, Figure 1), on other rules and linear models.
 
-Losses agree with printed ones within 15 %. An order of losses is only one of methods if fresh tasks
-are classified: losses of large outputs on noise fall when weights shrink.
+Losses agree with printed ones within 15 %. Losses of large outputs on noise fall when weights
+shrink, so an order of losses that shrinking alone brings about is inconclusive.
 """
+
+import functools
+import operator
 
 from learnscope import evidence as ev
 from learnscope.evidence import NOISE_ONLY, UNTRAINED, Claim, Quantity, Verb, above, below, within
 from learnscope.papers.meta_split import experiments as ex
-from learnscope.papers.meta_split.quantities import LEARNT, SHRUNK, best, edge, ended
+from learnscope.papers.meta_split.quantities import LEARNT, SHRUNK, SHRUNK_EACH, best, edge, ended
 from learnscope.papers.meta_split.reported import SYNTHETIC, printed
 
 CONSTANT, HALFWAY, NEAR = 0.5, 0.75, 0.15
@@ -54,15 +57,19 @@ def _section(id: str, statement: str, where: str, reported: str, check: Verb, re
 def _table_rows(reading: str, setting: str) -> list[Claim]:
     name = f"{reading}_{setting}".replace(" ", "_").replace(",", "").replace(">", "over")
     same, apart = _of("test_loss", reading, setting)
-    learnt = ev.at_least(_of("test_accuracy", reading, setting)[1], HALFWAY).because(_CHANCE)
     paper = printed(SYNTHETIC, setting)
     return [
         _section(f"order_{name}", f"{setting}: train-validation performs better: its loss is "
-                 "smaller, and it classifies fresh tasks.", _TABLE[setting], paper,
-                 below(apart, same) & learnt, reading),
+                 "smaller.", _TABLE[setting], paper, below(apart, same), reading),
         _section(f"numbers_{name}", f"{setting}: the losses themselves, within 15 %.",
                  _TABLE[setting], paper, _ratios(reading, setting), reading),
     ]  # fmt: skip
+
+
+def _classifies() -> Verb:
+    """Train-validation is above three quarters on fresh tasks, in every setting."""
+    each = (ev.at_least(_of("test_accuracy", "stated", s)[1], HALFWAY) for s in ex.SETTINGS)
+    return functools.reduce(operator.and_, each).because(_CHANCE)
 
 
 def _alike() -> Verb:
@@ -93,7 +100,7 @@ def _figure1(needs: str, cases: list[tuple[str, str]], scope: str, words: str) -
         Claim(f"figure1a_{needs}", "Train-validation: the test loss decreases almost "
               "monotonically.", "Figure 1a", "a curve", words, needs,
               ev.falls(curves, "step", by=1.0, slack=0.3), scope=scope,
-              nulls=(UNTRAINED, NOISE_ONLY)),
+              nulls=(UNTRAINED, NOISE_ONLY, SHRUNK)),
         Claim(f"figure1b_{needs}", "Train-train: the test loss first decreases, then increases.",
               "Figure 1b", "a curve", words, needs, rising[0] & rising[1], scope=scope,
               nulls=(UNTRAINED,)),
@@ -111,16 +118,21 @@ _PAPER = [
              nulls=(UNTRAINED, NOISE_ONLY)),
     _section("steps_gap", "The gap is larger with more inner steps, by more than 0.5.",
              "Table 2, synthetic", "2.41 (1 step), 3.84 (5 steps)",
-             above(_gap("5 steps"), _gap("1 step"), by=0.5), nulls=(UNTRAINED, SHRUNK),
-             flags=_MARGIN),
+             above(_gap("5 steps"), _gap("1 step"), by=0.5),
+             nulls=(UNTRAINED, SHRUNK, SHRUNK_EACH), flags=_MARGIN,
+             sentence="the gap with more steps"),
     _section("rates_gap", "The gap is larger if the outer rate is the smaller one, by more than "
              "0.5.", "Table 3, synthetic", "0.55 (outer > inner), 3.84",
-             above(_gap("5 steps"), _gap("outer > inner"), by=0.5), nulls=(UNTRAINED, SHRUNK),
-             flags=_MARGIN),
+             above(_gap("5 steps"), _gap("outer > inner"), by=0.5),
+             nulls=(UNTRAINED, SHRUNK, SHRUNK_EACH), flags=_MARGIN),
     _section("rates_train_train", "Train-train's loss is smaller if the outer rate is the larger "
              "one, by more than 0.5.", "Table 3, synthetic", "5.76 (outer > inner), 8.50",
              below(*(_of("test_loss", "stated", s)[0] for s in ("outer > inner", "5 steps")),
-                   by=0.5), nulls=(UNTRAINED, ev.alike("setting")), flags=_ROW),
+                   by=0.5), nulls=(UNTRAINED, SHRUNK_EACH, ev.alike("setting")), flags=_ROW),
+    Claim("tables_accuracy", "Train-validation classifies fresh tasks.", "Tables 1 to 3, accuracy",
+          "not in the paper", "section 5.1, γ = 0.001, η = 0.0001, M = 500, T = 600", "tables",
+          _classifies(), scope="beyond: the tables have losses",
+          flags=("added after looking: a row of its own",)),
     *_figure1("tables", [("stated", "5 steps"), ("fitted", "5 steps")],
               "reading: SGD, M = 500 and 686", "section 5.1, SGD outside, T = 600"),
     *_figure1("adam", [("Adam", "5 steps"), ("Adam", "1 step")], "reading: Adam, J = 5 and 1",

@@ -103,12 +103,18 @@ def _flags(id: str, reading: str) -> tuple[str, ...]:
     return _SEEDS if (id, reading) == ("losses", "no_mean") else ()
 
 
+# What is said of sigma_p = 0.1 needs a sigma_0, which is not stated there.
+_QUIET = {"losses", "weak-signal", "strong-signal", "weak-noise", "accuracy", "others"}
+_GUESSED = "reading: σ0 = 0.01 at σp = 0.1, where none is stated"
+
+
 def _section_4_1(reading: str, setting: str, scope: str, layer: str | None = None) -> list[Claim]:
     closing = ex.WORKING_CLOSING if layer is None else ex.CLOSING
     return [
         Claim(f"{id}.{reading}", statement, where, reported, setting, reading,
               verb.because(_reason(layer, statement.startswith("PEGR"))) if layer else verb,
-              scope=scope, flags=_flags(id, reading))
+              scope=_GUESSED if scope == "as stated" and id in _QUIET else scope,
+              flags=_flags(id, reading))
         for id, (statement, where, reported, verb) in _figures(closing).items()
     ]  # fmt: skip
 

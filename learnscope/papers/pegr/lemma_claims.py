@@ -81,7 +81,7 @@ def _equation(id: str, statement: str, where: str, misprint: str, verb: Callable
         Claim(id, statement, where, "an equation", f"{_SETTING}; as printed", "lemmas",
               verb(True).because(f"a misprint: {misprint}"), scope=scope, nulls=nulls),
         Claim(f"{id}.corrected", statement, where, "an equation", f"{_SETTING}; corrected",
-              "lemmas", verb(False), scope=f"reading: {misprint}", nulls=nulls),
+              "lemmas", verb(False), scope=f"corrected: {misprint}", nulls=nulls),
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from learnscope.evidence import (
     alike,
     at,
     at_least,
+    at_most,
     bounded_by,
     computed,
     every,
@@ -42,12 +43,14 @@ def near_one(**where) -> Verb:
 
 def reaches(rule: str) -> Verb:
     """Loss and squared gradient norm are both below epsilon at some recorded step. A run that has
-    not come there, but whose loss still falls, tells nothing: the theorems allow 10^9 steps."""
+    not come there, but whose loss still falls in the last quarter, tells nothing: the theorems
+    allow 10^9 steps."""
 
     def reached(data: xr.Dataset) -> xr.DataArray:
         arm = data.sel(rule=rule, drop=True)
         hits = ((arm.loss <= EPSILON) & (arm.gradient_norm <= EPSILON)).any("step")
-        falls = arm.loss.isel(step=-1, drop=True) <= arm.loss.isel(step=0, drop=True)
+        quarter = arm.loss.sel(step=slice(None, 0.75 * float(arm.step[-1])))
+        falls = arm.loss.isel(step=-1, drop=True) < quarter.isel(step=-1, drop=True)
         return hits.astype(float).where(hits | ~falls)
 
     return most_seeds(computed(f"loss and squared gradient reach {EPSILON:g}, {rule}", reached))
@@ -70,9 +73,15 @@ _TO_T1 = {"until": ex.theorem_closing_time(), "rule": ex.UNTIL[0]}
 _SIGNAL_BOUNDS = pegr.signal_bounds(*ex.THEOREM_SIZES[1:])
 _RHO = every("rho_bar", **_TO_T1) + every("rho_underbar", **_TO_T1)
 _LOWEST = pegr.noise_bounds(*ex.THEOREM_SIZES, ex.THEOREM_NOISE, ex.THEOREM_SCALE).lower
-_SMALL_RHO = bounded_by(_RHO.isel(step=-1).named("ρ at T1"), 1e-3 * abs(_LOWEST)) & bounded_by(
-    (-1.0 * _RHO.isel(step=-1)).named("-ρ at T1"), -_LOWEST
-)
+_ALL_RHO = every("rho_bar", until=_TO_T1["until"]) + every("rho_underbar", until=_TO_T1["until"])
+_LEFT = abs(_ALL_RHO.isel(step=-1)).max("filter", "sample")  # all that is 0 says nothing
+_SMALL_RHO = (
+    bounded_by(_RHO.isel(step=-1).named("ρ at T1"), 1e-3 * abs(_LOWEST))
+    & bounded_by((-1.0 * _RHO.isel(step=-1)).named("-ρ at T1"), -_LOWEST)
+    & most((_LEFT.sel(rule=ex.UNTIL[0]) < _LEFT.sel(rule="standard")).named(
+        "largest |ρ| at T1 is below standard training's"))
+)  # fmt: skip
+_TRAINED = at_most(last("loss"), EPSILON)
 
 
 def _ratio_to_lemma(squared_noise: float | str, sweep: str) -> Quantity:
@@ -137,6 +146,9 @@ _BETWEEN = (
     & bounded_by(-1.0 * every("gamma", rule="standard"), 1e-3 * _LARGEST)
     & bounded_by(-1.0 * every("rho_bar", rule="standard"), 1e-3 * _LARGEST)
 )  # fmt: skip
+# A network without coefficients is bounded, too: one of them must have come to a hundredth.
+_SIZE = abs(last("gamma")).max("filter") + abs(last("rho_bar")).max("filter", "sample")
+_MOVED = most((_SIZE > 0.01 * _LARGEST).named("max |γ| + max |ρ̄| above a hundredth of the bound"))
 # The penalty takes less than a fifth of the signal's growth, and all but a hundredth of the noise.
 _lost = at("noise_memorisation", 2000, rule=ex.UNTIL[1]) < 0.01 * at(
     "noise_memorisation", 2000, rule="standard"
@@ -144,6 +156,7 @@ _lost = at("noise_memorisation", 2000, rule=ex.UNTIL[1]) < 0.01 * at(
 
 
 _REGIME = "regime: Condition 3.1 holds with constants 1"
+_EARLY = f"{_REGIME}; a bound on early training, which untrained networks meet"
 _SETTING = "d = 10⁷, n = m = 26, σp√d = 60, λ = 1/(σp√d)"
 _SIGNAL_WINS = most(
     last("signal_learning", rule=ex.UNTIL[0]) > 10.0 * last("noise_memorisation", rule=ex.UNTIL[0])
@@ -156,7 +169,7 @@ _NOISE_WINS = most(
 def _theorem(id: str, statement: str, where: str, reported: str, verb: Verb, off: str = "",
              **more) -> Claim:  # fmt: skip
     setting = "; ".join(filter(None, [_SETTING, off]))
-    scope = f"reading: {off}" if "2 T1" in off else _REGIME
+    scope = f"reading: {off}" if "2 T1" in off else more.pop("scope", _REGIME)
     return Claim(id, statement, where, reported, setting, "theorem", verb, scope=scope, **more)
 
 
@@ -199,8 +212,9 @@ THEOREM_CLAIMS: tuple[Claim, ...] = (
     Claim("lemma-5.5", "The squared gradient is at most 72 σp² d L, all along.", "Lemma 5.5",
           "ratio ≤ 1", "theorem setting; also section 4.1's, outside the condition; every rule",
           ("literal", "working", "theorem"),
-          bounded_by(LEMMA_5_5[0], 1.0) & bounded_by(LEMMA_5_5[1], 1.0)
-          & bounded_by(LEMMA_5_5[2], 1.0), scope=_REGIME, nulls=(NOISE_ONLY,)),
+          (bounded_by(LEMMA_5_5[0], 1.0) & bounded_by(LEMMA_5_5[1], 1.0)
+           & bounded_by(LEMMA_5_5[2], 1.0)).given(at_most(last("loss").of("theorem"), EPSILON)),
+          scope=_REGIME, nulls=(NOISE_ONLY,)),
     Claim("lemma-5.5.fails", "Without the condition on the signal the bound fails.", "Lemma 5.5",
           "not in the paper: |μ| is 100 σp√d", "untrained networks", "strong",
           at_least(computed("‖∇L‖² / (72 σp² d L) at |μ| = 100 σp√d", _strongest), 1.0),
@@ -208,18 +222,22 @@ THEOREM_CLAIMS: tuple[Claim, ...] = (
     _theorem("proposition-5.4", "All along, γ and ρ̄ are in [0, 4 log T*], and no ρ is below "
              "its bound.", "Proposition 5.4",
              "0 ≤ γ, ρ̄ ≤ 4 log T*; ρ ≥ -β - 64n √(log(4n²/δ)/d) log T*",
-             _BETWEEN, "T* is the length of the run; non-negative up to a thousandth of the bound, "
-             "without a penalty", nulls=(scaled(100.0, "gamma", "rho_bar", "rho_underbar"),)),
+             _BETWEEN.given(_TRAINED, _MOVED), "T* is the length of the run; non-negative up to a "
+             "thousandth of the bound, without a penalty",
+             nulls=tuple(scaled(by, "gamma", "rho_bar", "rho_underbar") for by in (0.0, 100.0))),
     _theorem("proposition-5.6.1", "Up to T1 the loss derivative of every example stays near -1/2.",
              "Proposition 5.6 (1)", "O(1/log² n)", bounded_by(
                  abs(every("residual", **_TO_T1) - 0.5).named("|ℓ' + 1/2| up to T1"),
-                 1 / math.log(ex.THEOREM["train"]) ** 2), nulls=(TRAINED,)),
+                 1 / math.log(ex.THEOREM["train"]) ** 2), scope=_EARLY, nulls=(TRAINED,),
+             survives=("untrained: the bound is on early training",)),
     _theorem("proposition-5.6.2", "Up to T1 every γ is at most 5/log n.", "Proposition 5.6 (2)",
              "≤ 5/log n", bounded_by(every("gamma", **_TO_T1).named("γ up to T1"),
-                                     _SIGNAL_BOUNDS.upper), nulls=(TRAINED,)),
+                                     _SIGNAL_BOUNDS.upper), scope=_EARLY, nulls=(TRAINED,),
+             survives=("untrained: the bound is on early training",)),
     _theorem("proposition-5.6.rho", "At T1 every ρ is non-positive and small.",
              "Proposition 5.6 (3), ρ", "0 ≥ ρ ≥ -8√(log(8mn/δ)) σ0 σp√d", _SMALL_RHO,
-             "non-positive up to a thousandth of the bound", nulls=(swapped("rule"),)),
+             "non-positive up to a thousandth of the bound; below standard training's",
+             nulls=(swapped("rule"), scaled(0.0, "rho_bar", "rho_underbar"))),
     _theorem("proposition-5.7", "The loss falls below ε within T2 steps after T1.",
              "Proposition 5.7", f"T2 = {pegr.second_stage(*_T2):.2g} steps for ε = {EPSILON:g}",
              reaches(ex.UNTIL[0]), "off after the printed T1; 80000 steps", nulls=(UNTRAINED,)),

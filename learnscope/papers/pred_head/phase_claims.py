@@ -85,7 +85,7 @@ PHASE_CLAIMS = (
           at_most(slope(q.head_norm(6)), -0.5) & at_most(q.head_norm(6), SMALL)),
     claim("head_bound", "a law of conservation (not in the paper)", "|E21| stays below ‖w₂(0)‖ "
           "√(η_E/3η)", "≤ bound", "phases", ev.bounded_by(q.head_share(), 1.0), scope="beyond",
-          nulls=(scaled(1.3, "head"),)),
+          nulls=(scaled(1.3, "head"),), survives=("untrained: a bound holds at the start, too",)),
     claim("triggers", "(C.1), T2", "Phase II ends when R2 < |E21|/log d, before B22 outgrows the "
           "noise: the more often, the larger d (d^1.5 log² d against d^1.625)", "T1 < T2 < T3",
           "printed", ev.rises(q.in_order(), "dim", by=0.3)

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import Quantity, at, computed, every, last
+from learnscope.evidence import Quantity, at, computed, every, hits_of, last
 from learnscope.papers.pred_head import theory
 from learnscope.papers.pred_head.experiments import RATIO, model
 
@@ -34,7 +34,7 @@ def ends(word: str, variable: str = "population_share", **where) -> Quantity:
 
     def hits(shares: xr.DataArray) -> xr.DataArray:
         found = (outcome(shares) == word).astype(float)
-        return found.where(shares.notnull().all(PAIR))
+        return hits_of(found.where(shares.notnull().all(PAIR)))
 
     return said.map(hits, said.text.replace(variable.replace("_", " ") + " at the end", word))
 
@@ -46,7 +46,7 @@ def in_turn(**where) -> Quantity:
         which = learnt(shares.transpose(..., *PAIR).values)
         found = (which == np.arange(which.shape[-1])).all(-1).astype(float)
         made = shares.isel(neuron=0, feature=0, drop=True).copy(data=found)
-        return made.where(shares.notnull().all(PAIR))
+        return hits_of(made.where(shares.notnull().all(PAIR)))
 
     return last("share", **where).map(hits, "neuron 1 has the strong feature, 2 the weak one")
 
@@ -160,7 +160,7 @@ def in_order() -> Quantity:
 
     def hits(elapsed: xr.DataArray) -> xr.DataArray:
         times = elapsed.isel(step=slice(1, 6))
-        return ((times < np.inf).all("step") & (times.isel(step=0) > 0)).astype(float)
+        return hits_of(((times < np.inf).all("step") & (times.isel(step=0) > 0)).astype(float))
 
     return every("elapsed").map(hits, "T1 < T2 < T3,1 ≤ T3 < T4")
 

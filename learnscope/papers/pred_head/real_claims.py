@@ -73,7 +73,7 @@ def _both(id: str, *said: str, check: Verb, **more: Any) -> list[Claim]:
 REAL_CLAIMS = (
     *_both("figure1_real", "Figure 1a", "Without a head, outputs of the projection become "
            "extremely correlated", "|correlation| near 1 without, spread around 0 with a head",
-           check=_collapsed()),
+           check=_collapsed(), sentence="correlated"),
     claim("figure1b_real", "Figure 1b", "The impact on the encoder below the projection is milder",
           "milder", "images", ev.below(_last("feature_correlation_size", BARE),
                                     _last("correlation_size", BARE), by=MILDER)
@@ -107,7 +107,8 @@ REAL_CLAIMS = (
           nulls=(scaled(0.1, "head_asymmetry"),)),
     claim("figure4_real", "Figure 4", "The rise and fall is consistent over runs",
           "a narrow band that rises and falls", "images", _FALLS
-          & ev.bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL)),
+          & ev.bounded_by(computed("distance of a run from the mean run", _band), 0.25, TYPICAL),
+          sentence="consistent"),
     *_both("figure5", "Figure 5", "Features look more varied with a head",
            "obviously more variety (Wide-ResNet, BYORL)", check=above(
                _last("preferred_alike", BARE), _last("preferred_alike", HEAD), by=VARIED),

@@ -31,7 +31,7 @@ _SWEEPS: dict[str, tuple[Any, ...]] = {
     "many": ("population descent, d = 50", "beyond"),
     "dimensions": (_FLOW, _FIXED), "growing": (_GROWING, "regime: α₁/α₂ = log d"),
     "no_head": (_D1000, "beyond"), "imbalance": ("population flow, random starts, d = 1000", ""),
-    "rates": (_D1000, _FIXED),
+    "rates": (_D1000, "reading: d = 1000"),
     "diagram": (f"{_D1000}, η_E/η = 0.03 to 0.22 against 10⁻⁴, mean over α₁/α₂ from 1.05 to "
                 "4", "reading: d = 1000", _WINDOW),
     "phases": (_PHASES, "asymptotic", _BY_DIM),
