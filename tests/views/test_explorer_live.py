@@ -33,8 +33,8 @@ def live(page, explorer):
 
 def answered_without(page, *questions):
     """Spare the server questions that take seconds of a page's life, and are not looked at."""
+    refusal = {"refusal": "It is not looked at."}
     for question in questions:
-        refusal = {"refusal": "It is not looked at."}
         page.route(f"**/live/{question}*", lambda route: route.fulfill(json=refusal))
 
 
