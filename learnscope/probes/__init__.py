@@ -19,8 +19,8 @@ from learnscope.probes.class_noise import (
     Residual,
 )
 from learnscope.probes.features import FeatureCorrelation, LinearProbe
+from learnscope.probes.filter_map import FilterMap, landmarks
 from learnscope.probes.filters import FilterCosines, Filters, InputDirections
-from learnscope.probes.landmarks import FilterMap, landmarks
 from learnscope.probes.long_tail import ClassAccuracy, LongTailAccuracy
 from learnscope.probes.meta import (
     AdaptedTasks,

@@ -31,7 +31,7 @@ __all__ = ["live"]  # a fixture
 ASSETS = Path(package.__file__).parent / "assets"
 FINITE = (
     f"{SMALL}&net.activation=relu2&net.second_layer=sum&data.noise=0.5&rule=PerExamplePenalty"
-    "&rule.weight=0.02&rule.rate=0.02"
+    "&rule.weight=0.02&rule.rate=0.02&probes=Loss"
 )
 
 
@@ -50,6 +50,7 @@ def verdict(query):
 
 def test_the_verdict_is_read_from_the_run_and_compared_with_theory():
     strong = "preset=kou&data.train=8&data.test=400&net.width=3&data.signal=8&seeds=3"
+    strong += "&probes=TestAccuracy"
     said, data = verdict(strong)
     accuracy = float(data.test_accuracy.isel(step=-1).median())
     assert said.startswith(f"Overfitting is benign: test accuracy {accuracy:.2f}, as theory says: ")

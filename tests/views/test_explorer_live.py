@@ -16,9 +16,12 @@ SHOWN = "() => document.getElementById('curves')?.data?.[1].y"
 
 @pytest.fixture
 def live(page, explorer):
-    """A page with a small experiment, drawn."""
+    """A page with a small experiment, drawn; with a picture of the weights, a program of its own,
+    only where a test looks at it."""
 
     def open_at(query=SMALL, weights=False):
+        if not weights:
+            answered_without(page, "weights")
         page.goto(f"{explorer.address}/?{query}")
         page.wait_for_function(SHOWN, timeout=WAIT)
         if weights:
@@ -26,6 +29,13 @@ def live(page, explorer):
         return page
 
     return open_at
+
+
+def answered_without(page, *questions):
+    """Spare the server questions that take seconds of a page's life, and are not looked at."""
+    refusal = {"refusal": "It is not looked at."}
+    for question in questions:
+        page.route(f"**/live/{question}*", lambda route: route.fulfill(json=refusal))
 
 
 def slide(page, path, value):

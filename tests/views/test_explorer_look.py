@@ -9,7 +9,7 @@ import pytest
 
 from learnscope.views import explorer as package
 from tests.views.conftest import CONTRASTS, NAMELESS
-from tests.views.test_explorer_live import SHOWN, SMALL, WAIT, redrawn
+from tests.views.test_explorer_live import SHOWN, SMALL, WAIT, answered_without, redrawn
 
 STYLE = (Path(package.__file__).parent / "assets" / "style.css").read_text(encoding="utf-8")
 # Wide, narrow, a phone, the phone turned, and back.
@@ -152,6 +152,7 @@ def apart(page, blocks, where):
 )  # fmt: skip
 def test_other_legends_and_locks(page, explorer, query, kept):
     """Of presets with panels of components, whose legends are longer."""
+    answered_without(page, "weights", "kinds")
     page.goto(f"{explorer.address}/?{query}")
     page.wait_for_function(SHOWN, timeout=WAIT)
     assert page.inner_text("label.lock") == kept
@@ -187,6 +188,7 @@ def test_a_first_visit_shows_progress_within_a_second(page, explorer):
         if (signs.some(seen)) since = null;
         else window.silent = Math.max(window.silent, now - (since ??= now));
       }, 20);""")
+    answered_without(page, "weights", "kinds")
     page.goto(f"{explorer.address}/?{SMALL}&net.width=7&steps=17")
     page.wait_for_selector("#progress:not([hidden])", timeout=WAIT)
     assert re.match(r"Training: [\d.]+ s", page.inner_text("#waited"))

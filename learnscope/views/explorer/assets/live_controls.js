@@ -109,9 +109,10 @@
     }
     const box = made("input", [], { type: "text", id: id, value: field.value, spellcheck: false, autocomplete: "off", ariaDescription: field.tip });
     box.addEventListener("change", () => set(field, box.value.trim()));
-    // All digits while it is edited, a few while it is looked at.
+    // All digits while it is edited (and still selected, as they were), a few while it is looked at.
     const write = () => { box.value = document.activeElement === box ? field.value : short(field.value); };
-    for (const event of ["focus", "blur"]) box.addEventListener(event, write);
+    box.addEventListener("focus", () => { if (box.value !== field.value) { write(); box.select(); } });
+    box.addEventListener("blur", write);
     field.show = (value) => { field.value = value; write(); };
     field.show(field.value);
     const range = field.range;
