@@ -192,7 +192,7 @@ def test_sums_over_four_variables_are_sums_over_all(float64, activation, close):
 
 @pytest.mark.slow
 def test_six_variables_have_a_limit():
-    setting = committee(3, dim=10**6, batch=10**4, steps=20, link="he2", rate=0.1, teacher=3,
+    setting = committee(3, dim=10**6, batch=10**4, steps=20, link="he2", rate=0.3, teacher=3,
                         every=20)  # fmt: skip
     runs = run(setting, seeds=1)
     path = ls.theory.limit(setting, runs)

@@ -27,7 +27,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from learnscope.data import SHAPES, SignOf, half_space, link_of
+from learnscope.data import SHAPES, SignOf, link_of
 from learnscope.errors import BadInput
 from learnscope.nets import normal_grid
 from learnscope.papers.online.theory.exits import exits, worse_as_power
@@ -65,7 +65,7 @@ def information_exponent(link: Any, directions: int = 1) -> int:
     >>> information_exponent("product", 3), information_exponent("staircase", 3)
     (3, 1)
     """
-    if link == "staircase" or half_space(link, directions):
+    if link == "staircase" or link in (SignOf("linear"), SignOf("erf")):
         return 1
     if link == "product" or link == SignOf("product"):
         return directions  # every sign has a linear part

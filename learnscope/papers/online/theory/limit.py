@@ -66,9 +66,10 @@ class Steps(eqx.Module):
     def of(experiment: Any) -> "Steps":
         data, net, rule = experiment.data, experiment.net, experiment.rule
         numbers = data.noise, rule.rate, data.dim, data.space.fresh
+        noise, rate, dim, batch = (jnp.asarray(float(v)) for v in numbers)
         return Steps(
-            fixed_layer(net), *(jnp.asarray(float(v)) for v in numbers), net.activation,
-            data.labelling, rule.loss == "squared", isinstance(rule, SphericalDescent),
+            fixed_layer(net), noise, rate, dim, batch, net.activation, data.labelling,
+            rule.loss == "squared", isinstance(rule, SphericalDescent),
         )  # fmt: skip
 
     def task(self, at: Place) -> Task:
@@ -118,8 +119,8 @@ class Steps(eqx.Module):
     def exit(self, start: Place, level: Array, steps: Array) -> Float[Array, ""]:
         """The step at which the alignment is `level`; NaN if it is lower for all steps."""
 
-        def above(_: Any, at: Place, __: Any, **___: Any) -> Array:
-            return _alignment(at) - level
+        def above(t: Any, y: Place, args: Any, **_: Any) -> Array:
+            return _alignment(y) - level
 
         found = self.solution(
             start, jnp.zeros_like(steps), steps, saveat=diffrax.SaveAt(t1=True),
