@@ -142,7 +142,7 @@ class Plan:
         chosen, why = choose(coordinates, split)
         if chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
-        sizes = run_sizes([program.experiment for program in split], chosen, precision)
+        sizes = run_sizes([program.experiment for program in split], chosen, precision, why)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
     @functools.cached_property
