@@ -228,6 +228,11 @@ def test_spherical_steps_are_those_of_the_formula(float64):
     np.testing.assert_allclose(drawn.after(1).state.params["filters"], right, atol=1e-12)
 
 
+def test_a_filter_that_starts_at_zero_stays_on_its_sphere():
+    data = run(experiment(SPHERE, net=committee(scale=0.0)))
+    assert (data.student_overlap == 0).all() and (data.teacher_overlap == 0).all()
+
+
 def test_repeated_batches_are_the_same_examples_for_so_many_steps(float64):
     """Three steps in R^d against the formula, on the examples of the first."""
     drawn = one_run(experiment(batch=4, repeats=3), 1, "ambient", "float64")

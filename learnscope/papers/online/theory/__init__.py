@@ -31,7 +31,7 @@ from learnscope.data import SHAPES, SignOf, link_of
 from learnscope.errors import BadInput
 from learnscope.nets import normal_grid
 from learnscope.papers.online.theory.exits import exits, worse_as_power
-from learnscope.papers.online.theory.limit import Place, Steps, deviation, exit_time, limit
+from learnscope.papers.online.theory.limit import Steps, deviation, exit_time, limit
 from learnscope.papers.online.theory.moments import (
     Moments,
     Overlap,
@@ -42,6 +42,7 @@ from learnscope.papers.online.theory.moments import (
     sampled_moments,
 )
 from learnscope.papers.online.theory.scope import SCOPE, obstacle
+from learnscope.papers.online.theory.starts import Place
 from learnscope.theory import Condition, Conditions, Prediction
 
 __all__ = [
