@@ -88,10 +88,11 @@ def room(experiment: Experiment, coordinates: str) -> Room | None:
     assert isinstance(net, AbstractInnerProductNet)
     if in_use is None and data.sets > 1:
         in_use = 2  # the trained filters and the initial ones
-    seen = None if in_use is None else data.span + in_use * net.rows
-    fresh = data.space.fresh
-    added = fresh if data.space.repeated else min(fresh, net.rows)
-    return Room(data.span + data.sets * net.rows + added, seen, data.span)
+    first, now = data.span + net.rows, net.moving
+    seen = None if in_use is None else first + (in_use - 1) * now
+    fresh, again = data.space.fresh, data.space.repeated or experiment.rule.reuses_batch
+    added = fresh if again else min(fresh, now)
+    return Room(first + (data.sets - 1) * now + added, seen, data.span)
 
 
 def obstacle(experiment: Experiment, dims: Iterable[float]) -> str | None:

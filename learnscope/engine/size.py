@@ -180,9 +180,12 @@ def machine_memory() -> float:
     return min(limits)
 
 
-def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) -> tuple[Size, ...]:
-    """The size of a run of each experiment; runs too large for this machine are refused."""
-    memory = machine_memory()
+def run_sizes(
+    listed: Sequence[Experiment], coordinates: str, precision: str, why: str | None = None
+) -> tuple[Size, ...]:
+    """The size of a run of each experiment; runs too large for this machine are refused. `why` is
+    why they are not compressed."""
+    memory, because = machine_memory(), f" ({why})" if why else ""
     for experiment in listed:
         count = experiment.steps // experiment.record.every
         if count > _MOST_RECORDED:  # said before the steps are listed
@@ -195,8 +198,8 @@ def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) ->
             vector = value_at(experiment.data, path) * np.dtype(precision).itemsize
             if vector > memory:
                 raise BadInput(
-                    f"one run needs more than {vector / 1e9:.3g} GB in {coordinates} coordinates, "
-                    f"and this machine has {memory / 1e9:.3g} GB."
+                    f"one run needs more than {vector / 1e9:.3g} GB in {coordinates} coordinates"
+                    f"{because}, and this machine has {memory / 1e9:.3g} GB."
                 )
     try:
         sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
@@ -207,7 +210,7 @@ def run_sizes(listed: Sequence[Experiment], coordinates: str, precision: str) ->
         raise BadInput(f"one run has arrays that are too large: {error}.") from error
     if (needed := max([*whole, *(size.bytes for size in sizes)])) > memory:
         raise BadInput(
-            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates, "
-            f"and this machine has {memory / 1e9:.3g} GB."
+            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates"
+            f"{because}, and this machine has {memory / 1e9:.3g} GB."
         )
     return sizes

@@ -165,7 +165,7 @@ def copies(experiment: Experiment) -> Iterator[Experiment]:
             small = dataclasses.replace(experiment, **{slot: parts[slot] for slot in changed})
             path = shape_path(small.data)
             if path is not None and isinstance(small.net, AbstractInnerProductNet):
-                rank = small.data.span + small.data.sets * small.net.rows
+                rank = small.data.span + small.data.sets * small.net.moving
                 small = small.replace(f"data.{path}", _WIDER * rank)
             yield small
 

@@ -145,7 +145,7 @@ class Plan:
         sized = any(field_kind(split[0].experiment, path) == "shape" for path in split[0].varying)
         if sized and chosen != "compressed":
             split = programs(experiment, swept, ambient=True)
-        sizes = run_sizes([program.experiment for program in split], chosen, precision)
+        sizes = run_sizes([program.experiment for program in split], chosen, precision, why)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
     @functools.cached_property

@@ -96,6 +96,11 @@ class AbstractInnerProductNet(AbstractNet):
         """The number of filters: the coordinates that the initial weights need."""
 
     @property
+    def moving(self) -> int:
+        """The number of filters after a step: twins share a row at the start only."""
+        return self.rows
+
+    @property
     @abstractmethod
     def isotropic(self) -> bool:
         """Whether initial filters are Gaussian: only then can they be drawn compressed."""

@@ -73,6 +73,10 @@ class TwoLayer(AbstractInnerProductNet):
         return self.width  # twins share a direction
 
     @property
+    def moving(self) -> int:
+        return 2 * self.width if self.symmetric else self.width
+
+    @property
     def isotropic(self) -> bool:
         return True
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from learnscope.data import Problem, SignOf
+from learnscope.nets import PatchCNN, TwoLayer
 from learnscope.probes.overlap_means import (
     fixed_layer,
     generalisation,
@@ -98,8 +99,9 @@ def _student(probe: AbstractProbe, state: AbstractState) -> tuple[str, Float[Arr
     why = sum_obstacle(state.net)
     if why is not None:
         refuse(probe, why)
-    trained = state.params["second"] if state.net.readout else None
-    return state.net.activation, fixed_layer(state.net) if trained is None else trained
+    net = state.net
+    assert isinstance(net, TwoLayer | PatchCNN)
+    return net.activation, state.params["second"] if net.readout else fixed_layer(net)
 
 
 def _overlaps(probe: AbstractProbe, state: AbstractState, problem: Problem) -> tuple[Array, Array]:

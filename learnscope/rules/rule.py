@@ -11,7 +11,7 @@ from jaxtyping import Array, Key
 
 from learnscope.data import Problem, Samples
 from learnscope.errors import BadInput
-from learnscope.nets import AbstractNet, Params, filters_of, replaced
+from learnscope.nets import AbstractInnerProductNet, AbstractNet, Params, filters_of, replaced
 from learnscope.part import AbstractPart, Number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.state import AbstractState, Move, WeightState
@@ -58,10 +58,11 @@ class AbstractRule(AbstractPart):
         if problem.frame.ambient:
             return state
         frame, filters = problem.frame, filters_of(state.params)
-        room = ((frame.seen or frame.rank) - frame.used) // 2
-        if filters.shape[0] > room:  # twins, say, which move apart
-            raise BadInput(f"{type(state.net).__name__} has more filters than initial directions.")
-        kept, now = problem.batches.reused(), turned(filters, frame.used + room)
+        assert isinstance(state.net, AbstractInnerProductNet)
+        first = frame.used + state.net.rows
+        if filters.shape[0] > (frame.seen or frame.rank) - first:
+            raise BadInput(f"{type(state.net).__name__} has more filters than it says (moving).")
+        kept, now = problem.batches.reused(), turned(filters, first)
         new = replaced(state.params, filters=now if kept is None else jnp.where(kept, filters, now))
         return eqx.tree_at(lambda state: state.params, state, new)
 
@@ -75,6 +76,12 @@ class AbstractRule(AbstractPart):
         """The sets of filters that a step on pairs of views uses; None for a rule that learns from
         labelled examples."""
         return None
+
+    @property
+    def reuses_batch(self) -> bool:
+        """Whether a step meets its examples more than once: fresh ones then keep coordinates of
+        their own until it is done."""
+        return False
 
     @property
     def fresh_obstacle(self) -> str | None:

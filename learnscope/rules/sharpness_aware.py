@@ -34,6 +34,14 @@ class SharpnessAware(AbstractGradientRule):
     optimiser: str | opt.Factory = opt.optimiser_field()
     options: dict[str, Any] = opt.options_field()
 
+    @property
+    def reuses_batch(self) -> bool:
+        return True
+
+    @property
+    def fresh_obstacle(self) -> str | None:
+        return opt.memory_obstacle(self.optimiser, self.options)
+
     def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         batch = problem.batch(key)
         slope = state.gradient(batch)

@@ -13,6 +13,11 @@ from learnscope.rules.rule import AbstractRule
 from learnscope.rules.state import AbstractState, WeightState
 
 
+def _positive(sizes: Array) -> Array:
+    """1 in place of 0: a filter that starts at 0 stays there."""
+    return jnp.where(sizes > 0, sizes, 1.0)
+
+
 class SphericalDescent(AbstractRule):
     r"""$w_i \leftarrow \rho_i \frac{v_i}{\|v_i\|}$, $v_i = w_i - \eta (I - \frac{w_i w_i^T}
     {\|w_i\|^2}) \nabla_i L$ (Ben Arous, Gheissari, Jagannath 2021): each filter keeps its initial
@@ -47,9 +52,9 @@ class SphericalDescent(AbstractRule):
         gradient = state.gradient(problem.batch(key))
         old, slope = filters_of(state.params), filters_of(gradient)
         squares = (old**2).sum(1, keepdims=True)
-        across = slope - (slope * old).sum(1, keepdims=True) / squares * old
+        across = slope - (slope * old).sum(1, keepdims=True) / _positive(squares) * old
         new = old - self.rate * across
         radius, norm = (jnp.linalg.norm(rows, axis=1, keepdims=True)
                         for rows in (filters_of(state.start), new))  # fmt: skip
         moved = state.moved(gradient, -self.rate).params
-        return state.advance(replaced(moved, filters=radius / norm * new), None)
+        return state.advance(replaced(moved, filters=radius / _positive(norm) * new), None)

@@ -22,6 +22,8 @@ RECORDED = (1, 9)
 SPHERE = ls.rules.SphericalDescent(rate=0.05)
 PLAIN = ls.rules.GradientDescent(rate=0.05, loss="squared")
 
+AWARE = ls.rules.SharpnessAware(rate=0.05, radius=0.3, loss="squared")
+
 
 def committee(width=WIDTH, activation="erf", **given):
     setting = {"scale": 0.15, "bias": False, "symmetric": False, "second_layer": "sum"}
@@ -94,7 +96,7 @@ def test_a_turned_frame_is_the_ambient_run_path_by_path(float64, rule, second_la
         filters = np.asarray(small.params["filters"])
         outside = np.asarray(before.params["filters"])[:, len(known) :] @ basis[len(known) :]
         triangle = filters[:, len(known) : len(known) + width]
-        tail = np.linalg.solve(triangle, outside)
+        tail = rotation(triangle, outside, known)
         lifted = filters[:, :-batch] @ np.concatenate([known, tail])
         np.testing.assert_allclose(lifted, state.params["filters"], atol=1e-10)
         np.testing.assert_array_equal(filters[:, -batch:], 0)
@@ -108,6 +110,16 @@ def completed(basis, rows, count):
     more = np.random.default_rng(1).normal(size=(count, basis.shape[1]))
     whole = np.linalg.qr(np.concatenate([basis, rows, more]).T)[0].T
     return whole[len(basis) : len(basis) + count]
+
+
+def rotation(triangle, rows, known):
+    """Orthonormal rows beyond known ones, of which a triangle makes some rows: fewer examples than
+    filters have been seen at first, and then several fit."""
+    left, sizes, right = np.linalg.svd(triangle.T @ rows, full_matrices=False)
+    rank = (sizes > 1e-14 * sizes[0]).sum()
+    seen = np.concatenate([known, right[:rank]])
+    right[rank:] = completed(seen, right[:0], len(right) - rank)
+    return left @ right
 
 
 def lowered(params, known, rank):
@@ -130,6 +142,8 @@ LAWS: dict[str, Any] = {
     "many examples": {"batch": 7},
     "sphere": {"batch": 3, "rule": SPHERE},
     "repeated": {"batch": 4, "repeats": 3},
+    "twins": {"batch": 2, "net": committee(symmetric=True, second_layer="trained")},
+    "sharpness": {"batch": 3, "rule": AWARE},
     "both layers": {"batch": 3, "net": committee(second_layer="trained")},
     "own link": {"batch": 2, "link": lambda z: z[0] * jnp.tanh(z[1]) + z[1]},
 }
@@ -180,11 +194,13 @@ def test_fixed_examples_and_signs():
 
 
 def test_what_cannot_be_compressed_says_why():
-    twins = experiment(net=ls.nets.TwoLayer(2, "relu"))
     from learnscope.engine import trial
 
-    assert "more filters than initial" in str(trial._tried.__wrapped__(_keyed(twins)))
-    assert trial._tried.__wrapped__(_keyed(experiment())) is None
+    twins = experiment(net=ls.nets.TwoLayer(2, "relu"))
+    for setting in (experiment(), twins, experiment(AWARE)):
+        assert trial._tried.__wrapped__(_keyed(setting)) is None
+    adam = ls.rules.GradientDescent(rate=0.1, loss="squared", optimiser="adam")
+    refused(lambda: run(experiment(adam, dim=10**12)), "GB in ambient coordinates (", "adam")
     heavy = ls.rules.GradientDescent(rate=0.1, loss="squared", options={"momentum": 0.9})
     assert run(experiment(heavy)).attrs["coordinates_used"] == "ambient"
 
@@ -210,6 +226,11 @@ def test_spherical_steps_are_those_of_the_formula(float64):
     v = w - 0.05 * (slope - (slope * unit).sum(1, keepdims=True) * unit)
     right = v / np.linalg.norm(v, axis=1, keepdims=True) * np.linalg.norm(w, axis=1, keepdims=True)
     np.testing.assert_allclose(drawn.after(1).state.params["filters"], right, atol=1e-12)
+
+
+def test_a_filter_that_starts_at_zero_stays_on_its_sphere():
+    data = run(experiment(SPHERE, net=committee(scale=0.0)))
+    assert (data.student_overlap == 0).all() and (data.teacher_overlap == 0).all()
 
 
 def test_repeated_batches_are_the_same_examples_for_so_many_steps(float64):

@@ -45,6 +45,18 @@ def test_every_position_of_an_axis_has_its_own_limit(over):
     assert apart(whole.isel({dim: 1}), first) > 1e-3
 
 
+def test_axes_of_links_and_widths_have_their_limits():
+    """Nets of two widths leave places of the dims empty."""
+    setting = committee(2, teacher=1, **SHORT)
+    runs = run(setting, {"net.width": [1, 2]}, seeds=1)
+    path = ls.theory.limit(setting, runs)
+    assert path.teacher_overlap.sizes["filter"] == 2
+    assert np.isnan(path.teacher_overlap.sel(width=1).isel(filter=1)).all()
+    for width in (1, 2):
+        one, other = (each.sel(width=width).isel(filter=slice(width)) for each in (runs, path))
+        assert float(np.abs(one.teacher_overlap - other.teacher_overlap).max()) < 0.1
+
+
 def test_an_axis_that_is_no_field_and_starts_that_do_not_fit_are_refused():
     setting = committee(1, teacher=1, **SHORT)
     runs = run(setting, seeds=2)
@@ -192,7 +204,7 @@ def test_sums_over_four_variables_are_sums_over_all(float64, activation, close):
 
 @pytest.mark.slow
 def test_six_variables_have_a_limit():
-    setting = committee(3, dim=10**6, batch=10**4, steps=20, link="he2", rate=0.1, teacher=3,
+    setting = committee(3, dim=10**6, batch=10**4, steps=20, link="he2", rate=0.3, teacher=3,
                         every=20)  # fmt: skip
     runs = run(setting, seeds=1)
     path = ls.theory.limit(setting, runs)

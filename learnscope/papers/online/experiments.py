@@ -60,7 +60,7 @@ def searches(k: int, size: Any) -> dict[str, Sweep | FunctionSweep]:
     """A filter on a sphere looks for a direction: runs, and diffusions where runs are too long."""
     link, rate, power, examples, smallest, ratio = SEARCHES[k]
     dims, far = smallest * ratio ** np.arange(size.search_dims), 10.0 ** np.arange(3, 10)
-    base = committee(1, link=link, teacher=1, steps=STEPS).replace("probes", (Overlaps(),))
+    base = committee(1, link=link, teacher=1, steps=STEPS, every=1).replace("probes", (Overlaps(),))
     base = base.replace("rule", SphericalDescent(rate=1.0, loss="correlation"))
     axis = over_dims(dims, examples * dims ** max(1, k - 1) / STEPS, rate * dims**power, 1.0)
     paths = FunctionSweep(lambda: exits(base, far, rate * far**power, LEVEL, size.paths))

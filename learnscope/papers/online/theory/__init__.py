@@ -27,11 +27,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from learnscope.data import SHAPES, SignOf, half_space, link_of
+from learnscope.data import SHAPES, SignOf, link_of
 from learnscope.errors import BadInput
 from learnscope.nets import normal_grid
 from learnscope.papers.online.theory.exits import exits, worse_as_power
-from learnscope.papers.online.theory.limit import Place, Steps, deviation, exit_time, limit
+from learnscope.papers.online.theory.limit import Steps, deviation, exit_time, limit
 from learnscope.papers.online.theory.moments import (
     Moments,
     Overlap,
@@ -42,6 +42,7 @@ from learnscope.papers.online.theory.moments import (
     sampled_moments,
 )
 from learnscope.papers.online.theory.scope import SCOPE, obstacle
+from learnscope.papers.online.theory.starts import Place
 from learnscope.theory import Condition, Conditions, Prediction
 
 __all__ = [
@@ -65,7 +66,7 @@ def information_exponent(link: Any, directions: int = 1) -> int:
     >>> information_exponent("product", 3), information_exponent("staircase", 3)
     (3, 1)
     """
-    if link == "staircase" or half_space(link, directions):
+    if link == "staircase" or link in (SignOf("linear"), SignOf("erf")):
         return 1
     if link == "product" or link == SignOf("product"):
         return directions  # every sign has a linear part

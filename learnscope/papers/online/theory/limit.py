@@ -15,10 +15,7 @@ With filters on spheres, each filter is scaled back to its norm. A trained secon
 $\Delta a_i = -\rho\, E\, \sigma(h_i) \delta$ (Goldt et al. 2019).
 """
 
-import itertools
-import json
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import diffrax
 import equinox as eqx
@@ -29,24 +26,15 @@ import optimistix
 import xarray as xr
 from jaxtyping import Array, Float
 
-from learnscope.errors import BadInput, refuse_value
+from learnscope.errors import refuse_value
 from learnscope.papers.online.theory.moments import Overlap, Task
-from learnscope.papers.online.theory.scope import obstacle
+from learnscope.papers.online.theory.starts import OVERLAPS, SECOND, Place, each
 from learnscope.part import Number
 from learnscope.probes import fixed_layer, generalisation
 from learnscope.rules import SphericalDescent
 
 _TOLERANCE = 1e-8
 _MOST = 100_000  # steps of the solver
-_NAMES = {"teacher_overlap": ("filter", "direction"), "student_overlap": ("filter", "other_filter")}
-_SECOND = {"second_layer": ("filter",)}
-
-
-class Place(NamedTuple):
-    """Where a student is: its overlaps, and the second layer if that is trained."""
-
-    overlap: Overlap
-    second: Float[Array, " filter"] | None = None
 
 
 class Steps(eqx.Module):
@@ -66,9 +54,10 @@ class Steps(eqx.Module):
     def of(experiment: Any) -> "Steps":
         data, net, rule = experiment.data, experiment.net, experiment.rule
         numbers = data.noise, rule.rate, data.dim, data.space.fresh
+        noise, rate, dim, batch = (jnp.asarray(float(v)) for v in numbers)
         return Steps(
-            fixed_layer(net), *(jnp.asarray(float(v)) for v in numbers), net.activation,
-            data.labelling, rule.loss == "squared", isinstance(rule, SphericalDescent),
+            fixed_layer(net), noise, rate, dim, batch, net.activation, data.labelling,
+            rule.loss == "squared", isinstance(rule, SphericalDescent),
         )  # fmt: skip
 
     def task(self, at: Place) -> Task:
@@ -85,9 +74,12 @@ class Steps(eqx.Module):
         mean = inside @ inside.T + outside @ outside.T
         own += self.rate**2 * (self.dim * found.squares / self.batch + (1 - 1 / self.batch) * mean)
         if self.spherical:
-            shrink = jnp.diag(own) / jnp.diag(at.student) / 2
-            teacher = teacher - shrink[:, None] * at.teacher
+            squares = jnp.diag(at.student)
+            shrink = jnp.diag(own) / jnp.where(squares > 0, squares, 1.0) / 2
+            there = squares > 0  # others stay at 0
+            teacher = jnp.where(there[:, None], teacher - shrink[:, None] * at.teacher, 0.0)
             own = own - (shrink[:, None] + shrink[None]) * at.student
+            own = jnp.where(there[:, None] & there[None], own, 0.0)
         second = None if place.second is None else -self.rate * task.outer(at)
         return Place(Overlap(teacher, own), second)
 
@@ -118,8 +110,8 @@ class Steps(eqx.Module):
     def exit(self, start: Place, level: Array, steps: Array) -> Float[Array, ""]:
         """The step at which the alignment is `level`; NaN if it is lower for all steps."""
 
-        def above(_: Any, at: Place, __: Any, **___: Any) -> Array:
-            return _alignment(at) - level
+        def above(t: Any, y: Place, args: Any, **_: Any) -> Array:
+            return _alignment(y) - level
 
         found = self.solution(
             start, jnp.zeros_like(steps), steps, saveat=diffrax.SaveAt(t1=True),
@@ -148,13 +140,13 @@ def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
     steps = np.arange(0, experiment.steps + 1, experiment.record.every)
     steps = np.append(steps, experiment.steps) if steps[-1] != experiment.steps else steps
 
-    def solved(flow: Steps, begin: Place) -> Any:
-        path, error = _solved(flow, begin, jnp.asarray(steps, float))
+    def solved(setting: Any, begin: Place) -> Any:
+        path, error = _solved(Steps.of(setting), begin, jnp.asarray(steps, float))
         return (*path.overlap, *(() if path.second is None else (path.second,)), error)
 
-    names = _NAMES | (_SECOND if experiment.net.readout else {}) | {"generalisation_error": ()}
+    names = OVERLAPS | (SECOND if experiment.net.readout else {}) | {"generalisation_error": ()}
     dims = {name: ("step", *dims) for name, dims in names.items()}
-    return _each(experiment, start, solved, dims).assign_coords(step=steps)
+    return each(experiment, start, solved, dims).assign_coords(step=steps)
 
 
 def exit_time(experiment: Any, level: float, start: xr.Dataset | None = None) -> xr.DataArray:
@@ -163,15 +155,16 @@ def exit_time(experiment: Any, level: float, start: xr.Dataset | None = None) ->
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         refuse_value("level", level, "it must be a number between 0 and 1")
 
-    def solved(flow: Steps, begin: Place) -> Any:
-        return (_exits(flow, begin, jnp.asarray(level), jnp.asarray(float(experiment.steps))),)
+    def solved(setting: Any, begin: Place) -> Any:
+        most = jnp.asarray(float(experiment.steps))
+        return (_exits(Steps.of(setting), begin, jnp.asarray(float(level)), most),)
 
-    return _each(experiment, start, solved, {"exit_time": ()}).exit_time.assign_attrs(units="step")
+    return each(experiment, start, solved, {"exit_time": ()}).exit_time.assign_attrs(units="step")
 
 
 def deviation(runs: xr.Dataset, path: xr.Dataset) -> xr.DataArray:
     """The root mean square over entries and records of what runs are off a limit."""
-    one, two = (((runs[n] - path[n]) ** 2).mean(dims) for n, dims in _NAMES.items())
+    one, two = (((runs[n] - path[n]) ** 2).mean(dims) for n, dims in OVERLAPS.items())
     return ((one + two).isel(step=slice(1, None)).mean("step") / 2) ** 0.5
 
 
@@ -187,86 +180,3 @@ def _solved(flow: Steps, starts: Place, steps: Array) -> tuple[Place, Array]:
 @eqx.filter_jit
 def _exits(flow: Steps, starts: Place, level: Array, steps: Array) -> Array:
     return jax.lax.map(lambda start: flow.exit(start, level, steps), starts)
-
-
-def _each(
-    experiment: Any, start: xr.Dataset | None, solved: Callable[[Steps, Place], Any],
-    names: dict[str, tuple[str, ...]],
-) -> xr.Dataset:  # fmt: skip
-    """Arrays with the given names and dims, for every setting and seed of a start."""
-    begin = _start(experiment) if start is None else _first(start, experiment)
-    tables = {**_NAMES, **_SECOND}
-    own = {dim for dims in tables.values() for dim in dims}
-    others = [str(d) for d in begin.teacher_overlap.dims if d not in own]
-    axes = [dim for dim in others if dim != "seed"]
-    found: list[tuple[np.ndarray, ...]] = []
-    for place in itertools.product(*(range(begin.sizes[dim]) for dim in axes)):
-        one = begin.isel(dict(zip(axes, place, strict=True)))
-        setting = _setting(experiment, one)
-        with jax.enable_x64(True):
-            rows = [_rows(setting, one, name) for name in tables if name in one]
-            at = Place(Overlap(*rows[:2]), rows[2] if setting.net.readout else None)
-            found.append(tuple(map(np.asarray, solved(Steps.of(setting), at))))
-    variables = {}
-    for (name, dims), values in zip(names.items(), zip(*found, strict=True), strict=True):
-        whole = np.stack(values).reshape(*(begin.sizes[d] for d in axes), *values[0].shape)
-        if "seed" not in others:
-            whole = whole.squeeze(len(axes))
-        variables[name] = ((*axes, *(["seed"] if "seed" in others else []), *dims), whole)
-    coords = {n: c for n, c in begin.coords.items() if not own & set(c.dims) and n != "step"}
-    return xr.Dataset(variables).assign_coords(coords).transpose(*others, ...)
-
-
-def _rows(setting: Any, one: xr.Dataset, name: str) -> Array:
-    """A table of a start, for every seed."""
-    dims = {**_NAMES, **_SECOND}[name]
-    width, count = setting.net.rows, setting.data.directions
-    right = dict(zip(dims, {"direction": (width, count)}.get(dims[-1], (width, width)),
-                     strict=False))  # fmt: skip
-    sizes = {dim: one.sizes[dim] for dim in dims}
-    if sizes != right:
-        said, must = (", ".join(f"{n} of {d}" for d, n in each.items()) for each in (sizes, right))
-        raise BadInput(f"start's {name} has the sizes {said}; the experiment's are {must}.")
-    values = one[name].transpose(..., *dims).values
-    return jnp.asarray(values, float).reshape(-1, *values.shape[values.ndim - len(dims) :])
-
-
-def _setting(experiment: Any, one: xr.Dataset) -> Any:
-    """The experiment of one position of a start's axes."""
-    for name, coord in one.coords.items():
-        path = coord.attrs.get("field")
-        if coord.ndim == 0 and path is not None:
-            if path in json.loads(one.attrs.get("parts", "{}")):
-                raise BadInput(f"start has parts on the axis '{name}': solve for one at a time.")
-            experiment = experiment.replace(path, coord.item())
-    why = obstacle(experiment)
-    if why is not None:
-        raise BadInput(f"there is no limit for a setting of start: {why}.")
-    return experiment
-
-
-def _start(experiment: Any) -> xr.Dataset:
-    width, count = experiment.net.rows, experiment.data.directions
-    if experiment.net.readout:
-        raise BadInput("a trained second layer starts at random: limit needs a start, a result of "
-                       "run with the probes Overlaps and SecondLayer.")  # fmt: skip
-    square = float(experiment.net.scale) ** 2 * float(experiment.data.dim)
-    teacher, student = np.zeros((width, count)), square * np.eye(width)
-    variables = zip(_NAMES.items(), (teacher, student), strict=True)
-    return xr.Dataset({name: (dims, table) for (name, dims), table in variables})
-
-
-def _first(start: xr.Dataset, experiment: Any) -> xr.Dataset:
-    names = _NAMES | (_SECOND if experiment.net.readout else {})
-    missing = [name for name in names if name not in start]
-    if missing:
-        probe = "SecondLayer" if missing == list(_SECOND) else "Overlaps"
-        raise BadInput(f"start has no {', '.join(missing)}: run it with the probe {probe}.")
-    kept = start[list(names)]
-    kept = kept.isel(step=0, drop=True) if "step" in kept.dims else kept
-    own = {dim for dims in names.values() for dim in dims}
-    for dim in set(kept.teacher_overlap.dims) - own - {"seed"}:
-        if not any(c.dims == (dim,) and "field" in c.attrs for c in kept.coords.values()):
-            raise BadInput(f"start has the dim '{dim}', which is no field of the experiment: solve "
-                           "for one of its values at a time.")  # fmt: skip
-    return kept
