@@ -323,6 +323,12 @@ _REAL, _PART = _parts(**_HALF)
 _WIDE, _WIDE_OTHER = (part.of("mixture_wide") for part in (_REAL, _PART))
 _GAP = (_REAL - _PART).of("mixture").named("gap of the parts, MNIST")
 _GAP_COLOUR = (_REAL - _PART).of("mixture_cifar10").named("gap of the parts, CIFAR-10")
+
+
+def _better(sweep: str) -> Verb:
+    return above(_REAL.of(sweep), _PART.of(sweep))
+
+
 _FASTER = above(_speed("real_accuracy"), _speed("other_accuracy"))
 _COMMON = last("commonest_label", weight=0.5)
 _ONE, _SMALL, _MIDDLE, _LARGE = (last("test_loss", width=width) for width in (1, 2, 4, 200))
@@ -414,16 +420,15 @@ _ROWS: tuple[Any, ...] = (
      _on_labels(above(_REAL, _PART) & _FASTER, MNIST_TEACHER), _ON_MNIST, None),
     ("mixture_shares", "For every share the images' part is learnt better", "Figure 24",
      "the same trend for α = 0.25, 0.5, 0.75", _CIFAR, ("mixture_shares", "mixture_cifar10"),
-     _two_sweeps((above(*(part.of("mixture_shares") for part in (_REAL, _PART)))
-                  & above(*(part.of("mixture_cifar10") for part in (_REAL, _PART)))),
+     _two_sweeps(_better("mixture_shares") & _better("mixture_cifar10"),
                  mixture_shares=COLOUR_TEACHER, mixture_cifar10=COLOUR_TEACHER),
      f"{_MIXED}; FC(9) in place of ResNet", None),
     ("mixture_wide", "With m = 50 the images' part is learnt faster and better than the Gaussian "
      "part, and the separation is more significant than with m = 9", "Figure 25",
      "more significant", f"{_MNIST}; the student has m = 50", ("mixture", "mixture_wide"),
-     _two_sweeps(above(_WIDE, _WIDE_OTHER) & above(_WIDE - _WIDE_OTHER, _GAP)
-                 & above(*(_speed(n).of("mixture_wide")
-                           for n in ("real_accuracy", "other_accuracy"))),
+     _two_sweeps(_better("mixture_wide") & above(_WIDE - _WIDE_OTHER, _GAP)
+                 & above(_speed("real_accuracy").of("mixture_wide"),
+                         _speed("other_accuracy").of("mixture_wide")),
                  mixture=MNIST_TEACHER, mixture_wide=MNIST_TEACHER), _MIXED, None),
     ("mixture_images", "Other images are learnt better than Gaussian inputs, though not as well as "
      "the original ones", "Figure 23", "between (Tiny ImageNet, on CIFAR-10 and SVHN)",

@@ -187,10 +187,9 @@ REAL_FIGURES: dict[str, Figure] = {
           for name, image in _COLOURS.items() for kind in (GAUSSIAN, image))),
     "figure24": _mixture(
         "Figure 24: shares α of Gaussian inputs", "CIFAR-10",
-        *(_part(sweep, f"α = {a:g}", other=GAUSSIAN, **where)
-          for a, sweep, where in ((SHARES[0], "mixture_shares", {"share": SHARES[0]}),
-                                  (0.5, "mixture_cifar10", {}),
-                                  (SHARES[1], "mixture_shares", {"share": SHARES[1]})))),
+        _part("mixture_shares", "α = 0.25", other=GAUSSIAN, share=SHARES[0]),
+        _part("mixture_cifar10", "α = 0.5", other=GAUSSIAN),
+        _part("mixture_shares", "α = 0.75", other=GAUSSIAN, share=SHARES[1])),
     "figure25": _mixture("Figure 25: FC(m) on images and Gaussian inputs, α = 0.5", "MNIST",
                          _part("mixture", "m = 9", other=GAUSSIAN),
                          _part("mixture_wide", "m = 50", other=GAUSSIAN)),
