@@ -31,6 +31,7 @@ from learnscope.evidence.quantity import (
     computed,
     every,
     exact,
+    examples_of,
     first,
     first_passage,
     hits_of,
@@ -62,7 +63,7 @@ __all__ = [
     "Ledger", "Null", "Output", "Preset", "Quantity", "Scale", "Study", "Sweep", "Unanswered",
     "Verb", "above", "alike", "arms", "at", "at_least", "at_most", "below", "boundary_exponent",
     "bounded_by", "change", "check_scale", "computed", "constant", "converged", "every", "exact",
-    "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage", "flat",
-    "hits_of", "judged", "last", "learnt", "most_seeds", "ordered", "overfitting", "proportion",
-    "rises", "scaled", "shrunk", "shuffled", "student", "swapped", "within",
+    "examples_of", "experiment_of", "exponent", "falls", "few_seeds", "first", "first_passage",
+    "flat", "hits_of", "judged", "last", "learnt", "most_seeds", "ordered", "overfitting",
+    "proportion", "rises", "scaled", "shrunk", "shuffled", "student", "swapped", "within",
 ]  # fmt: skip

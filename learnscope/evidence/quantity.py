@@ -252,18 +252,20 @@ def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
         if name not in dataset:
             raise Unanswered(f"{name} was not recorded")
         values = _chosen(dataset[name], where).astype(float).reset_coords(drop=True)
-        values.attrs = {"examples": _examples(dataset, name)} if "accuracy" in name else {}
+        values.attrs = {"examples": examples_of(dataset, name)} if "accuracy" in name else {}
         return values
 
     return Quantity(f"{name.replace('_', ' ')} {when}".strip() + _words(where), read)
 
 
-def _examples(data: xr.Dataset, name: str) -> int:
-    """The examples of one draw that an accuracy is counted over; 1, the draw, if nobody knows."""
+def examples_of(data: xr.Dataset, name: str) -> int:
+    """The examples (or tasks) of one draw that an accuracy is counted over; 1, the draw, if nobody
+    knows."""
     field = name.removesuffix("_accuracy")
     try:
         texts = json.loads(data.attrs["experiment"])
-        return min(int(tomllib.loads(text)["data"][field]) for text in texts.values())
+        tables = [tomllib.loads(text)["data"] for text in texts.values()]
+        return min(int(t[field if field in t else f"{field}_tasks"]) for t in tables)
     except (KeyError, ValueError, AttributeError, TypeError):
         return 1
 
@@ -272,10 +274,13 @@ def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.Da
     """A function of values, which is exact if all of them are. A share is one of the fewest
     examples of any (`examples`); what a function says itself stands."""
     made, shares = function(*values), [v.attrs["examples"] for v in values if "examples" in v.attrs]
-    found = made.attrs.get("examples") if made.attrs.get("hits") else min(shares, default=None)
+    hits = made.attrs.get("hits", False)
+    found = made.attrs.get("examples") if hits else min(shares, default=None)
     exact = all(value.attrs.get("exact") for value in values)
     made.attrs = {"exact": True} if exact else {}
-    if found is not None and len(shares) in (0, len(values)):
+    # A difference that is the same in every draw is no share of draws.
+    apart = len(values) > 1 and found == 1 and not hits
+    if found is not None and len(shares) in (0, len(values)) and not apart:
         made.attrs["examples"] = found
     return made
 

@@ -178,13 +178,14 @@ def _trend(
 ) -> Verb:
     def cells(data: Datasets) -> list[Cell]:
         read = quantity.read(data)
-        values = (sign * read).assign_attrs(read.attrs)
+        shares = {k: v for k, v in read.attrs.items() if k != "examples" or v > 1}
+        values = sign * read
         if values.sizes[dim] < 2:
             raise Unanswered(f"{dim} has one value")
         ends = values.isel({dim: -1}, drop=True) - values.isel({dim: 0}, drop=True)
-        ends = ends.assign_attrs(read.attrs)
+        steps = values.diff(dim)
+        ends.attrs = steps.attrs = shares
         over = f"{'rise' if sign > 0 else 'fall'} over {dim}"
-        steps = values.diff(dim).assign_attrs(read.attrs)
         return [
             *split(ends, by, math.inf, mean_of, strict=True, prefix=over, **settings),
             *split(steps, -slack, math.inf, mean_of, veto=True, prefix="up to", **settings),

@@ -162,7 +162,10 @@ def _with_others(
         late = any((new.study, need) in unfinished for need in new.claim.needs)
         if late and before.finding.verdict == "not run":
             return dataclasses.replace(before, claim=new.claim)
-        return before if late or new.finding.why == _SMOKE else new.beside(before)
+        if late or new.finding.why == _SMOKE:
+            kept = dataclasses.replace(before.claim, sentence=new.claim.sentence)  # a key only
+            return dataclasses.replace(before, claim=kept)
+        return new.beside(before)
 
     both = map(beside, ledger)
     others = (entry for entry in old.values() if entry.study not in new)

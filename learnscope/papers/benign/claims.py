@@ -76,7 +76,8 @@ def _section_5_1(figure: str) -> list[ev.Claim]:
         ev.Claim(f"figure{figure}_{id}_{reading}", statement,
               "section 5.1, overfitting" if id == "fitted" else f"Figure {figure}", reported,
               _SETTING[reading][0], f"figure{figure}", _only(verb, reading),
-              scope=_SETTING[reading][1], flags=flags, nulls=_NULLS)
+              scope=_SETTING[reading][1], flags=flags, nulls=_NULLS,
+              sentence="constant" if id.startswith("constant") else "")
         for reading in READINGS
         for id, (statement, kind, reported, verb, flags) in _ROWS.items()
         if figure.startswith(kind) and (id, reading) != ("constant_high", "literal")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from learnscope.evidence import UNTRAINED, Null, Quantity, computed, first_passage
+from learnscope.evidence import UNTRAINED, Null, Quantity, computed, examples_of, first_passage
 from learnscope.papers.meta_split import experiments as ex
 from learnscope.papers.meta_split import theory
 
@@ -29,7 +29,9 @@ def on_plane(variable: str, rule: str, least: bool = False) -> Quantity:
 
     def read(data: xr.Dataset) -> xr.DataArray:
         values = plane(data)[variable].sel(rule=rule, drop=True)
-        return values.min("step") if least else values.isel(step=-1, drop=True)
+        found = values.min("step") if least else values.isel(step=-1, drop=True)
+        accuracy = "accuracy" in variable
+        return found.assign_attrs({"examples": examples_of(data, variable)} if accuracy else {})
 
     words = f"{'least' if least else 'last'} {variable.replace('_', ' ')}, {rule}"
     return computed(words, read, "plane")
