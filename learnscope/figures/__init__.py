@@ -24,10 +24,11 @@ from learnscope.figures.style import (
     style,
     styled,
 )
+from learnscope.figures.words import brief
 
 __all__ = [
-    "COLOURS", "STYLES", "band", "bars", "boundary_figure", "boundary_panel", "curves",
-    "draw_boundary", "draw_heat_map", "draw_line", "figure", "has_map", "heat", "heat_map",
-    "histogram", "interval", "legend_below", "number", "over", "panel", "predicted", "probe_curves",
-    "ran", "steps", "style", "styled",
+    "COLOURS", "STYLES", "band", "bars", "boundary_figure", "boundary_panel", "brief",
+    "curves", "draw_boundary", "draw_heat_map", "draw_line", "figure", "has_map", "heat",
+    "heat_map", "histogram", "interval", "legend_below", "number", "over", "panel", "predicted",
+    "probe_curves", "ran", "steps", "style", "styled",
 ]  # fmt: skip
