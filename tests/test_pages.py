@@ -6,6 +6,7 @@ sets are not here. Commands in other blocks must be ones that there are.
 """
 
 import functools
+import gzip
 import html
 import importlib.util
 import itertools
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 import learnscope as ls
@@ -176,6 +178,46 @@ def test_commands_are_ones_that_there_are(words: tuple[str, ...], call):
                 if not study.startswith("-"):
                     known = ls.studies.get(study)
                     assert not figure or known.figure(figure)
+
+
+# Lines of pages that take a second or so, in this order, and words that each must print.
+_CHEAP = {
+    "learnscope list": "pegr.figure4",
+    "learnscope data list": "digits",
+    "learnscope runs": "",
+    "learnscope conditions examples/theorem.toml": "holds",
+    "learnscope sweep examples/penalty.toml rule.weight=0.005,0.01,0.02": "penalty.pdf",
+    "learnscope collapse embeddings.npy": "verdict",
+    "learnscope collapse layers.npz --array projector": "verdict",
+    "learnscope collapse embeddings.npy --out collapse/": "collapse.png",
+    "learnscope influence mnist.npz --top 8": "influence",
+    "learnscope influence cells.csv.gz --label kind --baselines": "influence",
+    "learnscope new rule MyRule": "my_rule.py",
+    "learnscope new paper my_paper": "my_paper",
+}
+_SMALL = ["steps=4", "record.every=2", "data.dim=40", "data.test=20", "--seeds", "2", "--yes"]
+
+
+def test_cheap_lines_of_pages_do_what_the_page_says(call, tmp_path):
+    """Each stands on a page as it is; files that it names are made here."""
+    on_pages = {" ".join(each.values[0]) for each in commands()}
+    assert set(_CHEAP) <= on_pages
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    module, _ = run_page(ROOT / "docs" / "collapse.md")
+    np.save(tmp_path / "embeddings.npy", module.units)
+    np.savez(tmp_path / "layers.npz", projector=module.units[:100])
+    draw = np.random.default_rng(0)
+    images, labels = draw.normal(size=(20, 6, 6)), np.arange(20) % 2
+    np.savez(tmp_path / "mnist.npz", x=images, y=labels)
+    with gzip.open(tmp_path / "cells.csv.gz", "wt") as file:
+        file.write("a,b,c,kind\n")
+        file.writelines(f"{a},{b},{c},k{k}\n" for k, (a, b, c) in zip(
+            labels, images[:, 0, :3], strict=True))  # fmt: skip
+    for line, said in _CHEAP.items():
+        code, out, err = call(*line.split()[1:], *(_SMALL if " sweep " in line else ()))
+        assert code == 0 and said in out + err, (line, out, err)
+        if line.endswith("embeddings.npy"):
+            assert str(module.report) in out  # as the page shows it
 
 
 def test_every_page_is_in_the_navigation_and_names_no_machine():

@@ -17,6 +17,7 @@ from learnscope.figures.words import is_number, place, selected, swept, text, va
 _MOST_LINES = 6
 _MOST_PANELS = 4  # of a variable
 _LONGEST_LABEL = 32  # letters beside a panel
+_NARROWEST = 5.8  # inches
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
@@ -50,7 +51,7 @@ def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
     rows = len(names) if several else math.ceil(len(names) / across)
     with style():
         figure, grid = plt.subplots(
-            rows, across, figsize=(3.4 * across, 2.9 * rows + 0.6), squeeze=False,
+            rows, across, figsize=(max(3.4 * across, _NARROWEST), 2.9 * rows + 0.6), squeeze=False,
             sharey="row" if several else False,
         )  # fmt: skip
         for panel in grid.flat[len(names) * len(shown) :]:
@@ -59,7 +60,7 @@ def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
             row = grid[i] if several else [grid.flat[i]]
             own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
             for panel, part in zip(row, shown, strict=True):
-                _panel(panel, part[name].max(own) if own else part[name], lines, hue is None)
+                _panel(panel, part[name].max(own) if own else part[name], lines, hue)
                 if (floor := floors[name]) in part and (part[floor] > 0).any():
                     most = part[floor].max([d for d in part[floor].dims if d != "step"])
                     panel.plot(most.step, most, color="0.6", ls=":", lw=1, zorder=0)
@@ -98,14 +99,14 @@ def _thinned(data: xr.Dataset, lines: list[str], facets: list[str]) -> tuple[xr.
     return data.isel(keep), f"shown: {', '.join(said)}" if said else ""
 
 
-def _panel(panel: Axes, values: xr.DataArray, lines: list[str], named: bool) -> None:
-    """A variable's lines: of all settings on the axes `lines`, with the names of those axes or only
-    their values."""
+def _panel(panel: Axes, values: xr.DataArray, lines: list[str], hue: str | None) -> None:
+    """A variable's lines: of all settings on the axes `lines`, with the names of those axes; names
+    on an axis `hue` stand alone."""
     values = values if "seed" in values.dims else values.expand_dims("seed")
     there = [dim for dim in lines if dim in values.dims]
     places = itertools.product(*(range(values.sizes[dim]) for dim in there))
     settings = [values.isel(dict(zip(there, at, strict=True))) for at in places]
-    said = [place(each, there) if named else text(each[there[0]].values[()]) for each in settings]
+    said = [place(each, there) if hue is None else _named(each, hue) for each in settings]
     names = xr.DataArray(said, dims="line", name="line")
     curves(panel, xr.concat([each.reset_coords(drop=True) for each in settings], names), "line")
     panel.set_xlabel("step")
@@ -144,8 +145,13 @@ def _ends(data: xr.Dataset, name: str, hue: str) -> str:
     """Where a variable ends for every value of an axis, over all that else is swept."""
     last = data[name].isel(step=-1)
     middle = last.median([dim for dim in last.dims if dim != hue])
-    said = [f"{float(one):.3g} ({text(one[hue].values[()])})" for one in middle]
+    said = [f"{float(one):.3g} ({_named(one, hue)})" for one in middle]
     return f"{variable(data, name)} at step {last.step.item()}: {', '.join(said)}"
+
+
+def _named(values: xr.DataArray, hue: str) -> str:
+    """A value of an axis: a number with the axis's name, a name alone."""
+    return place(values, [hue]) if is_number(values[hue]) else text(values[hue].values[()])
 
 
 def _title(data: xr.Dataset, shown: xr.Dataset) -> str:

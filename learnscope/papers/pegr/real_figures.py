@@ -53,12 +53,12 @@ def _figure(name: str) -> Figure:
              for place in (0, -1)]]  # fmt: skip
 
     def words(data: xr.Dataset) -> str:
-        return (f"PEGR's test accuracy minus standard training's: {', '.join(gains(data))}\n"
-                f"({_WORDS[name]}; 95 % intervals; median and 10-90 % of {data.sizes['seed']} "
-                "seeds; dotted: penalty off)")  # fmt: skip
+        return (f"PEGR minus standard test accuracy: {', '.join(gains(data))}\n({_WORDS[name]}; "
+                f"95 % intervals, 10-90 % of {data.sizes['seed']} seeds; dotted: penalty off)"
+        )  # fmt: skip
 
     return figure(f"Figures 5 and 6: LeNet5 on noisy MNIST, {_WORDS[name]}", name, rows, words,
-                  (9, 6), 4, sharex=True)  # fmt: skip
+                  (10.4, 6), 4, sharex=True)  # fmt: skip
 
 
 REAL_FIGURES: dict[str, Figure] = {name: _figure(name) for name in _WORDS}
