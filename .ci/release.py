@@ -59,6 +59,7 @@ def absolute(text: str, address: str) -> str:
     >>> absolute("![a](docs/a.png) [b](docs/b.md#c)", "https://x.org/y")
     '![a](https://x.org/y/raw/main/docs/a.png) [b](https://x.org/y/blob/main/docs/b.md#c)'
     """
+    text = re.sub(r'(<img src=")(?!https?:)', rf"\1{address}/raw/main/", text)
     text = re.sub(r"(!\[[^]]*\]\()(?!https?:)", rf"\1{address}/raw/main/", text)
     return re.sub(r"((?<!!)\[[^]!]*\]\()(?!https?:|#)", rf"\1{address}/blob/main/", text)
 

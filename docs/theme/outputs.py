@@ -3,13 +3,16 @@
     python docs/theme/outputs.py [PAGE ...]
 
 Every Python block of a page is run, in order, in one namespace. What it prints stands in a block of
-text below it; what it draws is a picture in docs/images/pages. `tests/test_pages.py` runs the same
-blocks and compares, so that no output is older than its page.
+text below it; what it draws is a picture in docs/images/pages (docs/images/demo.png for the README,
+which is made only if it is named). `tests/test_pages.py` runs the same blocks and compares, so that
+no output is older than its page; pictures are as old as the code in docs/images/pages/made.json.
 """
 
 import contextlib
 import dataclasses
+import hashlib
 import io
+import json
 import re
 import sys
 import tempfile
@@ -18,10 +21,11 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "images" / "pages"
+MADE = FOLDER / "made.json"
 _BLOCK = re.compile(
     r"^```(?:python|py)(?P<words>[^\n]*)\n(?P<code>.*?)^```$"
     r'(?:\n\n```text title="prints"\n(?P<shown>.*?)^```$)?'
-    r"(?:\n\n!\[(?P<alt>[^]]*)\]\((?P<file>[./]*images/pages/[^)]*)\))?",
+    r"(?:\n\n!\[(?P<alt>[^]]*)\]\((?P<file>[./]*(?:docs/)?images/(?:pages/[^)]*|demo\.png))\))?",
     flags=re.DOTALL | re.MULTILINE,
 )
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
@@ -72,6 +76,16 @@ def executed(page: Path, name: str) -> tuple[types.ModuleType, list[Block]]:
     return module, blocks
 
 
+def digests(page: Path) -> dict[str, str]:
+    """A digest for every picture of a page: of the code up to and including its block."""
+    whole, found = hashlib.sha256(), {}
+    for block in _BLOCK.finditer(page.read_text()):
+        whole.update(block["code"].encode())
+        if block["file"]:
+            found[Path(block["file"]).name] = whole.hexdigest()[:16]
+    return found
+
+
 def alike(printed: str, shown: str) -> bool:
     """Whether two outputs are the same but for the last digits, which differ between machines.
 
@@ -89,14 +103,17 @@ def rewritten(page: Path) -> str:
     """A page with the outputs of its blocks; pictures are saved."""
     _, blocks = executed(page, f"page_{page.stem}")
     text = page.read_text()
-    up = "../" * (len(page.relative_to(DOCS).parts) - 1)
+    inside = page.is_relative_to(DOCS)
+    up = "../" * (len(page.relative_to(DOCS).parts) - 1) if inside else "docs/"
     for number, block in reversed(list(enumerate(blocks, 1))):
+        if not inside:  # the README is short: it shows pictures only
+            block = dataclasses.replace(block, printed="")
         new = block.text
         if block.drawn:
-            file = FOLDER / f"{page.stem}-{number}.png"
+            file = FOLDER / f"{page.stem}-{number}.png" if inside else DOCS / "images" / "demo.png"
             FOLDER.mkdir(exist_ok=True)
             block.drawn[-1].savefig(file, dpi=110)
-            new = re.sub(r"\([^()]*\)$", f"({up}images/pages/{file.name})", new)
+            new = re.sub(r"\([^()]*\)$", f"({up}{file.relative_to(DOCS).as_posix()})", new)
         text = text[: block.found.start()] + new + text[block.found.end() :]
     return text
 
@@ -112,6 +129,8 @@ def main() -> None:
     for page in pages:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             page.write_text(rewritten(page))
+        held = json.loads(MADE.read_text()) if MADE.exists() else {}
+        MADE.write_text(json.dumps(held | digests(page), indent=1, sort_keys=True) + "\n")
         print(f"wrote {page.relative_to(DOCS.parent)}", flush=True)
 
 

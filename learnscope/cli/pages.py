@@ -25,7 +25,7 @@ def demo(
     no_open: Annotated[bool, Option("--no-open", help="Only write the figure.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """See in a minute what learnscope does: one experiment, its figure, an explanation."""
+    """See in under a minute what learnscope does: one experiment, its figure, an explanation."""
     from learnscope.evidence.output import Output
     from learnscope.views.demo import demo as run_demo
 

@@ -15,6 +15,7 @@ from learnscope.evidence.page import page
 from learnscope.part import html_table
 
 _ROW = ("study", "id", "where", "setting", "statement", "reported", "measured", "verdict", "why")
+Abouts = Mapping[str, tuple[str, str]]  # by study: its title, and its paper as Markdown
 FOUND = ("measured", "verdict", "why", "interval", "draws", "null", "power")
 MADE = ("date", "commit", "scale", "precision", "seeds", "command", "took")
 # Empty in older ledgers.
@@ -102,18 +103,25 @@ class Ledger(list[Entry]):
         sealed = [row | {"seal": _seal(row)} for row in rows]
         return json.dumps(sealed, indent=2, ensure_ascii=False) + "\n"
 
-    def to_markdown(self) -> str:
-        """The artefacts of every study, counted, with a link to the page of each (`pages`)."""
+    def to_markdown(self, about: Abouts | None = None) -> str:
+        """The artefacts of every study, counted, with a link to the page of each (`pages`); below,
+        the title and the paper of each, if they are given."""
         links = {f"[{study}](papers/{study}.md)": of for study, of in self.artefacts().items()}
         said = head([entry.to_dict() for entry in self])
         lines = ["# Ledger", "", said, "", f"{len(self)} claims: {self.summary()}.", ""]
-        return "\n".join([*lines, *counts(links), ""])
+        there = self.artefacts()
+        named = [f"- {name}: {'. '.join(words)}." for name, words in (about or {}).items()
+                 if name in there]  # fmt: skip
+        return "\n".join([*lines, *counts(links), *(["", *named] if named else []), ""])
 
-    def pages(self) -> dict[str, str]:
-        """One page per study, as Markdown."""
+    def pages(self, about: Abouts | None = None) -> dict[str, str]:
+        """One page per study, as Markdown, with the title and the paper of each under its name."""
         rows = [entry.to_dict() for entry in self]
         studies = dict.fromkeys(row["study"] for row in rows)
-        return {name: page([row for row in rows if row["study"] == name]) for name in studies}
+        return {
+            name: page([row for row in rows if row["study"] == name], *(about or {}).get(name, ()))
+            for name in studies
+        }
 
 
 def _seal(row: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from learnscope.errors import refusing
 from learnscope.evidence.ledger import Ledger
+from learnscope.evidence.study import Study
 from learnscope.lab.store.seal import sealed
 
 _DPI = 160  # of PNG files, and of heat maps in PDF files
@@ -34,10 +35,13 @@ class Output:
             look = {"ha": "center", "va": "center", "rotation": 20, "alpha": 0.18, "zorder": 99}
             size = 5 * figure.get_figwidth()
             figure.text(0.5, 0.5, mark, fontsize=size, color="#a40e26", in_layout=False, **look)
+        heading = " ".join(figure.get_suptitle().split())  # what a report says below the picture
         paths = [
             self._write(
                 f"{name}.{kind}",
-                lambda path, kind=kind: figure.savefig(path, format=kind, dpi=_DPI),
+                lambda path, kind=kind: figure.savefig(
+                    path, format=kind, dpi=_DPI, metadata={"Title": heading}
+                ),
             )
             for kind in ("png", "pdf")
         ]
@@ -56,12 +60,13 @@ class Output:
         """A copy of a file."""
         return self._write(name, lambda path: shutil.copyfile(source, path))
 
-    def ledger(self, ledger: Ledger) -> list[Path]:
-        """The ledger as Markdown and JSON, with a page per study."""
+    def ledger(self, ledger: Ledger, known: Mapping[str, Study] | None = None) -> list[Path]:
+        """The ledger as Markdown and JSON, with a page per study, which names its paper."""
+        about = {name: (study.title, study.reference) for name, study in (known or {}).items()}
         return [
-            self.text("ledger.md", ledger.to_markdown()),
+            self.text("ledger.md", ledger.to_markdown(about)),
             self.text("ledger.json", ledger.to_json()),
-            *(self.text(f"papers/{name}.md", text) for name, text in ledger.pages().items()),
+            *(self.text(f"papers/{name}.md", text) for name, text in ledger.pages(about).items()),
         ]
 
     def _write(self, name: str, write: Callable[[Path], object]) -> Path:

@@ -7,11 +7,13 @@ from learnscope.evidence.artefacts import COUNTED, Row, artefacts, counts, detai
 _LONGEST = 300  # letters of a text on the page
 
 
-def page(rows: Sequence[Row]) -> str:
-    """A study's rows as Markdown: a strip of counts, then four lines per artefact."""
+def page(rows: Sequence[Row], title: str = "", reference: str = "") -> str:
+    """A study's rows as Markdown: what it is about, a strip of counts, four lines per artefact."""
     study = rows[0]["study"]
     ((_, found),) = (artefacts(rows) or {study: {}}).items()
-    lines = [f"# {study}", "", *counts({study: found}), "", f"{_made(rows)}{looked(rows)}", ""]
+    about = [line for line in (title and f"**{title}.**", reference and f"{reference}.") if line]
+    lines = [f"# {study}", "", *([" ".join(about), ""] if about else []), *counts({study: found})]
+    lines += ["", f"{_made(rows)}{looked(rows)}", ""]
     for place in dict.fromkeys(row["where"] for row in rows):
         of = [row for row in rows if row["where"] == place]
         lines += [f"## {place}", "", *_artefact(of, found.get(place, "")), ""]

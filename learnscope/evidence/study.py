@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +217,17 @@ class Figure:
     draw: Callable[..., "Drawing"]
 
 
+def _field(entry: str, name: str) -> str:
+    """A field of a BibTeX entry, without braces and line ends.
+
+    >>> _field("@misc{a, title = {On {SGD}\\n  again}, year = {2023}}", "title")
+    'On SGD again'
+    """
+    found = re.search(rf"\b{name} = \{{(.*?)\}}\s*(?:,\s*\w+ =|\}}\s*$)", entry, flags=re.DOTALL)
+    text = re.sub(r"\\'(\w)", "\\1\u0301", found[1]) if found else ""
+    return unicodedata.normalize("NFC", " ".join(re.sub(r"[{}]", "", text).split()))
+
+
 @dataclasses.dataclass(frozen=True)
 class Study:
     """One paper: sweeps at a scale, and the figures and claims that refer to them by name.
@@ -248,6 +260,14 @@ class Study:
         """The address of the paper; empty if its BibTeX has none."""
         found = re.search(r"url = \{(.+?)\}", self.citation)
         return found.group(1) if found else ""
+
+    @property
+    def reference(self) -> str:
+        """The paper in a line of Markdown: authors, year, title and address."""
+        authors = [name.split(",")[0] for name in _field(self.citation, "author").split(" and ")]
+        named = f"{', '.join(authors)} ({_field(self.citation, 'year')})"
+        title = f"*{_field(self.citation, 'title')}*"
+        return f"{named}, {f'[{title}]({self.link})' if self.link else title}"
 
     def figure(self, name: str) -> Figure:
         if name not in self.figures:

@@ -89,6 +89,24 @@ def run_studies(
         for study, (sweeps, drawn) in zip(studies, plans, strict=True):
             say(f"{study.name}: {study.title}")
             datasets, absent = {}, {}
+            waiting = list(drawn)
+
+            def draw(study=study, datasets=datasets, waiting=waiting) -> None:
+                """Every figure whose data are there, and which is not drawn yet."""
+                for name in [n for n in waiting if set(study.figures[n].needs) <= set(datasets)]:
+                    waiting.remove(name)
+                    figure = study.figures[name]
+                    try:
+                        drawing = figure.draw(*(datasets[need] for need in figure.needs))
+                    except Exception as error:
+                        if not changes:
+                            raise
+                        undrawn.append(f"{study.name}.{name} ({why_of(error)})")
+                        continue
+                    mark = "smoke run: no evidence" if scale == "smoke" else ""
+                    paths = output.figure(f"{study.name}/{name}", drawing, mark)
+                    say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+
             for name, sweep in sweeps.items():
                 if (study.name, name) in there:
                     data = datasets[name] = there[study.name, name]
@@ -96,6 +114,7 @@ def run_studies(
                     say(f"  {name}: from a bundle, made on {made_at['date']} at "
                         f"{made_at['commit']} in {made_at['took']}")  # fmt: skip
                     output.dataset(f"{study.name}/{name}", data)
+                    draw()
                     continue
                 name_of = f"  {name} ({session})"
                 if budget is not None and (study.name, name) in unfinished:
@@ -116,20 +135,7 @@ def run_studies(
                 lost = divergence(data) if "diverged_at" in data else ""
                 say(f"{name_of}: {'; '.join(filter(None, (str(report_of(data)), lost)))}")
                 output.dataset(f"{study.name}/{name}", data)
-            for name in drawn:
-                figure = study.figures[name]
-                if not set(figure.needs) <= set(datasets):
-                    continue
-                try:
-                    drawing = figure.draw(*(datasets[need] for need in figure.needs))
-                except Exception as error:
-                    if not changes:
-                        raise
-                    undrawn.append(f"{study.name}.{name} ({why_of(error)})")
-                    continue
-                mark = "smoke run: no evidence" if scale == "smoke" else ""
-                paths = output.figure(f"{study.name}/{name}", drawing, mark)
-                say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+                draw()
             if not changes and figures is None:
                 rows = study.ledger(datasets, absent, **made)
                 ledger.extend(rows.unjudged(_SMOKE) if scale == "smoke" else rows)
@@ -141,7 +147,7 @@ def run_studies(
         return None
     whole = _with_others(ledger, output, known, unfinished)
     ledger = Ledger(entry for entry in whole if entry.study in {s.name for s in studies})
-    paths = output.ledger(whole)
+    paths = output.ledger(whole, known)
     say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
     return ledger
 

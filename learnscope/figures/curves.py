@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import textwrap
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,16 +10,18 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from learnscope.errors import BadInput
+from learnscope.errors import BadInput, unknown
 from learnscope.figures.style import columns_of, curves, floor_line, headline, legend_below, style
-from learnscope.figures.words import is_number, place, selected, swept, variable
+from learnscope.figures.words import is_number, place, selected, swept, text, variable
 
 _MOST_LINES = 6
 _MOST_PANELS = 4  # of a variable
+_LONGEST_LABEL = 32  # letters beside a panel
+_NARROWEST = 5.8  # inches
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
-def probe_curves(data: xr.Dataset) -> Figure:
+def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
     """Every recorded variable against the step: a line for each setting, the median over its seeds
     with a band from the 10th to the 90th percentile.
 
@@ -26,6 +29,9 @@ def probe_curves(data: xr.Dataset) -> Figure:
     others have panels side by side. If an axis has too many values, only some are shown, and the
     title says so. Variables with dims of their own (a filter's, a sample's) are shown by their
     maximum.
+
+    With `hue`, the lines are the values of that axis and have their names, and the heading says
+    where the first variable ends.
     """
     axes = [dim for dim in swept(data) if data.sizes[dim] > 1]
     data = data.isel({dim: 0 for dim in swept(data) if dim not in axes})
@@ -34,7 +40,9 @@ def probe_curves(data: xr.Dataset) -> Figure:
     names = [name for name in drawn if "step" in data[name].dims]
     if not names:
         raise BadInput("this dataset has no steps to draw curves over.")
-    lines, facets = _arranged(data, axes)
+    if hue is not None and hue not in axes:
+        raise unknown("axis with several values", hue, axes)
+    lines, facets = _arranged(data, axes, hue)
     few, left_out = _thinned(data, lines, facets)
     shown = [few.isel(dict(zip(facets, at, strict=True)))
              for at in itertools.product(*(range(few.sizes[dim]) for dim in facets))]  # fmt: skip
@@ -43,7 +51,7 @@ def probe_curves(data: xr.Dataset) -> Figure:
     rows = len(names) if several else math.ceil(len(names) / across)
     with style():
         figure, grid = plt.subplots(
-            rows, across, figsize=(3.4 * across, 2.9 * rows + 0.6), squeeze=False,
+            rows, across, figsize=(max(3.4 * across, _NARROWEST), 2.9 * rows + 0.6), squeeze=False,
             sharey="row" if several else False,
         )  # fmt: skip
         for panel in grid.flat[len(names) * len(shown) :]:
@@ -52,20 +60,24 @@ def probe_curves(data: xr.Dataset) -> Figure:
             row = grid[i] if several else [grid.flat[i]]
             own = [d for d in few[name].dims if d not in (*lines, *facets, "seed", "step")]
             for panel, part in zip(row, shown, strict=True):
-                _panel(panel, part[name].max(own) if own else part[name], lines)
+                _panel(panel, part[name].max(own) if own else part[name], lines, hue)
                 if (floor := floors[name]) in part:
                     floor_line(panel, part[floor])
                 panel.set_title(place(part, facets), parse_math=False)
-            row[0].set_ylabel(("max of " if own else "") + variable(data, name))
+            words = ("max of " if own else "") + variable(data, name)
+            row[0].set_ylabel("\n".join(textwrap.wrap(words, _LONGEST_LABEL)))
             _scale(row, few[name].max(own) if own else few[name], few)
         if lines:
             _legend(figure)
-        headline(figure, _title(data, few), left_out)
+        ends = _ends(few, names[0], hue) if hue else ""
+        headline(figure, *filter(None, (ends, _title(data, few), left_out)))
     return figure
 
 
-def _arranged(data: xr.Dataset, axes: list[str]) -> tuple[list[str], list[str]]:
+def _arranged(data: xr.Dataset, axes: list[str], hue: str | None) -> tuple[list[str], list[str]]:
     """The axes with a line for each value, and those with a panel: categories before numbers."""
+    if hue is not None:
+        return [hue], sorted(set(axes) - {hue}, key=lambda dim: is_number(data[dim]))
     if math.prod(data.sizes[dim] for dim in axes) <= _MOST_LINES:
         return axes, []
     return axes[:1], sorted(axes[1:], key=lambda dim: is_number(data[dim]))
@@ -86,13 +98,15 @@ def _thinned(data: xr.Dataset, lines: list[str], facets: list[str]) -> tuple[xr.
     return data.isel(keep), f"shown: {', '.join(said)}" if said else ""
 
 
-def _panel(panel: Axes, values: xr.DataArray, lines: list[str]) -> None:
-    """A variable's lines: of all settings on the axes `lines`."""
+def _panel(panel: Axes, values: xr.DataArray, lines: list[str], hue: str | None) -> None:
+    """A variable's lines: of all settings on the axes `lines`, with the names of those axes; names
+    on an axis `hue` stand alone."""
     values = values if "seed" in values.dims else values.expand_dims("seed")
     there = [dim for dim in lines if dim in values.dims]
     places = itertools.product(*(range(values.sizes[dim]) for dim in there))
     settings = [values.isel(dict(zip(there, at, strict=True))) for at in places]
-    names = xr.DataArray([place(each, there) for each in settings], dims="line", name="line")
+    said = [place(each, there) if hue is None else _named(each, hue) for each in settings]
+    names = xr.DataArray(said, dims="line", name="line")
     curves(panel, xr.concat([each.reset_coords(drop=True) for each in settings], names), "line")
     panel.set_xlabel("step")
 
@@ -124,6 +138,19 @@ def _legend(figure: Figure) -> None:
     columns = max(1, min(room, len(set(names)), 3))
     figure.set_figheight(figure.get_figheight() + 0.18 * (len(set(names)) / columns - 1))
     legend_below(figure, figure.axes, columns)
+
+
+def _ends(data: xr.Dataset, name: str, hue: str) -> str:
+    """Where a variable ends for every value of an axis, over all that else is swept."""
+    last = data[name].isel(step=-1)
+    middle = last.median([dim for dim in last.dims if dim != hue])
+    said = [f"{float(one):.3g} ({_named(one, hue)})" for one in middle]
+    return f"{variable(data, name)} at step {last.step.item()}: {', '.join(said)}"
+
+
+def _named(values: xr.DataArray, hue: str) -> str:
+    """A value of an axis: a number with the axis's name, a name alone."""
+    return place(values, [hue]) if is_number(values[hue]) else text(values[hue].values[()])
 
 
 def _title(data: xr.Dataset, shown: xr.Dataset) -> str:

@@ -22,6 +22,7 @@ _HALO = [withStroke(linewidth=3, foreground="white", alpha=0.85)]
 _WIDE = 3.0  # a range beyond which an axis may be logarithmic
 _THINNEST = 0.02  # least share of an axis for a cell, where there are few
 _MOST_TICKS = 12  # of numbers that lie side by side
+_MOST_MARKED = 6  # values on a linear axis that all have ticks
 _MOST_LETTERS = 40  # below a map, for words on a line
 
 
@@ -94,7 +95,8 @@ def draw_heat_map(axes: Axes, values: xr.DataArray, x: str, y: str, **settings: 
              xlim=across.edges[[0, -1]], ylim=up.edges[[0, -1]],
              xlabel=label(values, x), ylabel=label(values, y))  # fmt: skip
     for dim, side, axis in ((x, across, axes.xaxis), (y, up, axes.yaxis)):
-        if side.kind == "place" or len(side.at) == 1:
+        few = side.kind == "linear" and len(side.at) <= _MOST_MARKED
+        if side.kind == "place" or len(side.at) == 1 or few:
             _ticks(axis, side, table[dim])
     return mesh
 

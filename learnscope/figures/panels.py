@@ -14,11 +14,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from learnscope import evidence
 from learnscope.evidence import Quantity, every, student
+from learnscope.evidence.statistics import estimate
 from learnscope.figures.diagram import draw_boundary, draw_heat_map, draw_line
 from learnscope.figures.setting import number
 from learnscope.figures.style import (
@@ -224,14 +226,17 @@ def _runs(
 def heat(
     quantity: Quantity, x: str, y: str, bar: str = "", vmin: float | None = None,
     vmax: float | None = None, contour: float | None = None,
-    lines: Mapping[str, Line] | None = None,
+    lines: Mapping[str, Line] | None = None, one_bar: bool = False,
 ) -> Panel:  # fmt: skip
-    """The mean of a quantity over two axes, with the theory's lines."""
+    """The mean of a quantity over two axes, with the theory's lines; maps side by side that have
+    one scale (vmin and vmax) may have `one_bar` at the end of their row."""
 
     def draw(axes: Axes, data: Data) -> None:
         values = quantity.read(data).mean("seed")
         mesh = draw_heat_map(axes, values, x, y, vmin=vmin, vmax=vmax)
-        axes.figure.colorbar(mesh, ax=axes, label=bar or quantity.text)
+        row = _row(axes) if one_bar else [axes]
+        if axes is row[-1]:
+            axes.figure.colorbar(mesh, ax=row, label=bar or quantity.text)
         if contour is not None:
             axes.contour(values[x], values[y], values.transpose(y, x), [contour], colors="white")
             axes.plot([], [], color="white", label=f"contour at {contour:g}",
@@ -240,6 +245,13 @@ def heat(
             draw_line(axes, *line(data), label, color=COLOURS[3 + i % 3], linestyle=STYLES[i % 6])
 
     return draw
+
+
+def _row(axes: Axes) -> list[Axes]:
+    """The panels of a figure beside one, from left to right, with it."""
+    place: Any = axes.get_subplotspec()
+    pairs = [(one.get_subplotspec(), one) for one in axes.figure.axes]
+    return [one for spec, one in pairs if spec is not None and spec.rowspan == place.rowspan]
 
 
 @panel
@@ -298,10 +310,27 @@ def boundary_panel(of: str) -> Panel:
     """A boundary with its band, the fitted exponent and the theory's line."""
 
     def draw(axes: Axes, data: Data) -> None:
-        draw_boundary(axes, data[of])
-        axes.set_xlabel(str(data[of].boundary.dims[0]))
+        found = data[of]
+        draw_boundary(axes, found)
+        dim, (exponent, error) = found.boundary.dims[0], _exponent(found)
+        fit = f"fit: ${dim[0]}^{{{exponent:.3f} \\pm {error:.3f}}}$"
+        for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
+            if not isinstance(handle, Line2D):
+                handle.set_label("_band")
+            elif text.startswith("fit"):
+                handle.set_label(fit)
+            elif handle.get_marker() == "o":
+                handle.set_label("found, with 95 % band")
+        axes.set_xlabel(str(dim))
 
     return draw
+
+
+def _exponent(found: xr.Dataset) -> tuple[float, float]:
+    """The exponent of a boundary, and half of its 95 % interval."""
+    slope = found.attrs["exponent"]
+    known = estimate(slope, found.attrs["exponent_error"], found.attrs["seeds"])
+    return slope, known.high - slope
 
 
 def _text(value: Any) -> str:

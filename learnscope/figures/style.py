@@ -1,5 +1,6 @@
 """What the studies' figures share: a style, and curves with bands over seeds."""
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,9 +11,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from scipy.optimize import isotonic_regression
 
 from learnscope import evidence
 from learnscope.figures.setting import number
@@ -23,6 +26,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _BAND = (0.1, 0.5, 0.9)
 _LETTERS = 11  # to an inch of a title
 _MOST_LABELS, _LONGEST_LABEL, _LABEL_GAP = 7, 26, 0.08  # at lines' ends; letters; of the height
+_SAME = 0.004  # of a panel: lines nearer to each other than this are one
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -113,29 +117,63 @@ def band(
 
 
 def label_lines(axes: Axes) -> None:
-    """Every line's label beside its end, in its colour, moved apart from the others; below the
-    panel where that does not do: bars, maps, many or long labels, and a line alone."""
+    """Every line's label beside its end, in its colour, moved apart from the others, with a thin
+    line to it where it was moved; lines that coincide share one. Below the panel where that does
+    not do: bars, maps, many or long labels, and a line alone."""
     handles, texts = axes.get_legend_handles_labels()
-    lines = [(h, t) for h, t in zip(handles, texts, strict=True) if isinstance(h, Line2D)]
+    lines = [(line, t) for h, t in zip(handles, texts, strict=True) if (line := _line(h))]
     mapped = any(isinstance(each, QuadMesh) for each in axes.collections)
-    few = 1 < len(lines) <= _MOST_LABELS and max(map(len, texts)) <= _LONGEST_LABEL
+    few = 1 < len(lines) <= _MOST_LABELS and max(map(_length, texts)) <= _LONGEST_LABEL
     if not few or mapped or len(lines) < len(handles):
         if handles:
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=7, ncols=2)
         return
-    ends = []
+    ends = sorted(_ends(axes, lines), key=lambda end: -end[1])
+    if not ends:
+        return
+    gaps = _LABEL_GAP * np.arange(len(ends))
+    # As near to the ends as the gaps allow, between the lowest and the highest point.
+    near = isotonic_regression(np.array([at for _, at, *_ in ends]) + gaps, increasing=False).x
+    for place, (x, at, text, colour) in zip(np.clip(near, gaps[-1], 1) - gaps, ends, strict=True):
+        moved = abs(place - at) > _LABEL_GAP / 4 or x < 1 - _LABEL_GAP
+        axes.annotate(
+            text, (x, at), (1.03, float(place)), "axes fraction", "axes fraction",
+            color=colour, fontsize=7, va="center", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.6,
+                        "shrinkA": 0, "shrinkB": 1} if moved else None,
+        )  # fmt: skip
+
+
+def _line(handle: Any) -> Line2D | None:
+    """The line of a legend's entry: itself, or that through an interval's means."""
+    if isinstance(handle, ErrorbarContainer):
+        handle = handle.lines[0]
+    return handle if isinstance(handle, Line2D) else None
+
+
+def _length(text: str) -> int:
+    """About how many letters a label is wide: a formula's commands are none."""
+    return len(re.sub(r"\\\w+|[${}^_]", "", text))
+
+
+def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
+    """Where lines end, as shares of the panel, with label and colour."""
+    found: list[tuple[np.ndarray, str, Any]] = []
     for line, text in lines:
-        y = np.asarray(line.get_ydata(), float)
-        y = y[np.isfinite(y)][-1:]
-        if y.size:
-            (_, at) = axes.transAxes.inverted().transform(axes.transData.transform((1, y[0])))
-            ends.append((float(np.clip(at, 0, 1)), text, line.get_color()))
-    lowest = 1 + _LABEL_GAP
-    for above, (at, text, colour) in enumerate(sorted(ends, key=lambda end: -end[0]), 1):
-        room = (len(ends) - above) * _LABEL_GAP  # for those below
-        lowest = max(min(at, lowest - _LABEL_GAP), room)
-        axes.text(1.02, lowest, text, color=colour, fontsize=7, va="center",
-                  transform=axes.transAxes)  # fmt: skip
+        own = line.get_transform().transform(np.asarray(line.get_xydata(), float))
+        points = axes.transAxes.inverted().transform(own)
+        points = points[np.isfinite(points).all(1)]
+        if not len(points):
+            continue
+        same = (i for i, (other, name, _) in enumerate(found) if other.shape == points.shape
+                and np.abs(other - points).max() < _SAME
+                and _length(name + text) <= _LONGEST_LABEL + 8)  # fmt: skip
+        if (i := next(same, None)) is not None:
+            found[i] = (points, f"{found[i][1]} = {text}", line.get_color())
+        else:
+            found.append((points, text, line.get_color()))
+    clipped = ((np.clip(points[-1], 0, 1), text, colour) for points, text, colour in found)
+    return [(float(x), float(y), text, colour) for (x, y), text, colour in clipped]
 
 
 def plain_ticks(axes: Axes) -> None:

@@ -1,13 +1,17 @@
 """The words of a figure: what an axis, its values and a variable are called."""
 
+import math
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput
+from learnscope.evidence.statistics import Interval
 from learnscope.probes import AbstractProbe
 from learnscope.probes.probe import RESERVED
+
+_MOST_DIGITS = 4  # behind the point
 
 
 def label(values: xr.DataArray | xr.Dataset, dim: str) -> str:
@@ -23,6 +27,18 @@ def is_number(values: xr.DataArray) -> bool:
 def text(value: Any) -> str:
     """A value of an axis, short."""
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def brief(found: Interval) -> str:
+    """An estimate with its interval, to two significant digits of the interval's half width.
+
+    >>> brief(Interval(0.01202, 0.001604, 0.02244)), brief(Interval(2.5, 1.0, 4.0))
+    ('0.012 [0.002, 0.022]', '2.5 [1.0, 4.0]')
+    """
+    half = (found.high - found.low) / 2
+    digits = 1 - math.floor(math.log10(half)) if 0 < half < math.inf else _MOST_DIGITS
+    digits = min(max(digits, 0), _MOST_DIGITS)
+    return f"{found.middle:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
 
 
 def place(coords: xr.DataArray | xr.Dataset, dims: list[str]) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,11 @@ class Runs:
         """The runs at some positions."""
         varying = {path: values[ids] for path, values in self.varying.items()}
         return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
+
+
+def labelled(attributes: Mapping[str, str]) -> dict[str, str]:
+    """A variable's attributes without the unit 1, which xarray would write beside every axis."""
+    return {name: value for name, value in attributes.items() if (name, value) != ("units", "1")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,7 +246,7 @@ class Plan:
                 (*self.dims, "step", *output.dims),
                 (*self.shape, len(self.steps), *inner[name]),
                 self.precision,
-                output.attributes,
+                labelled(output.attributes),
             )
             for name, output in outputs.items()
         }
@@ -278,7 +283,7 @@ class Plan:
     def coords(self) -> xr.Dataset:
         """The dataset's coordinates and attributes, without its variables."""
         over = {path: axis.labels(path) for axis in self.axes for path in axis.fields}
-        coords = {"seed": list(self.seeds), "step": ("step", self.steps, {"units": "step"})}
+        coords = {"seed": list(self.seeds), "step": ("step", self.steps)}
         for axis in self.axes:
             coords |= axis.coords()
         return xr.Dataset(

@@ -228,7 +228,7 @@ class _Search:
         y, exponent, error = next(iter(fields.values())), np.nan, np.nan
         if self.low > 0 and all(isinstance(v, int | float) and v > 0 for v in y):
             exponent, error = fit_exponent(np.log(y), centre, draws)
-        name, unit = dim_of(self.field), {"units": "1", "field": self.field}
+        name, unit = dim_of(self.field), {"field": self.field}
         return xr.Dataset(
             {
                 "boundary": (dim, self.x(centre), {"long_name": name, **unit}),
@@ -238,7 +238,7 @@ class _Search:
                            {"long_name": "what was found"}),
                 "tried": ((dim, "try"), tried, {"long_name": name, **unit}),
                 "mean": ((dim, "try"), mean,
-                         {"long_name": f"mean of {self.output.long_name}", "units": "1"}),
+                         {"long_name": f"mean of {self.output.long_name}"}),
             },
             self.axis.coords(),
             {

@@ -37,11 +37,14 @@ class Scope:
         """Everything after the last step."""
         return self._data.isel(step=-1, drop=True, missing_dims="ignore")
 
-    def curves(self) -> "Figure":
-        """Every probe against the step: a line per setting, its median and its band over seeds."""
+    def curves(self, hue: str | None = None) -> "Figure":
+        """Every probe against the step: a line per setting, its median and its band over seeds.
+
+        With `hue`, the lines are the values of that axis, and the heading says where they end.
+        """
         from learnscope.figures import probe_curves
 
-        return probe_curves(self._data)
+        return probe_curves(self._data, hue)
 
     def heat_map(self, of: str | None = None, **axes: Any) -> "Figure":
         """A probe after the last step over two axes, a panel for each value of further categories,

@@ -81,7 +81,19 @@ def correlation_map(correlation: xr.DataArray) -> Figure:
         _map(panels[1], ratio.values, correlation["class"].values)
         panels[1].set_title(r"noise correlation ratio $\Gamma_{k,j}$")
         plt.setp(panels, xlabel="class j", ylabel="class k")
+        figure.suptitle(_most_unlike(ratio), parse_math=False)
     return figure
+
+
+def _most_unlike(ratio: xr.DataArray) -> str:
+    """The two classes whose noise has least in common, in words."""
+    values = np.where(np.isfinite(ratio.values), ratio.values, -np.inf)
+    if not np.isfinite(values).any():
+        return "Noise of classes: how much two of them share"
+    k, j = np.unravel_index(values.argmax(), values.shape)
+    names = [short(str(ratio["class"].values[i])) for i in (k, j)]
+    return (f"Noise of class {names[0]} is least like that of class {names[1]}: a ratio of "
+            f"{_number(float(values[k, j]))}")  # fmt: skip
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:

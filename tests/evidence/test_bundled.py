@@ -4,10 +4,11 @@ import dataclasses
 import importlib
 import json
 
+import matplotlib.pyplot as plt
 import pytest
 import xarray as xr
 
-from learnscope.evidence import Claim, Study, arms, at_most, last
+from learnscope.evidence import Claim, Figure, Study, Sweep, arms, at_most, last
 from learnscope.evidence.verify import run_studies
 from learnscope.lab.store.bundle import export_bundle
 from learnscope.lab.store.folder import Folder
@@ -61,6 +62,21 @@ def test_a_bundle_takes_the_place_of_a_sweep_and_its_row_says_who_made_it(made, 
     assert rows["two"]["took"] == "" and rows["two"]["commit"] == before["two"]["commit"]
     data = [xr.load_dataset(out / "tiny" / "one.nc") for out in (folder / "out", tmp_path)]
     xr.testing.assert_equal(*data)
+
+
+def test_a_figure_is_drawn_as_soon_as_its_data_are_there(tmp_path, monkeypatch):
+    """Before the next sweep begins, not after the last one."""
+    seen = []
+
+    def draw(data):
+        seen.append("drawn")
+        return plt.figure()
+
+    study = dataclasses.replace(STUDY, figures={"first": Figure("A figure", ("one",), draw)})
+    run = Sweep.run
+    monkeypatch.setattr(Sweep, "run", lambda self, **more: seen.append("run") or run(self, **more))
+    verify(tmp_path, study)
+    assert seen == ["run", "drawn", "run"]
 
 
 def test_nothing_of_the_bundle_is_computed_and_code_may_be_another(made, tmp_path, monkeypatch):

@@ -21,8 +21,10 @@ def published():
 def test_pages_are_made_from_the_published_rows():
     """Copy ledger.json, ledger.md and papers/ of the output folder into docs/."""
     ledger = published()
-    assert (DOCS / "ledger.md").read_text(encoding="utf-8") == ledger.to_markdown()
-    for name, text in ledger.pages().items():
+    about = {name: (study.title, study.reference) for name, study in STUDIES.items()}
+    assert (DOCS / "ledger.md").read_text(encoding="utf-8") == ledger.to_markdown(about)
+    for name, text in ledger.pages(about).items():
+        assert f"{STUDIES[name].link})" in text  # the paper
         assert (DOCS / "papers" / f"{name}.md").read_text(encoding="utf-8") == text, name
 
 

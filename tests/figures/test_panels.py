@@ -70,10 +70,25 @@ def test_intervals_of_accuracies_end_at_one():
     assert tops[0] == pytest.approx(1.0) and tops[1] > 1.001
 
 
+def test_labels_lead_to_their_lines_and_lines_that_coincide_share_one():
+    data = accuracy(12).isel(rule=[0, 1, 1]).assign_coords(rule=["one", "other", "same"])
+    data["test_accuracy"] = data.test_accuracy - xr.DataArray([0.0, 0.01, 0.01], dims="rule")
+    shown = over(last("test_accuracy"), "size", "rule", ylim=(0, 1))
+    (axes,) = figure("", "x", [shown]).draw(data).axes
+    labels = {text.get_text(): text for text in axes.texts}
+    assert set(labels) == {"one", "other = same"}
+    ends = {name: text.xy[1] for name, text in labels.items()}
+    assert ends == pytest.approx({"one": 0.95, "other = same": 0.94})
+    assert all(text.arrow_patch for text in labels.values())
+    plt.close("all")
+
+
 def test_labels_stand_beside_the_panel_and_apart():
     shown = over(last("test_accuracy"), "size", "rule", levels={"chance": 0.9},
                  ylim=(0.9, 2))  # fmt: skip
-    (axes,) = figure("", "x", [shown]).draw(accuracy(12)).axes
+    data = accuracy(12)
+    data["test_accuracy"] = data.test_accuracy - xr.DataArray([0.0, 0.01], dims="rule")
+    (axes,) = figure("", "x", [shown]).draw(data).axes
     places = {text.get_text(): text.get_position() for text in axes.texts}
     assert set(places) == {"one", "other", "chance"} and axes.get_legend() is None
     assert all(x > 1 for x, _ in places.values())

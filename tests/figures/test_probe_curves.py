@@ -67,6 +67,13 @@ def test_few_settings_are_lines_with_a_legend_and_many_are_panels():
     assert labels(probe_curves(settings())) == []
 
 
+def test_a_hue_has_the_lines_and_their_ends_in_the_heading():
+    figure = probe_curves(settings(rule=["a", "b"], noise=2), "rule")
+    assert labels(figure) == ["a", "b"] and len(panels(figure)) == 2
+    assert title(figure).startswith("loss at step 5: 0.5 (a), 2.5 (b)")
+    refused(lambda: probe_curves(settings(noise=2), "rule"), "noise")
+
+
 def test_a_real_result_and_what_is_left_of_it(by_rule):
     figure = probe_curves(by_rule)
     assert {axes.get_ylabel() for axes in figure.axes} >= {"training loss (nat)", "test accuracy"}

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from learnscope.lab.blocks import Plan
 from learnscope.lab.store.folder import Folder
@@ -171,5 +172,7 @@ def write_output(out):
     rows[1] |= {"verdict": "reproduced"}
     (out / "pegr").mkdir(parents=True, exist_ok=True)
     (out / "ledger.json").write_text(json.dumps(rows), encoding="utf-8")
-    for kind in ("png", "pdf"):
-        Image.new("RGB", (40, 30), "red").save(out / "pegr" / f"figure1.{kind}")
+    note = PngInfo()
+    note.add_text("Title", "All losses fall")
+    for kind, more in (("png", {"pnginfo": note}), ("pdf", {})):
+        Image.new("RGB", (40, 30), "red").save(out / "pegr" / f"figure1.{kind}", **more)

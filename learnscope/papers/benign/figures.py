@@ -36,7 +36,7 @@ def _maps(name: str, x: str, y: str, labels: tuple[str, str], title: str, found:
     """Heat maps of test accuracy (above) and training accuracy, one column per reading."""
     rows = [
         [heat(last(f"{part}_accuracy", reading=reading), x, y, f"{part} accuracy", vmin=CHANCE,
-              vmax=1, xlabel=labels[0], ylabel=labels[1], title=_WORDS[reading])
+              vmax=1, one_bar=True, xlabel=labels[0], ylabel=labels[1], title=_WORDS[reading])
          for reading in READINGS]
         for part in ("test", "train")
     ]  # fmt: skip

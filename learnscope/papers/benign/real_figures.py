@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, computed, experiment_of, student
-from learnscope.figures import figure, heat, over, styled
+from learnscope.figures import brief, figure, heat, over, styled
 from learnscope.papers.benign.real import ORDERS, WHOLE
 
 _WORDS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "digits": "digits"}
@@ -84,9 +84,8 @@ def _lost(data: xr.Dataset) -> str:
     """What removal costs at the largest share, beside the paper's sentence."""
     end = remaining(data).isel(removed=-1)
     apart = student(end.sel(by="low") - end.sel(by="high"))
-    return ("Figure 7 (the paper: removing high scores costs significantly more).\nHere by "
-            f"{apart.middle:.3f} [{apart.low:.3f}, {apart.high:.3f}] of accuracy, without "
-            f"{float(end.removed):.0%} of the images (95 % interval, "
+    return (f"Removing high scores costs {brief(apart)} more accuracy than removing low ones\n"
+            f"(Figure 7: {float(end.removed):.0%} of the images; 95 % interval, "
             f"{data.sizes['seed']} seeds; dots: runs)")  # fmt: skip
 
 
@@ -106,7 +105,7 @@ REAL_FIGURES: dict[str, Figure] = {
         f"of {data.sizes['seed']} draws", (9.4, 4.2)),
     **{name: figure(
         f"Figure 7: accuracy after removal, {words}", name, [_removal(name)], _lost,
-        (6.4, 4.6)) for name, words in (
+        (7.8, 4.6)) for name, words in (
             ("pruned_mnist", "MNIST"), ("pruned_together", "MNIST, classes ranked together"),
             ("pruned_cifar", "CIFAR-10"))},
 }  # fmt: skip

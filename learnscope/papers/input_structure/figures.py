@@ -53,7 +53,10 @@ def _map(name: str, step: int, words: str = "") -> Any:
         for place, colour, label in ((-2, "#D62728", "truth"), (-1, "#FF9F1C", "its opposite")):
             axes.scatter(*points[place], color=colour, label=label, zorder=3, marker="*", s=260,
                          edgecolors="black", linewidths=0.6)  # fmt: skip
-        axes.set_aspect("equal", adjustable="datalim")
+        # One scale for all steps.
+        there = data["maps"].sel(data=name).isel(seed=0).map_position
+        reach = 1.08 * float(abs(there).max())
+        axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
         near = int((abs(cosine[:-2]) > NEAR).sum())
         axes.set(xticks=[], yticks=[], title=f"{words}{_STEPS[step]}\nmax cos "
                  f"{float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons")  # fmt: skip

@@ -45,16 +45,17 @@ FIGURES = {
               lines={"theory, constant 1: n|μ|⁴ = d σ⁴": _theory,
                      "found by bisection: 0.3": _found})],
         lambda data, found: "Test error falls from 0.5 to the flips' share "
-        f"across |μ| ~ d^{found.attrs['exponent']:.2f}\n({data.test_accuracy.size:,} trainings of "
-        f"{ran(data, 'steps')} steps, n = {ran(data, 'data.train')}, "
+        f"across $|μ| \\sim d^{{{found.attrs['exponent']:.2f}}}$\n({data.test_accuracy.size:,} "
+        f"trainings of {ran(data, 'steps')} steps, n = {ran(data, 'data.train')}, "
         f"{100 * FLIP:g} % flips)"),
     "exponent": figure(
         "The boundary and its exponent", ("boundary", "theorem"),
         [boundary_panel("boundary", title="the paper's range (Condition 4.1 fails)", ylabel=_AT,
                         xlabel=_DIM),
          boundary_panel("theorem", title="where Condition 4.1 holds", ylabel=_AT, xlabel=_DIM)],
-        lambda small, large: f"The boundary rises as d^{large.attrs['exponent']:.3f} where the "
-        f"theorem holds, and as d^{small.attrs['exponent']:.3f} in the paper's range; theory: 1/4",
+        lambda small, large: f"The boundary rises as $d^{{{large.attrs['exponent']:.3f}}}$ where "
+        f"the theorem holds, and as $d^{{{small.attrs['exponent']:.3f}}}$ in the paper's range; "
+        "theory: 1/4",
         size=(9.4, 4.2)),
     "sides": figure(
         "Test error on both sides of the boundary", "sides",

@@ -170,7 +170,7 @@ FIGURES = {
         [_tasks(variable, ylabel=label, yscale=scale)
          for variable, (label, scale) in _SEPARATION.items()],
         _seeds(f"Theorem regime: d, n = 2 + 2, m, ‖ξ‖² = {ex.NOISE_SQUARED:g}, T, mean and 95 %"),
-        (9, 6.4), 3),
+        (10, 6.2)),
     "plane": figure(
         "Vanilla training's loss stays at log 2 for loud noise and large d", "plane",
         [[_plane("test_loss", rule, "test loss (nat)", 0, 0.7) for rule in ex.METHODS],

@@ -11,10 +11,11 @@ from learnscope.papers.pegr import experiments as ex
 from learnscope.papers.pegr import theory as pegr
 from learnscope.papers.pegr.claims import RULES, success
 from learnscope.papers.pegr.real_figures import REAL_FIGURES, closing
-from learnscope.papers.pegr.rounding import EXACT, KINDS, UNTIL
+from learnscope.papers.pegr.rounding import EARLY, EXACT, KINDS, LATE, UNTIL
 from learnscope.papers.pegr.theorem_claims import LEMMA_5_5
 
 FLOOR, _NOTE = 1e-6, "below 10⁻⁶ drawn there"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _READINGS = {
     "literal": f"literal reading\n1/m, λ = {ex.WEIGHT:g}",
     "no_mean": f"without 1/m\nλ = {ex.WEIGHT:g}",
@@ -120,12 +121,31 @@ def _worst(*datasets: xr.Dataset) -> str:
 
 
 def _rounded(data: xr.Dataset) -> str:
-    least = data.noise_memorisation.isel(seed=0).min("step")
-    single, double, exact = (f"{float(least.sel(arithmetic=kind)):.0e}"
-                             for kind in (*KINDS[:2], EXACT))  # fmt: skip
-    return (f"Weights that are stepped lose the noise at {single} (float32) and {double} "
-            f"(float64); the span in float64 follows fifty digits down to {exact}\n(one draw, "
-            f"PEGR, d = {ran(data, 'data.dim')}, n = {ran(data, 'data.train')})")  # fmt: skip
+    end = data.noise_memorisation.isel(seed=0, step=-1)
+    late, early, single, _ = (_power(end.sel(arithmetic=kind, off=until))
+                              for kind in (EXACT, KINDS[0]) for until in UNTIL)  # fmt: skip
+    _, double, floor, *_ = (_power(end.sel(arithmetic=kind, off=LATE)) for kind in KINDS)
+    return (f"Noise ends at {late} or, with the penalty switched off earlier, at {early}: float32 "
+            f"weights show {single} both times\n(one draw, PEGR, d = {ran(data, 'data.dim')}, "
+            f"n = {ran(data, 'data.train')}; float64 weights stop at {double}, "
+            f"the span in float32 ends at its floor, {floor})")  # fmt: skip
+
+
+def _power(value: xr.DataArray) -> str:
+    """A number as a power of ten; as itself, if it is neither small nor large."""
+    size = float(value)
+    if 0.1 <= abs(size) < 10:
+        return f"{size:.1f}"
+    factor, _, power = f"{size:.0e}".partition("e")
+    return f"{factor}·10{str(int(power)).translate(_RAISED)}"
+
+
+def _suppressed(until: int, words: str):
+    noise = every("noise_memorisation", off=float(until)).of("arithmetic")
+    return steps(noise, "arithmetic", yscale="log", marks=[until], ylim=(1e-57, 1e4),
+                 title=f"penalty off from step {until}: {words}",
+                 ylabel="noise memorised  max ⟨w, ξ⟩",
+                 xlabel="step (dotted: penalty off)")  # fmt: skip
 
 
 def _noises(data) -> np.ndarray:
@@ -165,11 +185,8 @@ FIGURES: dict[str, Figure] = {
         (9, 6), 3, sharex=True),
     "arithmetic": figure(
         "What rounding does to suppressed noise", "arithmetic",
-        [steps("noise_memorisation", "arithmetic", yscale="log", floor=1e-60, marks=[UNTIL],
-               ylabel="noise memorisation  max ⟨w, ξ⟩", xlabel="step (dotted: penalty off)"),
-         steps("signal_learning", "arithmetic", marks=[UNTIL], xlabel="step",
-               ylabel="signal learning  max |⟨w, μ⟩|")],
-        _rounded, (9.5, 4.2), 3),
+        [_suppressed(LATE, "stays suppressed"), _suppressed(EARLY, "grows back")],
+        _rounded, (10.5, 4.2), sharey=True),
     "bounds": figure("Lemma 5.5 and Proposition 5.6", ("literal", "working", "theorem"), _BOUNDS,
                      _worst),
     "phase": figure(

@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from learnscope.evidence import Figure, experiment_of, student
-from learnscope.figures import figure, steps
+from learnscope.figures import brief, figure, steps
 
 _WORDS = {
     "mnist_unit": "pixels 0 to 1, λ = 0.1",
@@ -17,7 +17,6 @@ _WORDS = {
     "mnist_working": "pixels 0 to 1, λ = 1/E‖x‖²",
     "mnist_full": "pixels 0 to 1, λ = 1/E‖x‖², and the full penalty",
 }
-_PAPER = "The paper: with noise, PEGR's test accuracy is above standard training's"
 
 
 def closing(data: xr.Dataset) -> float:
@@ -38,17 +37,12 @@ def _panel(variable: str, place: int, label: str, guessing: float, top: float):
     return draw
 
 
-def _short(values: xr.DataArray) -> str:
-    found = student(values)
-    return f"{found.middle:.4f} [{found.low:.4f}, {found.high:.4f}]"
-
-
 def gains(data: xr.Dataset) -> list[str]:
     """PEGR's test accuracy minus standard training's, paired by seed, at every level of noise."""
     last = data.test_accuracy.isel(step=-1)
     apart = last.sel(rule="PEGR") - last.sel(rule="standard")
     lost = "PEGR or standard training diverges"
-    return [f"{_short(one) if one.notnull().all() else lost} at σp = {float(one.noise):.3g}"
+    return [f"{brief(student(one)) if one.notnull().all() else lost} at σp = {float(one.noise):.3g}"
             for one in apart.transpose("noise", "seed")]  # fmt: skip
 
 
@@ -59,12 +53,12 @@ def _figure(name: str) -> Figure:
              for place in (0, -1)]]  # fmt: skip
 
     def words(data: xr.Dataset) -> str:
-        return (f"Figures 5 and 6, {_WORDS[name]}.\n{_PAPER}.\nHere the "
-                f"difference is {'; '.join(gains(data))}\n(95 % intervals; curves: median and "
-                f"10-90 % of {data.sizes['seed']} seeds; dotted: penalty off)")  # fmt: skip
+        return (f"PEGR minus standard test accuracy: {', '.join(gains(data))}\n({_WORDS[name]}; "
+                f"95 % intervals, 10-90 % of {data.sizes['seed']} seeds; dotted: penalty off)"
+        )  # fmt: skip
 
     return figure(f"Figures 5 and 6: LeNet5 on noisy MNIST, {_WORDS[name]}", name, rows, words,
-                  (7.6, 6.6), 4, sharex=True)  # fmt: skip
+                  (10.4, 6), 4, sharex=True)  # fmt: skip
 
 
 REAL_FIGURES: dict[str, Figure] = {name: _figure(name) for name in _WORDS}

@@ -1,5 +1,6 @@
 """The contents of a report, read from the output folder of `learnscope run` or `verify`."""
 
+import contextlib
 import dataclasses
 import json
 import re
@@ -10,6 +11,7 @@ import h5py
 from learnscope.errors import BadInput
 from learnscope.evidence import VERDICTS, Study
 from learnscope.evidence.ledger import MADE, read_rows
+from learnscope.images.formats.folders import open_image
 from learnscope.lab.origin import Origin, origins
 from learnscope.papers import studies
 from learnscope.theory import conditions
@@ -25,6 +27,7 @@ class Picture:
     title: str
     file: Path
     needs: tuple[str, ...]
+    heading: str = ""
 
     @property
     def anchor(self) -> str:
@@ -104,11 +107,12 @@ class Contents:
         return " ".join(said[name].format(held) for name, held in words.items() if held)
 
     def caption(self, picture: Picture) -> str:
-        """The claims that a figure bears on, by verdict."""
+        """What a figure shows, by its own heading, and the verdicts on claims about it."""
         own = [row for row in self.rows if row["study"] == picture.study]
         verdicts = [row["verdict"] for row in own if picture in self.pictures_of(row)]
         found = [f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts]
-        return f"Claims about it: {', '.join(found)}." if found else ""
+        said = picture.heading or picture.title
+        return f"{said}. Claims about it: {', '.join(found)}." if found else f"{said}."
 
 
 def read_contents(folder: str | Path) -> Contents:
@@ -146,10 +150,17 @@ def _part(study: Study, folder: Path) -> Part:
 def pictures(study: Study, folder: Path) -> tuple[Picture, ...]:
     """The figures of a study that its folder holds."""
     return tuple(
-        Picture(study.name, name, figure.title, folder / f"{name}.png", figure.needs)
+        Picture(study.name, name, figure.title, file, figure.needs, _heading(file))
         for name, figure in study.figures.items()
-        if (folder / f"{name}.png").is_file()
+        if (file := folder / f"{name}.png").is_file()
     )
+
+
+def _heading(file: Path) -> str:
+    """The heading that `Output.figure` noted in a picture."""
+    with contextlib.suppress(BadInput), open_image(file) as image:
+        return str(image.info.get("Title", ""))
+    return ""  # a damaged picture, which is refused when it is shown
 
 
 def _defined(sweep: str, file: Path) -> list[Defined]:

@@ -4,6 +4,7 @@ import base64
 import io
 import platform
 from datetime import UTC, datetime
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,12 +26,19 @@ def page(contents: Contents) -> str:
     counts = contents.counts()
     return filled(
         __package__, "page.html", artefacts=head(contents.rows), contents=contents,
-        counts=counts, details=details, encoded=_encoded, marks=MARKS, parts=contents.parts,
+        counts=counts, details=details, encoded=_encoded, mark=_mark(), marks=MARKS,
+        parts=contents.parts,
         rows=contents.rows, setting=setting, version=version("learnscope"),
         date=datetime.now(UTC).date(), machine=f"{platform.system()} {platform.machine()}, "
         f"{cores()} cores, Python {platform.python_version()}",
         summary=", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS),
     )  # fmt: skip
+
+
+def _mark() -> str:
+    """The explorer's mark, as base64."""
+    file = resources.files("learnscope.views") / "explorer" / "assets" / "mark.svg"
+    return base64.b64encode(file.read_bytes()).decode()
 
 
 def _encoded(file: Path) -> tuple[str, tuple[int, int]]:
