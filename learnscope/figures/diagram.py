@@ -104,7 +104,8 @@ def draw_heat_map(axes: Axes, values: xr.DataArray, x: str, y: str, **settings: 
 def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
     """A tick at every value; at some, if they are many numbers."""
     few = slice(None, None, -(-len(side.at) // _MOST_TICKS) if is_number(values) else None)
-    names = [text(value) for value in values.values[few]]
+    short = side.kind == "linear" and len(side.at) > 1
+    names = [f"{v:.3g}" if short else text(v) for v in values.values[few]]
     aslant = isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS
     look: dict[str, Any] = {"rotation": 25, "ha": "right"} if aslant else {}
     axis.set_ticks(side.at[few], names, **look)
