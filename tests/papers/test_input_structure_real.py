@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from learnscope.papers.input_structure import real, real_claims
+from learnscope.papers.input_structure import cluster_claims, real
 from learnscope.papers.input_structure.clusters import best_number, clusters, plane
 from learnscope.papers.input_structure.study import STUDY
 from learnscope.probes.patterns import chunk_alignment
@@ -121,7 +121,7 @@ def test_gradients_from_weights_of_descent_with_momentum():
         rows.append(rows[-1] - real.DEEP_RATE * moved)
     data = xr.Dataset({"filter_weight": (("step", "filter", "weight"), np.array(rows))},
                       coords={"step": np.arange(7)})  # fmt: skip
-    found = real_claims.gradients(data)
+    found = cluster_claims.gradients(data)
     np.testing.assert_allclose(found, gradient, atol=1e-10)
     assert dict(chunk_alignment(found).pairs.sizes) == {"chunk": 3, "filter": 2, "other_chunk": 3}
 

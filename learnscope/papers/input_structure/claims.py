@@ -17,8 +17,9 @@ from learnscope.data import Patterns
 from learnscope.evidence import Quantity, Verb, above, at, at_least, at_most, last, within
 from learnscope.papers.input_structure import experiments as ex
 from learnscope.papers.input_structure import theory
+from learnscope.papers.input_structure.cluster_claims import CLUSTER_CLAIMS
 from learnscope.papers.input_structure.exact import INPUTS
-from learnscope.papers.input_structure.real_claims import REAL_CLAIMS
+from learnscope.papers.input_structure.mixture_claims import MIXTURE_CLAIMS
 from learnscope.papers.input_structure.tables import READING, TUNED, entries
 
 HIGH, CHANCE, LESS, NEAR, EPSILON = 0.99, 0.02, 0.05, 0.9, 0.1
@@ -323,5 +324,6 @@ CLAIMS: tuple[ev.Claim, ...] = (
            "-1, σ_w = σ̃/√(Dm), m = 100, n = 20000, T = 400; ε = 0.1", "theorem34",
            ev.most_seeds(last("test_loss") <= EPSILON),
            flags=("added after looking: μ, σ_ζ and T",)),
-    *REAL_CLAIMS,
+    *CLUSTER_CLAIMS,
+    *MIXTURE_CLAIMS,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Drawing
 from learnscope.evidence import Figure, experiment_of, last
 from learnscope.figures import COLOURS, band, bars, figure, over, ran, styled
 from learnscope.lab.origin import origins
+from learnscope.papers.input_structure.cluster_claims import CORE, table7
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
 from learnscope.papers.input_structure.real import (
     ALONE,
@@ -22,7 +23,6 @@ from learnscope.papers.input_structure.real import (
     SLOW,
     TRUE,
 )
-from learnscope.papers.input_structure.real_claims import CORE, table7
 
 # Table 7, ResNet(128) and ResNet(256): cosines of v1, v2, v3 to their mean, and of the pairs.
 REPORTED = {
