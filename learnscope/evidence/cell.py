@@ -183,7 +183,7 @@ def split(
     dims = [dim for dim in values.dims if dim != DRAWS]
     for place in np.ndindex(*(values.sizes[dim] for dim in dims)):
         here = values.isel(dict(zip(dims, place, strict=True)))
-        here = here[here.values != LEFT_OUT] if DRAWS in here.dims else here
+        here = here[here.values != LEFT_OUT] if values.attrs.get("among") else here
         where = ", ".join(f"{dim} = {_label(values, dim, i)}" for dim, i in zip(dims, place))  # noqa: B905
         yield Cell(f"{prefix} {where}".strip(), here, low, high, statistic, diverged, veto, strict)
 

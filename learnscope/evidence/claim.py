@@ -95,7 +95,7 @@ class Claim:
             return Finding("", "not run", f"needs {', '.join(missing)}, which was not asked for")
         used = {name: datasets[name] for name in self.needs}
         found, under = self.judge(used), self.under_nulls(used)
-        spared = {each.partition(": ")[0]: each.partition(": ")[2] for each in self.survives}
+        spared = {name: why for name, _, why in (s.partition(": ") for s in self.survives)}
         passed = [name for name, verdict in under.items()
                   if verdict == "reproduced" and name not in spared]  # fmt: skip
         if passed and found.verdict == "reproduced":

@@ -120,7 +120,8 @@ class Quantity:
 
         def keep(values: xr.DataArray, met: xr.DataArray) -> xr.DataArray:
             kept = values.where(met > 0, met.where(np.isnan(met), LEFT_OUT))
-            return hits_of(kept) if values.attrs.get("examples") == 1 else kept
+            made = hits_of(kept) if values.attrs.get("examples") == 1 else kept
+            return made.assign_attrs(among=True)
 
         return _combined(self, condition, keep, "among")
 
@@ -277,7 +278,8 @@ def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.Da
     hits = made.attrs.get("hits", False)
     found = made.attrs.get("examples") if hits else min(shares, default=None)
     exact = all(value.attrs.get("exact") for value in values)
-    made.attrs = {"exact": True} if exact else {}
+    among = any(value.attrs.get("among") for value in (made, *values))
+    made.attrs = {name: True for name, is_so in (("exact", exact), ("among", among)) if is_so}
     # A difference that is the same in every draw is no share of draws.
     apart = len(values) > 1 and found == 1 and not hits
     if found is not None and len(shares) in (0, len(values)) and not apart:

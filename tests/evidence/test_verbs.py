@@ -166,6 +166,9 @@ def test_draws_that_a_sentence_is_not_about_neither_pass_nor_fail():
     assert most_seeds((A < 0.9).among(learnt)).judge({"x": data}).verdict == "differs"
     none = most_seeds((A > 0.9).among(A > 9.0)).judge({"x": data})
     assert none.verdict == "inconclusive" and "0 independent draws" in none.why
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is not left out
+        nothing = at_least((0.0 * A).log(), 0.0).judge({"x": data})
+    assert nothing.verdict == "inconclusive" and "40 of 40 draws are not finite" in nothing.why
     data["accuracy"][0, 3, 5:] = np.nan
     lost = most_seeds((B > -9.0).among(learnt)).judge({"x": data})
     assert lost.verdict == "inconclusive" and "1 of" in lost.why

@@ -64,8 +64,9 @@ def curves(rules, steps, **values):
     """A dataset of 36 alike seeds, with one value for every rule and step of each variable."""
     dims, seeds = ("rule", "step"), np.zeros(36)
     made = {name: (dims, np.array(table, float)) for name, table in values.items()}
+    counted = {"experiment": '{"": "[data]\\ntest = 50000\\n"}'}  # what an accuracy is of
     data = xr.Dataset(made, {"rule": list(rules), "step": list(steps)})
-    return data + xr.DataArray(seeds, {"seed": range(36)}, ("seed",))
+    return (data + xr.DataArray(seeds, {"seed": range(36)}, ("seed",))).assign_attrs(counted)
 
 
 def verdict(name, data):

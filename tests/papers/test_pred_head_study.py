@@ -69,7 +69,7 @@ def test_runs_that_learn_otherwise_neither_pass_nor_fail():
             "population_share": (("seed", "neuron", "feature"), shares),
             "strength": (("seed", "neuron", "feature"), 2.0 * np.round(shares)),
             "noise_norm": (("seed", "neuron"), noise),
-        }).expand_dims(step=[1], head_kind=["head"], dim=[1e3])  # fmt: skip
+        }).expand_dims({"step": [1], "head_kind": ["head"], "dim": [1e3]})  # fmt: skip
         form = claimed("theorem4.1_weights", dimensions=data.isel(seed=[*range(38)] * 3))
         assert form.verdict == found and form.draws == "114"
         assert claimed("theorem4.1_weights", dimensions=data).draws == "38"

@@ -218,7 +218,9 @@ THEOREM_CLAIMS: tuple[Claim, ...] = (
     Claim("lemma-5.5.fails", "Without the condition on the signal the bound fails.", "Lemma 5.5",
           "not in the paper: |μ| is 100 σp√d", "untrained networks", "strong",
           at_least(computed("‖∇L‖² / (72 σp² d L) at |μ| = 100 σp√d", _strongest), 1.0),
-          scope="beyond", nulls=(alike("signal"),)),
+          scope="beyond: a bound that untrained networks break", nulls=(alike("signal"),),
+          survives=tuple(f"{null}: the claim is about untrained networks"
+                         for null in ("untrained", "constant prediction"))),
     _theorem("proposition-5.4", "All along, γ and ρ̄ are in [0, 4 log T*], and no ρ is below "
              "its bound.", "Proposition 5.4",
              "0 ≤ γ, ρ̄ ≤ 4 log T*; ρ ≥ -β - 64n √(log(4n²/δ)/d) log T*",
