@@ -239,18 +239,22 @@ def _start(variable: str, rule: str) -> Quantity:
     return ev.first(f"{variable}_amplification", rule=rule)
 
 
+_AT_START: dict[str, Any] = {
+    "scope": f"{_HOLDS}; at t = 0, where networks are untrained",
+    "survives": ("untrained: the sentence is about t = 0",),
+}
 _LEMMAS = [
     *_factors(3),
     *_factors(5, scope="asymptotic: σ₀ = d^-1/2 of d = 10¹⁸"),
     _claim("lemma61_start", "At t = 0 and σ₀ = d^-1/2 inner steps of train-train "
            "amplify noise more than the feature.", "Lemma 6.1", "γ^J against (γ polylog(d))^J",
            "start", ev.above(_start("training_noise", SAME), _start("feature", SAME)),
-           nulls=(NOISE_ONLY,)),
+           nulls=(NOISE_ONLY,), **_AT_START),
     _claim("lemma62_start", "At t = 0 and σ₀ = d^-1/2 inner steps of "
            "train-validation amplify the feature more than validation noise.", "Lemma 6.2",
            "γ^J against O(1)", "start",
            ev.above(_start("feature", SPLIT), _start("validation_noise", SPLIT))
-           & at_most(_start("validation_noise", SPLIT), 2.0), nulls=(NOISE_ONLY,)),
+           & at_most(_start("validation_noise", SPLIT), 2.0), nulls=(NOISE_ONLY,), **_AT_START),
     _claim("lemma63", "At T⁽²⁾ validation noise is of order d^-1/2.", "Lemma 6.3",
            "Õ(d^-1/2) at T⁽²⁾", "growth", ev.exponent(q.noise_at_event(), "dim", -0.5, by=0.1),
            scope="asymptotic"),
