@@ -10,7 +10,6 @@ are paired. Nothing is dropped on the way: an empty selection is `Unanswered`, N
 """
 
 import dataclasses
-import json
 import math
 import operator
 import tomllib
@@ -21,16 +20,13 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput
+from learnscope.evidence.selection import Unanswered, chosen, words
+from learnscope.lab.origin import origins
 
 Datasets = Mapping[str, xr.Dataset]
 DRAWS = "seed"
 LEFT_OUT = -math.inf  # a draw that a quantity is not about
 _ULPS = 100
-_NEAREST = {"method": "nearest"}
-
-
-class Unanswered(Exception):
-    """A question that the datasets cannot answer, in one sentence."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,7 +53,7 @@ class Quantity:
         )
 
     def sel(self, **where: Any) -> "Quantity":
-        return self.map(lambda values: _chosen(values, where), f"{{}}{_words(where)}")
+        return self.map(lambda values: chosen(values, where), f"{{}}{words(where)}")
 
     def isel(self, **where: Any) -> "Quantity":
         """Select by positions on axes, which the text says by their numbers."""
@@ -184,7 +180,7 @@ def at(variable: str, step: float, **where: Any) -> Quantity:
     """A variable at the last record up to a step."""
 
     def there(values: xr.DataArray) -> xr.DataArray:
-        return _chosen(values, {"step": slice(None, step)}).isel(step=-1, drop=True)
+        return chosen(values, {"step": slice(None, step)}).isel(step=-1, drop=True)
 
     return _variable(variable, where, f"at step {step:g}").map(there, "{}")
 
@@ -193,13 +189,13 @@ def every(variable: str, until: float = math.inf, **where: Any) -> Quantity:
     """A variable at every recorded step up to one; the dim `step` stays."""
     when = "" if until == math.inf else f"up to step {until:g}"
     up_to = {"step": slice(None, until)}
-    return _variable(variable, where, when).map(lambda values: _chosen(values, up_to), "{}")
+    return _variable(variable, where, when).map(lambda values: chosen(values, up_to), "{}")
 
 
 def change(variable: str, **where: Any) -> Quantity:
     """How far training moved a variable: its last value minus that of the untrained network."""
     return (last(variable, **where) - first(variable, **where)).named(
-        f"change of {variable.replace('_', ' ')} in training{_words(where)}"
+        f"change of {variable.replace('_', ' ')} in training{words(where)}"
     )
 
 
@@ -213,7 +209,7 @@ def first_passage(
         raise BadInput(f"first_passage of {variable} needs one of below and above.")
 
     side = "below" if sign < 0 else "above"
-    named = f"step at which {variable.replace('_', ' ')} is {side} {level:g}{_words(where)}"
+    named = f"step at which {variable.replace('_', ' ')} is {side} {level:g}{words(where)}"
     return _variable(variable, where).passage("step", level, sign).named(named)
 
 
@@ -252,11 +248,11 @@ def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
         dataset = _only(data)
         if name not in dataset:
             raise Unanswered(f"{name} was not recorded")
-        values = _chosen(dataset[name], where).astype(float).reset_coords(drop=True)
+        values = chosen(dataset[name], where).astype(float).reset_coords(drop=True)
         values.attrs = {"examples": examples_of(dataset, name)} if "accuracy" in name else {}
         return values
 
-    return Quantity(f"{name.replace('_', ' ')} {when}".strip() + _words(where), read)
+    return Quantity(f"{name.replace('_', ' ')} {when}".strip() + words(where), read)
 
 
 def examples_of(data: xr.Dataset, name: str) -> int:
@@ -264,10 +260,9 @@ def examples_of(data: xr.Dataset, name: str) -> int:
     knows."""
     field = name.removesuffix("_accuracy")
     try:
-        texts = json.loads(data.attrs["experiment"])
-        tables = [tomllib.loads(text)["data"] for text in texts.values()]
+        tables = [tomllib.loads(arm.text)["data"] for arm in origins(data.attrs).values()]
         return min(int(t[field if field in t else f"{field}_tasks"]) for t in tables)
-    except (KeyError, ValueError, AttributeError, TypeError):
+    except (BadInput, KeyError, TypeError, ValueError):
         return 1
 
 
@@ -296,36 +291,6 @@ def _only(data: Datasets) -> xr.Dataset:
     if len(data) != 1:
         raise BadInput(f"say which of {', '.join(data)} is read: quantity.of(name).")
     return next(iter(data.values()))
-
-
-def _chosen(values: xr.DataArray, where: Mapping[str, Any]) -> xr.DataArray:
-    """A selection by labels, which must not be empty."""
-    for dim, wanted in where.items():
-        near: dict[str, Any] = {} if isinstance(wanted, str | list | slice) else _NEAREST
-        try:
-            values = values.sel({dim: wanted}, **near)
-        except (KeyError, ValueError, TypeError):
-            raise Unanswered(f"the sweep has no {_words({dim: wanted})[2:]}") from None
-        if near and not math.isclose(values[dim].item(), float(wanted), rel_tol=1e-6):  # type: ignore[arg-type]
-            raise Unanswered(f"the sweep has no {dim} = {wanted:g}")
-        values = values.drop_vars(dim) if values[dim].ndim == 0 else values
-    if values.size == 0:
-        raise Unanswered(f"nothing was recorded at{_words(where)[1:]}")
-    return values
-
-
-def _words(where: Mapping[str, Any]) -> str:
-    """A selection as text."""
-    parts = []
-    for dim, wanted in where.items():
-        if isinstance(wanted, slice):
-            ends = [("≥", wanted.start), ("≤", wanted.stop)]
-            parts += [f"{dim} {sign} {end:g}" for sign, end in ends if end is not None]
-        elif isinstance(wanted, list):
-            parts.append(" or ".join(map(str, wanted)))
-        else:
-            parts.append(wanted if isinstance(wanted, str) else f"{dim} = {wanted:g}")
-    return f", {', '.join(parts)}" if parts else ""
 
 
 def _difference(one: Any, other: Any) -> xr.DataArray:
