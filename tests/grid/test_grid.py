@@ -27,7 +27,7 @@ def test_presets_are_of_parts_that_there_are():
            if kind.__module__.startswith("learnscope")}  # fmt: skip
     shipped = {n for n, module in own.items() if not module.startswith("learnscope.papers.")}
     found = {kind.__name__ for kind in columns._presets(True)}
-    assert shipped - {"Arrays", "Grouped", "Redrawn", "Viewed"} <= found <= set(own)
+    assert shipped - {kind.__name__ for kind in columns.NOT_SHOWN} <= found <= set(own)
     assert {*rows.PRESETS, *rows.LEARNS_FROM} <= set(grid.all_rules())
     assert set(grid.all_rules()) >= set(kinds(AbstractRule))
 

@@ -157,7 +157,8 @@ def test_random_directions_cover_every_centre_but_are_not_at_them():
     centre[:2, ..., 16:], centre[:, :, 0], neuron[:, :, 0] = np.nan, 0.3, 0.3
     data = xr.Dataset(
         {"centre_cosine": ((*dims, "centre"), centre), "neuron_cosine": ((*dims, "neuron"), neuron),
-         "test_accuracy": (dims, np.ones((3, 12, 2)) * [0.5, 1.0])}, coords)  # fmt: skip
+         "test_accuracy": (dims, np.ones((3, 12, 2)) * [0.5, 1.0])}, coords,
+        {"experiment": '{"": "[data]\\ntest = 1000\\n"}'})  # fmt: skip
     (claim,) = (claim for claim in claims.CLAIMS if claim.id == "gaussian")
     found = claim.find({"gaussian": data})
     assert found.verdict == "reproduced"

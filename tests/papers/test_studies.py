@@ -76,7 +76,7 @@ def check_figures(study, datasets):
             plt.close(drawing)
 
 
-def check_all(study, datasets, missing=()):
+def check_all(study, datasets, missing=(), undecided=()):
     """Figures are drawn, and every claim on the datasets has a finding, with a reason unless it is
     reproduced; "not run" may only say that one of some things is missing. No null is reproduced."""
     check_figures(study, datasets)
@@ -89,7 +89,7 @@ def check_all(study, datasets, missing=()):
         else:
             assert finding.measured or finding.why, claim.id
             assert (finding.verdict != "reproduced") == bool(finding.why), claim.id
-    check_nulls(study, datasets)
+    check_nulls(study, datasets, undecided)
 
 
 def check_nulls(study, datasets, undecided=()):

@@ -123,4 +123,4 @@ def test_the_example_of_the_documentation(capsys):
     text = (Path(__file__).parents[2] / "docs" / "collapse.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(code, {})
-    assert f"```\n{capsys.readouterr().out}```" in text
+    assert f'```text title="prints"\n{capsys.readouterr().out}```' in text

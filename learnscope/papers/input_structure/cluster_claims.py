@@ -14,6 +14,7 @@ import xarray as xr
 from learnscope import evidence as ev
 from learnscope.evidence import (
     UNTRAINED,
+    Datasets,
     Finding,
     Null,
     Quantity,
@@ -24,7 +25,6 @@ from learnscope.evidence import (
     below,
     last,
 )
-from learnscope.evidence.quantity import Datasets
 from learnscope.papers.input_structure import real
 from learnscope.papers.input_structure.clusters import Clusters, best_number, clusters, cosines
 from learnscope.papers.input_structure.real import FEW, NAMES, NOISE, SHUFFLED, SLOW, SMALL, TRUE

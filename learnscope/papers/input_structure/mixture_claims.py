@@ -13,6 +13,7 @@ import xarray as xr
 
 from learnscope import evidence as ev
 from learnscope.evidence import (
+    Datasets,
     Finding,
     Quantity,
     Unanswered,
@@ -23,7 +24,6 @@ from learnscope.evidence import (
     last,
     within,
 )
-from learnscope.evidence.quantity import Datasets
 from learnscope.papers.input_structure.real import ALONE, FOUND, GAUSSIAN
 from learnscope.papers.input_structure.real_claims import PAPER, claim, trained
 

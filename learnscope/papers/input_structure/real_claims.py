@@ -7,8 +7,7 @@ those of the scale `laptop`; `paper` has the whole sets and the paper's nets.
 from typing import Any
 
 from learnscope import evidence as ev
-from learnscope.evidence import Finding, Verb
-from learnscope.evidence.quantity import Datasets
+from learnscope.evidence import Datasets, Finding, Verb
 from learnscope.papers.input_structure import real
 
 PAPER = "needs a GPU: `learnscope verify input_structure --scale paper --data DIR`"

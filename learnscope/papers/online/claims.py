@@ -80,7 +80,8 @@ CLAIMS = (
     ev.Claim("deviation", "The description by differential equations is asymptotically exact in "
              "the limit of large inputs", _GOLDT, "asymptotically exact", f"{_COMMITTEE}, α ≤ 1",
              ("deviations", "limit"), ev.exponent(DEVIATION, "dim", -0.5, by=0.05),
-             scope="asymptotic: deviations ~ d^(-1/2)", nulls=(ev.alike("dim"), LARGER)),
+             scope="asymptotic: deviations ~ d^(-1/2)", nulls=(ev.alike("dim"), LARGER),
+             survives=("untrained: run and limit start at the same overlaps, up to rounding",)),
     ev.Claim("first_layer", "The final generalisation error of the student increases with network "
              "size when training only the first layer", _GOLDT, "an increase", _NOISY, "wider",
              ev.rises(ERROR.sel(layers="first"), "width") & LEARNT, flags=_ETA,

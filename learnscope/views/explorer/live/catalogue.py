@@ -188,4 +188,4 @@ def misfit_words(experiment: Experiment, error: Exception) -> str:
     if isinstance(error, BadInput):
         return str(error)
     kinds = " x ".join(type(getattr(experiment, slot)).__name__ for slot in SLOTS)
-    return f"{kinds} cannot be run: {why_of(error)[:200]}"
+    return f"{kinds} cannot be run: {why_of(error)[:200]}."
