@@ -1,5 +1,6 @@
 """Figures on images: maps of weights and filters, early gradients, students, loss against width."""
 
+import json
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -10,7 +11,6 @@ from matplotlib.figure import Figure as Drawing
 
 from learnscope.evidence import Figure, experiment_of, last
 from learnscope.figures import COLOURS, band, bars, figure, over, ran, styled
-from learnscope.lab.origin import origins
 from learnscope.papers.input_structure.cluster_claims import CORE, table7
 from learnscope.papers.input_structure.clusters import best_number, clusters, cosines, plane
 from learnscope.papers.input_structure.real import (
@@ -41,7 +41,7 @@ def _named(name: str) -> str:
 
 def _images(data: xr.Dataset, other: str | None = None) -> Any:
     """The images of a sweep's runs, or the other inputs of an arm."""
-    runs: Any = experiment_of(data, other or next(iter(origins(data.attrs))))
+    runs: Any = experiment_of(data, other or next(iter(json.loads(data.attrs["experiment"]))))
     if other is not None:
         return runs.data.other
     data = getattr(runs.data, "data", runs.data)  # inside random labels
