@@ -61,7 +61,7 @@ class Entry:
         """This row, judged again at another precision than an older one on the same draws: where
         the verdicts disagree, rounding decides, and the claim is inconclusive."""
         one, two = (entry.made.get("precision", "") for entry in (self, other))
-        if not (one and two) or set(one.split(", ")) <= set(two.split(", ")):
+        if not (one and two) or set(one.split(", ")) & set(two.split(", ")):
             return self
         found, before = self.finding, other.finding.verdict
         if before != found.verdict:
