@@ -87,7 +87,8 @@ def test_a_claim_leads_to_its_figure_and_experiments(page, url):
     row.get_by_role("link", name="literal").click()
     defined = page.locator("#pegr-runs-literal details")
     assert defined.count() == 4, "three rules, and PEGR with λ"
-    assert all(defined.nth(k).get_attribute("open") is not None for k in range(4))
+    opened = "document.querySelectorAll('#pegr-runs-literal details[open]').length"
+    page.wait_for_function(f"{opened} == 4")  # the page hears of the link after the click
     assert defined.first.get_by_text('kind = "PerExamplePenalty"').is_visible()
     table = defined.first.locator("table")
     assert table.locator("th").all_inner_texts()[-2:] == ["margin", "holds"]
