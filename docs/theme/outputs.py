@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import sys
 import tempfile
 import types
@@ -28,6 +29,7 @@ _BLOCK = re.compile(
     r"(?:\n\n!\[(?P<alt>[^]]*)\]\((?P<file>[./]*(?:docs/)?images/(?:pages/[^)]*|demo\.png))\))?",
     flags=re.DOTALL | re.MULTILINE,
 )
+_TABLE = re.compile(r"\]\(([^)]+\.csv)\)")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 _CLOSE = 0.05  # of a number; a twentieth of this absolutely
 
@@ -53,13 +55,16 @@ class Block:
 
 def executed(page: Path, name: str) -> tuple[types.ModuleType, list[Block]]:
     """The module that a page's blocks make, so that its classes can be pickled like those of a
-    file; and the blocks. One whose title says "needs data" may end with MissingData."""
+    file; and the blocks. One whose title says "needs data" may end with MissingData. Tables that
+    the page links to lie in the folder where it runs."""
     import matplotlib.pyplot as plt
 
     from learnscope import MissingData
 
     module, text, blocks = types.ModuleType(name), page.read_text(), []
     sys.modules[name] = module
+    for table in _TABLE.findall(text):
+        shutil.copy(page.parent / table, Path(table).name)
     for found in _BLOCK.finditer(text):
         before = text[: found.start("code")].count("\n")
         code = compile("\n" * before + found["code"], str(page), "exec")

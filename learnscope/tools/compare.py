@@ -22,7 +22,8 @@ def compare(
     Both have a `seed` dim; all other dims must agree. If a seed stands for the same draw in both
     (the same data model and net, drawn in the same coordinates, in single or double precision),
     differences are taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is
-    that of independent samples (Welch), `paired` is 0, and `why` says why.
+    that of independent samples (Welch), `paired` is 0, and `why` says why. Values that are the same
+    for every seed have no interval: its ends are NaN.
 
     `other` may be a CSV file with numbers from elsewhere: a column `seed`, a column for each
     further dim of the result, and columns named as its variables, such as `test_accuracy`. With a
@@ -63,7 +64,7 @@ def compare(
             a, b = _error(one) ** 2, _error(two) ** 2
             error = np.sqrt(a + b)
             freedom = (a + b) ** 2 / (a**2 / (one.seed.size - 1) + b**2 / (two.seed.size - 1))
-        half = error * reach(freedom, level)
+        half = (error * reach(freedom, level)).where(error > 0)
         label = one.attrs.get("long_name", name)
         variables[name] = mean.assign_attrs(long_name=f"difference of {label}")
         variables[f"{name}_low"] = mean - half
