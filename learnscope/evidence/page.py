@@ -48,7 +48,9 @@ def _short(row: Row) -> str:
 
 
 def _why(row: Row) -> str:
-    return f" {_cut(row['why'][0].upper() + row['why'][1:])}." if row["why"] else ""
+    return (
+        f" {_cut(row['why'][0].upper() + row['why'][1:]).removesuffix('.')}." if row["why"] else ""
+    )
 
 
 def _cut(text: str) -> str:

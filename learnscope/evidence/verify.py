@@ -81,7 +81,7 @@ def run_studies(
         settings = {"progress": not quiet, "store": store}
         if precision is not None:
             settings["precision"] = precision
-        unfinished = set[tuple[str, str]]()
+        unfinished, missing = set[tuple[str, str]](), set[tuple[str, str]]()
         if budget is not None:
             unfinished = spend(budget, jobs, listed, say, **settings, cluster=shared)
             settings["progress"] = False
@@ -123,11 +123,12 @@ def run_studies(
                     continue
                 try:
                     data = sweep.run(**settings | {"progress": session}, cluster=shared)
-                except MissingData as missing:
+                except MissingData as lacking:
                     if target is not None and figures is not None:
                         raise
-                    absent[name] = str(missing)
-                    say(f"{name_of}: not run: {missing}")
+                    absent[name] = str(lacking)
+                    missing.add((study.name, name))
+                    say(f"{name_of}: not run: {lacking}")
                     continue
                 finally:
                     session.next()
@@ -145,7 +146,7 @@ def run_studies(
     if not ledger:
         say(f"Figures and data are in {output.folder}.")
         return None
-    whole = _with_others(ledger, output, known, unfinished)
+    whole = _with_others(ledger, output, known, unfinished, missing)
     ledger = Ledger(entry for entry in whole if entry.study in {s.name for s in studies})
     paths = output.ledger(whole, known)
     say(f"Figures, data and ledger are in {output.folder}; the ledger is {paths[0]}.")
@@ -154,21 +155,26 @@ def run_studies(
 
 def _with_others(
     ledger: Ledger, output: Output, known: Mapping[str, Study],
-    unfinished: Collection[tuple[str, str]] = (),
+    unfinished: Collection[tuple[str, str]] = (), missing: Collection[tuple[str, str]] = (),
 ) -> Ledger:  # fmt: skip
     """The ledger with the folder's rows of other studies, in the order of studies. Rows that the
     folder holds at another precision are judged by both. What an unfinished sweep leaves open
-    keeps its row (with today's claim, if it was not run), and so does what a smoke run computes."""
+    keeps its row (with today's claim, if it was not run), and so does what a smoke run computes
+    and what was judged where the data are."""
     new, order = {entry.study for entry in ledger}, list(known)
     there = read_rows(output.folder) if (output.folder / "ledger.json").exists() else ()
     old = {(row["study"], row["id"]): Entry.from_dict(row) for row in there}
 
     def beside(new: Entry) -> Entry:
         before = old.get((new.study, new.claim.id), new)
-        late = any((new.study, need) in unfinished for need in new.claim.needs)
-        if late and before.finding.verdict == "not run":
+        judged = before.finding.verdict != "not run"
+        late, lacking = (
+            any((new.study, need) in kind for need in new.claim.needs)
+            for kind in (unfinished, missing)
+        )
+        if late and not judged:
             return dataclasses.replace(before, claim=new.claim)
-        if late or new.finding.why == _SMOKE:
+        if late or (lacking and judged) or new.finding.why == _SMOKE:
             kept = dataclasses.replace(before.claim, sentence=new.claim.sentence)  # a key only
             return dataclasses.replace(before, claim=kept)
         return new.beside(before)

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import pytest
 import xarray as xr
 
+from learnscope.errors import MissingData
 from learnscope.evidence import Claim, Figure, Study, Sweep, arms, at_most, last
 from learnscope.evidence.verify import run_studies
 from learnscope.lab.store.bundle import export_bundle
@@ -111,3 +112,21 @@ def test_a_damaged_bundle_is_one_sentence(made, tmp_path, call):
     file.write_bytes((made[0] / "one.zip").read_bytes()[:-50])
     code, said, errors = call("verify", "pegr", "--from", file, "--out", tmp_path / "out")
     assert (code, said) == (2, "") and errors.count("\n") == 1 and "is damaged" in errors
+
+
+def test_a_row_that_was_judged_elsewhere_stays_where_its_data_are_not(tmp_path, monkeypatch):
+    before = verify(tmp_path)
+    missing = MissingData("mnist needs a data folder")
+
+    def run(self, **settings):
+        raise missing
+
+    monkeypatch.setattr(Sweep, "run", run)
+    rows = verify(tmp_path)
+    for id, row in rows.items():
+        assert [row[name] for name in ("measured", "verdict")] == [
+            before[id][name] for name in ("measured", "verdict")
+        ]
+        assert row["verdict"] != "not run"
+    fresh = verify(tmp_path / "fresh")
+    assert all("needs a data folder" in row["why"] for row in fresh.values())
