@@ -39,7 +39,7 @@ from learnscope.evidence.quantity import (
     last,
 )
 from learnscope.evidence.scale import SCALES, Scale
-from learnscope.evidence.statistics import Interval, proportion, student
+from learnscope.evidence.statistics import Interval, proportion, reach, student
 from learnscope.evidence.study import Arm, Figure, Study, Sweep, check_scale, experiment_of
 from learnscope.evidence.verbs import (
     Verb,
@@ -119,6 +119,7 @@ __all__ = [
     "ordered",
     "overfitting",
     "proportion",
+    "reach",
     "rises",
     "scaled",
     "shrunk",

@@ -261,7 +261,10 @@ def examples_of(data: xr.Dataset, name: str) -> int:
     field = name.removesuffix("_accuracy")
     try:
         tables = [tomllib.loads(arm.text)["data"] for arm in origins(data.attrs).values()]
-        return min(int(t[field if field in t else f"{field}_tasks"]) for t in tables)
+        return min(
+            int(t[f"{field}_per_class"] * t["classes"] if f"{field}_per_class" in t
+                else t[field if field in t else f"{field}_tasks"]) for t in tables
+        )  # fmt: skip
     except (BadInput, KeyError, TypeError, ValueError):
         return 1
 

@@ -1,12 +1,11 @@
 """The phase diagram's study at its smallest scale, and what its claims can say."""
 
 import numpy as np
-import pytest
 import xarray as xr
 
 from learnscope.papers import get
-from learnscope.papers.kou.claims import APART
-from learnscope.papers.kou.experiments import PUBLISHED, RATIOS
+from learnscope.papers.kou.claims import from_published
+from learnscope.papers.kou.experiments import RATIOS, published_errors
 from tests.papers.test_studies import check_all, judge, smoke
 
 KOU = get("kou")
@@ -31,19 +30,43 @@ def test_exponents_are_judged_by_their_error_within_a_tolerance():
             assert found.verdict == "inconclusive" and found.why
 
 
-def test_published_means_have_errors_of_their_own():
-    """A mean over 10 repetitions beside ours over 160 draws: (1/160 + 1/10)^(1/2) of the spread."""
-    random, n = np.random.default_rng(0), 160
-    error = np.array([*PUBLISHED.values()])[..., None] + 0.05 * random.normal(size=(3, 10, n))
-    accuracy = (1 - error)[None, ..., None] + np.zeros((1, 1, 1, 1, 2))
+def theirs(shift=0.0, spread=0.05, n=80):
+    """Runs whose mean test error is the published one, but for a shift."""
+    errors = published_errors()[::11, ::11] + shift
+    noise = spread * np.random.default_rng(0).normal(size=(*errors.shape, n))
+    accuracy = (1 - errors.values[..., None] - noise)[None, ..., None] + np.zeros((1, 1, 1, 1, 2))
     dims = ("variant", "dim", "signal", "seed", "step")
-    coords = {"variant": ["as published"], "dim": [*PUBLISHED], "step": [50, 100]}
+    coords = {"variant": ["20 examples"], **errors.coords, "step": [50, 100]}
     data = xr.Dataset({"test_accuracy": (dims, accuracy)}, coords)
-    apart = APART.read({"variants": data})
-    alone = (error.std(-1, ddof=1) * (1 / n + 1 / 10) ** 0.5).mean()
-    assert float((apart.std("seed", ddof=1) / n**0.5).mean()) == pytest.approx(alone, rel=1e-6)
-    expected = error.mean(-1) - np.array([*PUBLISHED.values()])
-    np.testing.assert_allclose(apart.mean("seed").transpose("dim", "signal"), expected, atol=1e-12)
+    return xr.concat([data, data.assign_coords(variant=["15 examples"])], "variant")
+
+
+def test_published_means_have_errors_of_their_own():
+    """A mean over 10 repetitions beside ours over n draws, for a cell and for a mean over cells."""
+    data, n = theirs().isel(variant=0), 80
+    error = 1 - data.test_accuracy.isel(step=-1)
+    for over, cells in (((), 1), (("dim",), 10), (("dim", "signal"), 100)):
+        apart = from_published(data, *over)
+        theirs_too = error.var("seed", ddof=1).mean(over) / (10 * cells)
+        alone = error.mean(over).var("seed", ddof=1) / n + theirs_too
+        np.testing.assert_allclose(apart.var("seed", ddof=1) / n, alone, rtol=1e-6)
+        expected = (error.mean("seed") - published_errors()[::11, ::11]).mean(over)
+        np.testing.assert_allclose(apart.mean("seed"), expected, atol=1e-12)
+
+
+def test_the_published_heat_map_can_differ():
+    for name, shift in (("published", 0.05), ("published_fewer", 0.08)):
+        good = theirs(spread=0.01) if name == "published" else theirs()
+        judge(CLAIM[name], good, theirs(shift), theirs(-shift))
+
+
+def test_the_heat_map_is_the_one_that_was_published():
+    """Some of its cells, as the authors' file has them; a tenth of the labels is flipped."""
+    errors = published_errors()
+    assert errors.shape == (100, 100) and float(errors.min()) > 0.09 and float(errors.max()) < 0.52
+    for dim, some in ((100, (0.498, 0.373, 0.235)), (1090, (0.499, 0.470, 0.372))):
+        found = errors.sel(dim=dim, signal=[0.0, 1.1, 2.2])
+        np.testing.assert_allclose(found, some, atol=5e-4)
 
 
 def sides(errors, loss=0.01):

@@ -20,7 +20,7 @@ RULES = {"GD": WeightDecay(rate=0.5), "Adam": WeightDecay(rate=0.002, optimiser=
 DECAYS = [0.0, 1e-5, 1e-4]
 STRENGTHS = [0.0, 0.1, 0.2, 0.3]
 SIZES = Scale(
-    seeds=(3, 12, 50), steps=(60, 1000, 4000), dim=(200, 1500, 4000),
+    seeds=(3, 35, 50), steps=(60, 1000, 4000), dim=(200, 1500, 4000),
     published_steps=(60, 10_000, 10_000), fewer=(3, 10, 50),
 )  # fmt: skip
 

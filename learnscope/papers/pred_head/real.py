@@ -125,7 +125,7 @@ def _fading(size: Any) -> Sweep:
         DECAY: rule(optimiser="adamw", options={"weight_decay": WEIGHT_DECAY}),
         PLAIN: digits(size, size.long, normalise="none").net,
     }  # fmt: skip
-    return arms(base, size.seeds, method_name={name: options[name] for name in size.fading})
+    return arms(base, 2 * size.seeds, method_name={name: options[name] for name in size.fading})
 
 
 def real_sweeps(scale: str) -> dict[str, Sweep]:
@@ -135,6 +135,6 @@ def real_sweeps(scale: str) -> dict[str, Sweep]:
     body = FullyConnected(width=256, activation="relu")
     compared = {"smoke": short, "laptop": cifar(body, 300), "paper": published()}[scale]
     return {
-        "images": _images(along, size.seeds), "digits": _images(short, size.seeds),
+        "images": _images(along, size.seeds), "digits": _images(short, 2 * size.seeds),
         "heads": _heads(compared, size.ways, size.seeds), "fading": _fading(size),
     }  # fmt: skip

@@ -49,7 +49,7 @@ def experiment(
     )
 
 
-SIZES = Scale(cells=(4, 16, 40), seeds=(3, 10, 20), line_seeds=(4, 20, 100), points=(3, 4, 11),
+SIZES = Scale(cells=(4, 16, 40), seeds=(3, 10, 20), line_seeds=(4, 100, 100), points=(3, 4, 11),
               steps=(100, 1000, 1000))  # fmt: skip
 
 
