@@ -4,8 +4,8 @@ import numpy as np
 import xarray as xr
 
 from learnscope.papers import get
-from learnscope.papers.kou.claims import from_published
-from learnscope.papers.kou.experiments import RATIOS, published_errors
+from learnscope.papers.kou.claims import error_of, from_published
+from learnscope.papers.kou.experiments import PATCHES, RATIOS, published
 from tests.papers.test_studies import check_all, judge, smoke
 
 KOU = get("kou")
@@ -30,43 +30,48 @@ def test_exponents_are_judged_by_their_error_within_a_tolerance():
             assert found.verdict == "inconclusive" and found.why
 
 
-def theirs(shift=0.0, spread=0.05, n=80):
-    """Runs whose mean test error is the published one, but for a shift."""
-    errors = published_errors()[::11, ::11] + shift
-    noise = spread * np.random.default_rng(0).normal(size=(*errors.shape, n))
-    accuracy = (1 - errors.values[..., None] - noise)[None, ..., None] + np.zeros((1, 1, 1, 1, 2))
-    dims = ("variant", "dim", "signal", "seed", "step")
-    coords = {"variant": ["20 examples"], **errors.coords, "step": [50, 100]}
-    data = xr.Dataset({"test_accuracy": (dims, accuracy)}, coords)
-    return xr.concat([data, data.assign_coords(variant=["15 examples"])], "variant")
+def theirs(shift=0.0, spread=0.05, n=80, factor=1.0, patches="summed"):
+    """Runs whose means are the published ones, but for a shift of the error of one way to add
+    patches and a factor of the loss."""
+    random, (errors, losses) = (
+        np.random.default_rng(0),
+        (published(of)[::11, ::6] for of in ("errors", "losses")),
+    )
+    noise = spread * random.normal(size=(*errors.shape, n))
+    moved = [errors.values[..., None] + noise + shift * (way == patches) for way in PATCHES]
+    loss = [(losses.values[..., None] * (1 + noise)) * factor] * 2
+    dims, end = ("patches", "dim", "signal", "seed", "step"), np.zeros(2)
+    values = {"test_accuracy": 1 - np.array(moved), "loss": np.array(loss)}
+    data = {name: (dims, each[..., None] + end) for name, each in values.items()}
+    return xr.Dataset(data, {"patches": list(PATCHES), **errors.coords, "step": [50, 100]})
 
 
 def test_published_means_have_errors_of_their_own():
     """A mean over 10 repetitions beside ours over n draws, for a cell and for a mean over cells."""
-    data, n = theirs().isel(variant=0), 80
-    error = 1 - data.test_accuracy.isel(step=-1)
-    for over, cells in (((), 1), (("dim",), 10), (("dim", "signal"), 100)):
-        apart = from_published(data, *over)
+    error, n = error_of(theirs(), "summed"), 80
+    for over, cells in (((), 1), (("dim",), 10), (("dim", "signal"), 170)):
+        apart = from_published(error, "errors", *over)
         theirs_too = error.var("seed", ddof=1).mean(over) / (10 * cells)
         alone = error.mean(over).var("seed", ddof=1) / n + theirs_too
         np.testing.assert_allclose(apart.var("seed", ddof=1) / n, alone, rtol=1e-6)
-        expected = (error.mean("seed") - published_errors()[::11, ::11]).mean(over)
+        expected = (error.mean("seed") - published("errors")[::11, ::6]).mean(over)
         np.testing.assert_allclose(apart.mean("seed"), expected, atol=1e-12)
 
 
 def test_the_published_heat_map_can_differ():
-    for name, shift in (("published", 0.05), ("published_fewer", 0.08)):
-        good = theirs(spread=0.01) if name == "published" else theirs()
-        judge(CLAIM[name], good, theirs(shift), theirs(-shift))
+    for name, patches in (("published", "summed"), ("published_code", "averaged")):
+        shifted = [theirs(shift, patches=patches) for shift in (0.05, -0.05)]
+        judge(CLAIM[name], theirs(), *shifted, theirs(factor=1.4), theirs(factor=0.6))
 
 
 def test_the_heat_map_is_the_one_that_was_published():
-    """Some of its cells, as the authors' file has them; a tenth of the labels is flipped."""
-    errors = published_errors()
+    """Some of its cells, as the authors' files have them; a tenth of the labels is flipped."""
+    errors, losses = published("errors"), published("losses")
     assert errors.shape == (100, 100) and float(errors.min()) > 0.09 and float(errors.max()) < 0.52
     for dim, some in ((100, (0.498, 0.373, 0.235)), (1090, (0.499, 0.470, 0.372))):
         found = errors.sel(dim=dim, signal=[0.0, 1.1, 2.2])
         np.testing.assert_allclose(found, some, atol=5e-4)
+    np.testing.assert_allclose(losses.sel(dim=100, signal=[0.0, 0.1]), (3.11e-3, 5.01e-3))
 
 
 def sides(errors, loss=0.01):

@@ -9,5 +9,5 @@ from learnscope.papers.kou.preset import presets
 STUDY = Study(
     name="kou", title="Benign and harmful overfitting of two-layer ReLU CNNs",
     paper="kou2023benign", sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
-    headline=("diagram", "published"),
+    headline=("diagram",),
 )  # fmt: skip
