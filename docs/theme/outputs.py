@@ -30,6 +30,7 @@ _BLOCK = re.compile(
     flags=re.DOTALL | re.MULTILINE,
 )
 _TABLE = re.compile(r"\]\(([^)]+\.csv)\)")
+_FILE = re.compile(r'title="(\w+)/(\w+)\.py"')
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 _CLOSE = 0.05  # of a number; a twentieth of this absolutely
 
@@ -56,7 +57,8 @@ class Block:
 def executed(page: Path, name: str) -> tuple[types.ModuleType, list[Block]]:
     """The module that a page's blocks make, so that its classes can be pickled like those of a
     file; and the blocks. One whose title says "needs data" may end with MissingData. Tables that
-    the page links to lie in the folder where it runs."""
+    the page links to lie in the folder where it runs. A block whose title is the file of a package
+    can be imported from, as that file could."""
     import matplotlib.pyplot as plt
 
     from learnscope import MissingData
@@ -65,19 +67,24 @@ def executed(page: Path, name: str) -> tuple[types.ModuleType, list[Block]]:
     sys.modules[name] = module
     for table in _TABLE.findall(text):
         shutil.copy(page.parent / table, Path(table).name)
-    for found in _BLOCK.finditer(text):
-        before = text[: found.start("code")].count("\n")
-        code = compile("\n" * before + found["code"], str(page), "exec")
-        printed = io.StringIO()
-        try:
-            with contextlib.redirect_stdout(printed):
-                exec(code, module.__dict__)
-        except MissingData:
-            if "needs data" not in found["words"]:
-                raise
-        lines = "".join(f"{line.rstrip()}\n" for line in printed.getvalue().rstrip().splitlines())
-        blocks.append(Block(found, lines, [plt.figure(k) for k in plt.get_fignums()]))
-        plt.close("all")
+    with contextlib.ExitStack() as after:
+        for found in _BLOCK.finditer(text):
+            if file := _FILE.search(found["words"]):
+                module.__package__, path = file[1], f"{file[1]}.{file[2]}"
+                sys.modules[path] = module
+                after.callback(sys.modules.pop, path)
+            before = text[: found.start("code")].count("\n")
+            code = compile("\n" * before + found["code"], str(page), "exec")
+            printed = io.StringIO()
+            try:
+                with contextlib.redirect_stdout(printed):
+                    exec(code, module.__dict__)
+            except MissingData:
+                if "needs data" not in found["words"]:
+                    raise
+            lines = [f"{line.rstrip()}\n" for line in printed.getvalue().rstrip().splitlines()]
+            blocks.append(Block(found, "".join(lines), [plt.figure(k) for k in plt.get_fignums()]))
+            plt.close("all")
     return module, blocks
 
 

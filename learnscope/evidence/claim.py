@@ -118,6 +118,7 @@ class Claim:
         """The verdict under every null that applies: one that changes what the check reads. An
         untrained network and a constant prediction always count; a claim's own null of the same
         name takes the place of one (chance is not 1/2 for ten classes)."""
+        datasets = {name: datasets[name] for name in self.needs}
         given = (*ALWAYS, *self.nulls) if self.nulls else STANDARD
         nulls = {null.name: null for null in given}.values()
         found, truth = {}, self.judge(datasets) if nulls else None

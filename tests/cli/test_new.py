@@ -1,8 +1,10 @@
 """`learnscope new`: what it writes passes as it stands; nothing is overwritten."""
 
 import os
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -53,9 +55,9 @@ def test_what_is_written_passes_its_test_and_lint(call, tmp_path, tests, passed)
 
 @pytest.mark.slow
 def test_what_is_written_has_types(call, tmp_path):
+    """In pyright's own mode, which is stricter than learnscope's."""
     for kind, name in {"paper": "made_typed", **PARTS}.items():
         call("new", kind, name)
-    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "basic"}')  # as learnscope
     env = os.environ | {"PYTHONPATH": str(HERE)}
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
@@ -75,6 +77,23 @@ def test_a_folder_is_a_study_for_every_command(call, own):
     code, _, _ = call("report", *parts, "--out", "report.html")
     assert code == 0 and "@misc{made_study" in Path("report.html").read_text()
     assert papers.add("made_study") is papers.get("made_study")
+
+
+@pytest.mark.parametrize("tested", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_folder_of_the_walk_through_is_a_paper(call, own, tmp_path, tested):
+    """Files of docs/extending/paper.md take the place of those that `learnscope new` writes."""
+    page = (HERE / "docs" / "extending" / "paper.md").read_text()
+    files = re.findall(r'^```python title="my_xor/(\w+\.py)"\n(.*?)^```', page, re.M | re.S)
+    assert len(files) == 4
+    home = tmp_path / "made_xor"
+    call("new", "paper", "made_xor")
+    for name, text in files:
+        assert (home / name).exists()
+        (home / name).write_text(text.replace("my_xor", "made_xor"))
+    study = papers.add("made_xor")
+    assert set(study.sweeps("smoke")) == {need for claim in study.claims for need in claim.needs}
+    if tested:
+        import_module("made_xor.test_made_xor").test_claims_and_figures()
 
 
 def test_folders_that_are_no_papers_are_refused(call, own, tmp_path):

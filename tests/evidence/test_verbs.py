@@ -240,6 +240,8 @@ def test_a_claim_whose_null_passes_is_inconclusive():
     found = claim(at_least(A, 0.05), survives=survives).find({"x": sweep()})
     assert found.verdict == "reproduced" and "noise only: holds there, as it is a" in found.null
     refused(lambda: claim(at_least(A, 0.05), survives=("untrained",)), "say why")
+    among = claim(at_least(A, 0.8)).under_nulls({"x": sweep(), "other": sweep()})
+    assert among == claim(at_least(A, 0.8)).under_nulls({"x": sweep()})  # it reads what it needs
 
 
 def test_a_claim_on_trained_images_states_that_five_draws_are_enough():

@@ -81,6 +81,38 @@ def test_a_limit_that_blows_up_is_nan_from_there():
     assert not np.isinf(path.student_overlap).any()
 
 
+@pytest.mark.parametrize("rate", [8.0, 20.0])
+def test_a_solution_that_blows_up_ends_there(float64, rate):
+    """Not after all steps that the solver may take, one shorter than the other."""
+    setting = committee(2, teacher=1, link="he2", rate=rate, dim=10**5, batch=100, steps=2000)
+    student = jnp.asarray([[0.28, 0.03], [0.03, 0.28]])
+    start = theory.Place(theory.Overlap(jnp.asarray([[0.1], [0.05]]), student))
+    flow, last = theory.Steps.of(setting), jnp.asarray(2000.0)
+    found = quick(lambda: flow.solution(start, 0 * last, last).stats["num_steps"])()
+    assert 10 < found < 1000
+
+
+def test_there_is_no_limit_where_steps_are_too_large():
+    """Runs are lost, and the limit is not at a place where the correction for the size of steps is
+    as large as the steps are."""
+    setting = committee(2, teacher=1, link="he2", rate=3.0, dim=10**5, batch=100, steps=60)
+    runs = run(setting, seeds=2)
+    path = ls.theory.limit(setting, runs)
+    for data in (runs, path):
+        assert np.isnan(data.student_overlap.isel(step=-1)).all()
+        assert np.isfinite(data.student_overlap.isel(step=0)).all()
+
+
+def test_polynomials_need_few_nodes(float64):
+    """Three variables, at 8 nodes each; and at 36, as for other activations."""
+    at, second = overlap(2, 1)[0], jnp.asarray([1.0, -0.5])
+    own = lambda z: (z[0] ** 2 - 1) * 0.5**0.5  # noqa: E731
+    few, many = (theory.sampled_moments(theory.Task("he2", link, second, 0.3, True), at)
+                 for link in ("he2", own))  # fmt: skip
+    for one, two in zip(few, many, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-10)
+
+
 def test_the_second_layer_moves_along_the_gradient_of_the_generalisation_error(float64):
     at, _ = overlap(2, 2)
     second = jnp.asarray([1.0, -0.5])

@@ -9,7 +9,8 @@ $$\Delta M = -\rho\, E\, s \delta z, \qquad
 with the mean gradients $g$. In the scaling $\rho = \eta b / d$ these are the equations of Saad and
 Solla (1995) in the time $\alpha$ = examples / d, but for the last term, of the order $b / d$.
 Deviations of a run are of the order $d^{-1/2}$. A flow $\dot X = F(X)$ and steps of $F$ differ by
-$\frac12 F' F$, which is taken off: the flow then passes through the steps, up to $(b / d)^2$.
+$\frac12 F' F$, which is taken off: the flow then passes through the steps, up to $(b / d)^2$. Where
+$|F' F| > |F|$ there is no such flow, and no limit.
 
 With filters on spheres, each filter is scaled back to its norm. A trained second layer moves by
 $\Delta a_i = -\rho\, E\, \sigma(h_i) \delta$ (Goldt et al. 2019).
@@ -24,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 import optimistix
 import xarray as xr
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from learnscope.errors import refuse_value
 from learnscope.papers.online.theory.moments import Overlap, Task
@@ -34,13 +35,7 @@ from learnscope.probes import fixed_layer, generalisation
 from learnscope.rules import SphericalDescent
 
 _TOLERANCE = 1e-8
-_LOST = 1e12  # a solution as large as this has blown up
 _MOST = 100_000  # steps of the solver
-
-
-def _blown_up(_: Array, place: PyTree[Array], __: Any, **more: Any) -> Array:
-    """Whether a solution need not be followed further: it takes ever shorter steps to infinity."""
-    return jnp.any(jnp.stack([jnp.any(jnp.abs(leaf) > _LOST) for leaf in jax.tree.leaves(place)]))
 
 
 class Steps(eqx.Module):
@@ -90,29 +85,33 @@ class Steps(eqx.Module):
         return Place(Overlap(teacher, own), second)
 
     def flow(self, _: Any, at: Place, __: Any) -> Place:
+        """NaN where one step changes the next by more than its size: no flow passes through such
+        steps, and F - F' F / 2 has zeros at which F has none."""
         move, bend = jax.jvp(self.move, (at,), (self.move(at),))
-        return jax.tree.map(lambda one, two: one - two / 2, move, bend)
+        smooth = _square(bend) <= _square(move)
+        return jax.tree.map(lambda one, two: jnp.where(smooth, one - two / 2, jnp.nan), move, bend)
 
     def error(self, at: Place) -> Float[Array, ""]:
         """The generalisation error."""
         return generalisation(self.activation, self.link, self.task(at).second, *at.overlap)[0]
 
     def solution(self, start: Place, first: Array, last: Array, **given: Any) -> diffrax.Solution:
+        """It ends early where it blows up or no flow is left: there steps become ever shorter."""
         controller = diffrax.PIDController(
-            _TOLERANCE, _TOLERANCE / 100, dtmin=1e-12 * (1 + last - first)
+            _TOLERANCE, _TOLERANCE / 100, dtmin=1e-12 * (1 + last - first), force_dtmin=False
         )
         return diffrax.diffeqsolve(
-            diffrax.ODETerm(self.flow), diffrax.Tsit5(), first, last, None, start,
+            diffrax.ODETerm(self.flow), diffrax.Tsit5(), first, last, 1.0, start,
             max_steps=_MOST, stepsize_controller=controller, throw=False, **given,
         )  # fmt: skip
 
     def solve(self, start: Place, steps: Float[Array, " record"]) -> Place:
         """The place at the given steps, the first of which is that of the start; NaN where the
-        equations have blown up."""
-        saved, lost = diffrax.SaveAt(ts=steps), diffrax.Event(_blown_up)
-        path = self.solution(start, steps[0], steps[-1], saveat=saved, event=lost).ys
+        solution has ended."""
+        path = self.solution(start, steps[0], steps[-1], saveat=diffrax.SaveAt(ts=steps)).ys
         assert path is not None
-        return jax.tree.map(lambda values: jnp.where(jnp.isfinite(values), values, jnp.nan), path)
+        ended = jax.tree.map(lambda values: jnp.where(jnp.isfinite(values), values, jnp.nan), path)
+        return jax.tree.map(lambda values, first: values.at[0].set(first), ended, start)
 
     def exit(self, start: Place, level: Array, steps: Array) -> Float[Array, ""]:
         """The step at which the alignment is `level`; NaN if it is lower for all steps."""
@@ -129,6 +128,10 @@ class Steps(eqx.Module):
         return jnp.where(_alignment(start) >= level, 0.0, jnp.where(passed, found.ts[0], jnp.nan))
 
 
+def _square(place: Place) -> Float[Array, ""]:
+    return jnp.stack([jnp.sum(leaf**2) for leaf in jax.tree.leaves(place)]).sum()
+
+
 def _alignment(at: Place) -> Float[Array, ""]:
     norms = jnp.sqrt(jnp.diag(at.overlap.student))[:, None]
     return (jnp.abs(at.overlap.teacher) / jnp.where(norms > 0, norms, 1.0)).max()
@@ -136,7 +139,7 @@ def _alignment(at: Place) -> Float[Array, ""]:
 
 def limit(experiment: Any, start: xr.Dataset | None = None) -> xr.Dataset:
     """The overlaps, a trained second layer and the generalisation error at the recorded steps; NaN
-    after the equations have blown up.
+    after the equations have blown up, or where steps are too large for a flow through them.
 
     They start from those of `start`, a result of `run` with the probe `Overlaps` (and `SecondLayer`
     if that is trained): its first record, one solution for each seed. Every axis of `start`, or the

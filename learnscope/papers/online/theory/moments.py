@@ -34,6 +34,7 @@ from learnscope.probes import link_nodes, output_means
 Index = Array | np.ndarray
 _MOST = 5  # variables of a grid
 _POLYNOMIALS = {"linear", "he2", "he3", "he4", "quadratic", "cubic"}  # up to the degree 4
+_EXACT = 8  # nodes: means of their products, up to the degree 15
 
 
 class Overlap(NamedTuple):
@@ -95,7 +96,10 @@ def _at_nodes(
 ) -> tuple[Array, tuple[Array, Array, Array], Array, Array | Number, Array]:
     """At nodes of all variables: outputs; h, z and s; delta, its variance, and the weights."""
     width, directions = at.teacher.shape
-    nodes, weights = link_nodes(task.link, directions, at.teacher.dtype, free=width)
+    if {task.activation, task.link} <= _POLYNOMIALS:
+        nodes, weights = at_nodes(at.teacher.dtype, directions + width, count=_EXACT)
+    else:
+        nodes, weights = link_nodes(task.link, directions, at.teacher.dtype, free=width)
     z, free = nodes[:, :directions], nodes[:, directions:]
     h = z @ at.teacher.T + free @ at.outside.T
     outputs, slopes = jax.jvp(shape_of(task.activation), (h,), (jnp.ones_like(h),))
@@ -133,7 +137,7 @@ def paired_moments(task: Task, at: Overlap) -> Moments:
         return first * means[0] + second * means[1]
 
     def fourth(place: Array) -> Float[Array, ""]:
-        nodes, weights = at_nodes(c.dtype, 4, count=8 if exact else None)
+        nodes, weights = at_nodes(c.dtype, 4, count=_EXACT if exact else None)
         v = _root(c[place[:, None], place]) @ nodes.T
         both = slope(v[0]) * slope(v[1])
         return weights @ (both * neurons(v[2], place[2]) * neurons(v[3], place[3]))
