@@ -22,7 +22,12 @@ from learnscope.data import TaskFamily
 from learnscope.evidence import Scale, Sweep, arms
 from learnscope.lab import Axis, Experiment, Record, zipped
 from learnscope.nets import Linear, PatchCNN
-from learnscope.papers.meta_split.parts import CentroidError, LinearCentroid, LinearTasks
+from learnscope.papers.meta_split.parts import (
+    CentroidError,
+    LinearCentroid,
+    LinearTasks,
+    ScaledLoss,
+)
 from learnscope.papers.meta_split.real import real_sweeps
 from learnscope.probes import (
     AbstractProbe,
@@ -120,7 +125,7 @@ def paper_setting(
         net=PatchCNN(width=18, activation=activation, scale=0.032, second_layer="sum"),
         rule=Fomaml(rate=rate, inner_rate=inner, inner_steps=1 if setting == "1 step" else 5,
                     batch=min(16, (given | data)["tasks"]), split=split, optimiser=optimiser),
-        steps=steps, probes=QUICK, record=Record(every=every),
+        steps=steps, probes=(*QUICK, ScaledLoss()), record=Record(every=every),
     )  # fmt: skip
 
 
