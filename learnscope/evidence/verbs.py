@@ -223,5 +223,5 @@ def _together(one: Finding, other: Finding) -> Finding:
     verdict = weakest([one.verdict, other.verdict])
     first, second = (one, other) if one.verdict == verdict else (other, one)
     measured = "; ".join(filter(None, [one.measured, other.measured]))
-    whys = [f.why for f in (first, second) if f.verdict == verdict and f.why]
-    return first.replace(measured=measured, why="; ".join(dict.fromkeys(whys)))
+    whys = "; ".join(f.why for f in (first, second) if f.verdict == verdict and f.why)
+    return first.replace(measured=measured, why="; ".join(dict.fromkeys(whys.split("; "))))

@@ -128,6 +128,8 @@ def test_a_condition_that_is_not_met_leaves_it_open():
     found = at_least(A, 0.8).given(unfitted).judge({"x": sweep()})
     assert found.verdict == "inconclusive" and "not given that" in found.why
     assert "too fast" in at_least(A, 0.99).because("too fast").judge({"x": sweep()}).why
+    twice = at_least(A, 0.99) & at_least(A, 0.98).because("too fast")
+    assert twice.judge({"x": sweep()}).why == "outside what is claimed; too fast"
 
 
 def test_quantities_are_paired_by_seed_and_lose_neither_seeds_nor_digits():

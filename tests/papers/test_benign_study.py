@@ -108,6 +108,8 @@ def test_longer_tails_are_compared_by_logarithms():
     error = np.array([[0.4, 0.28, 0.2, 0.14], [0.1, 0.01, 0.008, 0.006]])
     data = tails(1 - error, [1.0, 4.0, 16.0, 64.0], "blocks", shares=["0.5", "0.1"])
     assert claimed("tail_length", blocks=data).verdict == "reproduced"
+    ranked = data.assign(long_tail_untrained=data.long_tail_accuracy)  # without any training
+    assert claimed("tail_length", blocks=ranked).verdict != "reproduced"
     form = claimed("ratio_form", blocks=data)
     assert form.verdict == "reproduced" and "error exp(-Γ/20) / 2: differs" in form.null
 
@@ -118,6 +120,8 @@ def test_lemma_4_is_not_judged_without_what_it_rests_on():
     data = xr.Dataset({"active_share_least": (("start", "dim", "seed", "step"), share)},
                       {"start": ["condition", "small"], "dim": DIMS, "step": [1]})  # fmt: skip
     assert claimed("lemma4", lemmas=data).verdict == "inconclusive"
+    (limit,) = (each for each in BENIGN.claims if each.id == "statement2a_condition")
+    assert limit.scope.startswith("reading") and "without the Ω" in limit.scope
 
 
 def test_stages_by_hand():

@@ -57,6 +57,31 @@ def test_every_artefact_has_a_row():
                    and "E.4.1" not in claim.where)  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [({}, "reproduced"), ({"network, no structure": (1.0, 0.6)}, "differs"),
+     ({"NTK, no structure": (0.8, 0.5)}, "inconclusive"),
+     ({"random features": (0.5, 0.5)}, "inconclusive")],
+)  # fmt: skip
+def test_chance_without_structure_is_news_of_methods_that_learn(changed, verdict):
+    """Accuracies (training, test): random features have to learn with structure, others to fit."""
+    means = {"network": (1.0, 1.0), "NTK": (0.84, 0.86), "random features": (0.75, 0.76)}
+    means |= {f"{name}, no structure": (1.0, 0.5) for name in means}
+    means |= {"random features, no structure": (0.52, 0.5)} | changed
+    values = np.array([*means.values()])[:, None, :, None, None]
+    values = np.minimum(values + 1e-3 * np.random.default_rng(0).normal(size=(1, 1, 1, 12, 1)), 1)
+    dims = ("learner", "setting", "seed", "step")
+    data = xr.Dataset(
+        {
+            name: (dims, values[:, :, i])
+            for i, name in enumerate(("train_accuracy", "test_accuracy"))
+        },
+        {"learner": [*means], "setting": ["parity"], "step": [600]},
+    )
+    (claim,) = (each for each in STUDY.claims if each.id == "no_structure")
+    assert claim.judge({"table1": data}).verdict == verdict
+
+
 def tuning(setting, seed=1000):
     """The candidates for every rate, by method; `Rates` have the least `loss` at the end.
     The network's two rates are chosen together; later steps take over its second rate."""

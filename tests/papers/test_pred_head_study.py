@@ -135,6 +135,11 @@ def test_there_are_enough_seeds_and_all_pairs():
         sweeps = real.real_sweeps(scale)
         assert all(sweep.seeds >= (2 if scale == "smoke" else 5) for sweep in sweeps.values())
     assert len(sweeps["heads"].arms) == len(real.HEADS) * len(real.WAYS)  # at the paper's
+    laptop = real.real_sweeps("laptop")
+    for claim in PRED_HEAD.claims:  # raised after rows were open: said, and enough for two thirds
+        if {"fading", "digits"} & set(claim.needs):
+            assert "added after looking: the number of draws" in claim.flags
+            assert all(laptop[name].seeds == 10 for name in claim.needs)
 
 
 def test_pictures_of_grey_and_colour():

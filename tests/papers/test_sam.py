@@ -4,8 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 import learnscope as ls
+from learnscope.lab import CROSSED
 from learnscope.papers import get
 from learnscope.papers.sam import theory
 from learnscope.papers.sam.experiments import experiment
@@ -54,3 +56,16 @@ def test_conditions_and_predictions_by_hand():
 def test_figures_are_drawn_and_claims_found():
     """The other sweeps are like these."""
     check_all(SAM, smoke(SAM, ("diagram", "boundary_sgd", "boundary_sam", "early", "radius")))
+
+
+@pytest.mark.parametrize(
+    ("exponent", "verdict"), [(-0.3, "reproduced"), (0.0, "reproduced"), (0.25, "differs")]
+)
+def test_a_boundary_of_sam_that_falls_with_the_dimension_is_no_objection(exponent, verdict):
+    (claim,) = (each for each in SAM.claims if each.id == "sam_exponent")
+    found = {"exponent": exponent, "exponent_error": 0.04, "seeds": 100}
+    data = xr.Dataset({"status": ("dim", [CROSSED] * 3)}, attrs=found)
+    assert claim.judge({"boundary_sam": data}).verdict == verdict
+    assert "reproduced" not in claim.under_nulls({"boundary_sam": data}).values()
+    short = data.assign(status=xr.full_like(data.status, ""))
+    assert claim.judge({"boundary_sam": short}).verdict != "reproduced"

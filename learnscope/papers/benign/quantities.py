@@ -47,9 +47,12 @@ def misfit(form: Callable[..., Any]) -> Quantity:
 
 
 def log_error(share: str, place: int) -> Quantity:
-    """The logarithm of the error on a share of the tail, at one of the values of Γ."""
-    error = 1 - last("long_tail_accuracy", share=share).mean("class")
-    return error.isel(correlation=place).log().named(f"log error, {share}, Γ number {place}")
+    """The logarithm of the error on a share of the tail over the untrained network's on its own,
+    at one of the values of Γ."""
+    trained, start = (1 - last(name, share=share).mean("class")
+                      for name in ("long_tail_accuracy", "long_tail_untrained"))  # fmt: skip
+    ratio = (trained / start).isel(correlation=place).log()
+    return ratio.named(f"log error over untrained, {share}, Γ number {place}")
 
 
 def initial_margin(data: xr.Dataset) -> float:

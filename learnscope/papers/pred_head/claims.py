@@ -220,7 +220,7 @@ THEOREM_CLAIMS = (
 # The number of draws of these sweeps was raised after a first look, and the criteria of these
 # claims were rewritten.
 _RAISED = {"toy", "trajectories", "steady", "dimensions", "growing", "imbalance", "rates",
-           "no_head", "diagram"}  # fmt: skip
+           "no_head", "diagram", "digits", "fading"}  # fmt: skip
 _REWRITTEN = {"theorem4.1_growing", "theorem4.1_weights", "corollary4.2", "theorem4.3_weights",
               "theorem4.3_width", "remark3.2_1", "remark3.2_2", "remark3.4", "remark4.5", "many",
               "rates", "diagram", "figure4", "figure7a", "l2_no_head"}  # fmt: skip
