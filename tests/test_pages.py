@@ -150,6 +150,20 @@ def test_every_page_is_in_the_navigation_and_names_no_machine():
         assert not re.search(r"(?<![\w.~])/(home|tmp|work|opt|Users)/", page.read_text()), page
 
 
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    """Every word counts but those of code: tables, links and the ledger's counts, too."""
+    text = (ROOT / "README.md").read_text()
+    assert len(FENCE.sub("", text).split()) < 600
+    links = re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", text)
+    for link in filter(None, itertools.chain.from_iterable(links)):
+        file, _, anchor = link.partition("#")
+        assert (ROOT / file).is_file(), link
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", (ROOT / file).read_text(), flags=re.MULTILINE)
+            slugs = [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]
+            assert anchor in slugs, link
+
+
 def test_the_mark_is_one():
     """The explorer's, the site's, the README's and the report's (tests/views)."""
     explorer = ROOT / "learnscope" / "views" / "explorer" / "assets" / "mark.svg"
