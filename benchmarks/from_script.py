@@ -75,8 +75,10 @@ def main() -> None:
             spent = seconds(lambda: space.update(result=space["swept"](*plane)))
             row(words, swept, count, each(spent))
         compared = io.StringIO()
+        begin = time.process_time()
         with contextlib.redirect_stdout(compared):
             exec(same, space)
+        row("3: the check", same, "-", f"{time.process_time() - begin:.1f} s")
         for words, block in (("4: the boundary at two dimensions", boundary),
                              ("5: a claim about the sweep", claim)):  # fmt: skip
             spent = [seconds(lambda block=block: exec(block, space)) for _ in range(2)]

@@ -2,17 +2,15 @@
 
 A page's Python blocks are run in order in one namespace, in an empty folder, and what stands below
 them is what they print. A block whose title says "needs data" may end with MissingData: its data
-sets are not here. Commands in other blocks must be ones that there are.
+sets are not here. Lines of consoles: test_console.py.
 """
 
 import functools
-import gzip
 import html
 import importlib.util
 import itertools
 import json
 import re
-import shlex
 import subprocess
 import sys
 import types
@@ -21,7 +19,6 @@ from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 import learnscope as ls
@@ -145,87 +142,26 @@ def test_the_study_skeleton(quiet):
     assert ledger.count("reproduced") >= 1
 
 
-def commands() -> list:
-    """Every command of a block that is not Python, without its comment."""
-    found = []
-    for page in PAGES:
-        for _, text in blocks(page, "", "bash", "sh", "console"):
-            for line in text.splitlines():
-                words = shlex.split(line.removeprefix("$ "), comments=True)
-                if words and words[0] in ("learnscope", "make", "python"):
-                    found.append((name_of(page), tuple(words)))
-    unique = dict.fromkeys(words for _, words in found)
-    return [pytest.param(words, id=" ".join(words)) for words in unique]
-
-
-@pytest.mark.parametrize("words", commands())
-def test_commands_are_ones_that_there_are(words: tuple[str, ...], call):
-    match words:
-        case ("make", *targets):
-            known = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-            assert all(target in known for target in targets if "=" not in target)
-        case ("python", file, *_) if not file.startswith("-"):
-            assert (ROOT / file).exists()
-        case ("learnscope", *rest):
-            code, _, errors = call(*rest, "--help")
-            assert code == 0, errors
-            for word in rest:
-                if word.startswith("examples/"):
-                    assert (ROOT / word).exists()
-            own = "--parts" in rest  # a study that a page makes
-            if rest[0] in ("run", "verify") and len(rest) > 1 and "=" not in rest[1] and not own:
-                study, _, figure = rest[1].partition(".")
-                if not study.startswith("-"):
-                    known = ls.studies.get(study)
-                    assert not figure or known.figure(figure)
-
-
-# Lines of pages that take a second or so, in this order, and words that each must print.
-_CHEAP = {
-    "learnscope list": "pegr.figure4",
-    "learnscope data list": "digits",
-    "learnscope runs": "",
-    "learnscope conditions examples/theorem.toml": "holds",
-    "learnscope sweep examples/penalty.toml rule.weight=0.005,0.01,0.02": "penalty.pdf",
-    "learnscope collapse embeddings.npy": "verdict",
-    "learnscope collapse layers.npz --array projector": "verdict",
-    "learnscope collapse embeddings.npy --out collapse/": "collapse.png",
-    "learnscope influence mnist.npz --top 8": "influence",
-    "learnscope influence cells.csv.gz --label kind --baselines": "influence",
-    "learnscope new rule MyRule": "my_rule.py",
-    "learnscope new paper my_paper": "my_paper",
-}
-_SMALL = ["steps=4", "record.every=2", "data.dim=40", "data.test=20", "--seeds", "2", "--yes"]
-
-
-def test_cheap_lines_of_pages_do_what_the_page_says(call, tmp_path):
-    """Each stands on a page as it is; files that it names are made here."""
-    on_pages = {" ".join(each.values[0]) for each in commands()}
-    assert set(_CHEAP) <= on_pages
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    module, _ = run_page(ROOT / "docs" / "collapse.md")
-    np.save(tmp_path / "embeddings.npy", module.units)
-    np.savez(tmp_path / "layers.npz", projector=module.units[:100])
-    draw = np.random.default_rng(0)
-    images, labels = draw.normal(size=(20, 6, 6)), np.arange(20) % 2
-    np.savez(tmp_path / "mnist.npz", x=images, y=labels)
-    with gzip.open(tmp_path / "cells.csv.gz", "wt") as file:
-        file.write("a,b,c,kind\n")
-        file.writelines(f"{a},{b},{c},k{k}\n" for k, (a, b, c) in zip(
-            labels, images[:, 0, :3], strict=True))  # fmt: skip
-    for line, said in _CHEAP.items():
-        code, out, err = call(*line.split()[1:], *(_SMALL if " sweep " in line else ()))
-        assert code == 0 and said in out + err, (line, out, err)
-        if line.endswith("embeddings.npy"):
-            assert str(module.report) in out  # as the page shows it
-
-
 def test_every_page_is_in_the_navigation_and_names_no_machine():
     told = (ROOT / "mkdocs.yml").read_text()
     for page in (ROOT / "docs").glob("**/*.md"):
         assert f" {page.relative_to(ROOT / 'docs').as_posix()}\n" in told, name_of(page)
     for page in PAGES:
         assert not re.search(r"(?<![\w.~])/(home|tmp|work|opt|Users)/", page.read_text()), page
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    """Every word counts but those of code: tables, links and the ledger's counts, too."""
+    text = (ROOT / "README.md").read_text()
+    assert len(FENCE.sub("", text).split()) < 600
+    links = re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", text)
+    for link in filter(None, itertools.chain.from_iterable(links)):
+        file, _, anchor = link.partition("#")
+        assert (ROOT / file).is_file(), link
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", (ROOT / file).read_text(), flags=re.MULTILINE)
+            slugs = [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]
+            assert anchor in slugs, link
 
 
 def test_the_mark_is_one():

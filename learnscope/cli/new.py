@@ -31,8 +31,8 @@ def new(
 ) -> None:
     """Write a paper's folder, or a part's file, that runs as it stands, with its test.
 
-    A paper has one experiment, one claim and one figure. A part is found by its name. Nothing is
-    overwritten.
+    A paper has one experiment, one claim and one figure.
+    A part is found by its name. Nothing is overwritten.
     """
     say, paper = saying(quiet), kind == Kind.paper
     stem = _paper_name(name) if paper else _part_stem(name)

@@ -114,8 +114,8 @@ def grid(
 ) -> None:
     """Run every rule on every data model; write a table and a figure.
 
-    They show signal learnt, noise memorised and test accuracy of each pair, with the untrained
-    network of the same seeds for comparison; or the reason why a pair does not fit.
+    They show signal learnt, noise memorised and test accuracy of each pair,
+    beside the untrained network of the same seeds; or why a pair does not fit.
     """
     from learnscope.evidence.output import Output
     from learnscope.grid.run import run_grid

@@ -24,8 +24,8 @@ def influence(
 ) -> None:
     """Score how atypical each image is for its class; write a table and a contact sheet.
 
-    Also draw the noise correlation of the classes. Scores are those of eq. (10) in Xu, Chen
-    (2025), Rethinking Benign Overfitting in Two-Layer Neural Networks.
+    Also draw the noise correlation of the classes. Scores are those of
+    eq. (10) in Xu and Chen (2025).
     """
     import numpy as np
 
@@ -70,8 +70,8 @@ def collapse(
 ) -> None:
     """Find out whether your own representations have collapsed: a table, a verdict, a figure.
 
-    They show effective rank, singular values, correlations of units, dead and duplicate units.
-    The exit code is 0 whatever the verdict.
+    They show effective rank, singular values, correlations of units,
+    dead and duplicate units. The exit code is 0 whatever the verdict.
     """
     from learnscope import tools
     from learnscope.evidence.output import Output

@@ -18,6 +18,7 @@ _MOST_LINES = 6
 _MOST_PANELS = 4  # of a variable
 _LONGEST_LABEL = 32  # letters beside a panel
 _NARROWEST = 5.8  # inches
+_MOST_ENDS = 3  # in a heading; of more, the first and the last
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
@@ -30,8 +31,8 @@ def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
     title says so. Variables with dims of their own (a filter's, a sample's) are shown by their
     maximum.
 
-    With `hue`, the lines are the values of that axis and have their names, and the heading says
-    where the first variable ends.
+    With `hue`, the lines are the values of that axis and have their names. If one axis has lines,
+    the heading says where the first variable ends; a test variable comes before others.
     """
     axes = [dim for dim in swept(data) if data.sizes[dim] > 1]
     data = data.isel({dim: 0 for dim in swept(data) if dim not in axes})
@@ -69,7 +70,8 @@ def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
             _scale(row, few[name].max(own) if own else few[name], few)
         if lines:
             _legend(figure)
-        ends = _ends(few, names[0], hue) if hue else ""
+        ending = next((name for name in names if name.startswith("test_")), names[0])
+        ends = _ends(few, ending, lines[0]) if hue or (len(lines) == 1 and not facets) else ""
         headline(figure, *filter(None, (ends, _title(data, few), left_out)))
     return figure
 
@@ -144,7 +146,8 @@ def _ends(data: xr.Dataset, name: str, hue: str) -> str:
     """Where a variable ends for every value of an axis, over all that else is swept."""
     last = data[name].isel(step=-1)
     middle = last.median([dim for dim in last.dims if dim != hue])
-    said = [f"{float(one):.3g} ({_named(one, hue)})" for one in middle]
+    kept = middle if middle.size <= _MOST_ENDS else middle[[0, -1]]
+    said = [f"{float(one):.3g} ({_named(one, hue)})" for one in kept]
     return f"{variable(data, name)} at step {last.step.item()}: {', '.join(said)}"
 
 

@@ -14,6 +14,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodF
 from learnscope import theory
 from learnscope.errors import BadInput
 from learnscope.evidence.statistics import estimate
+from learnscope.figures.setting import number
 from learnscope.figures.style import COLOURS
 from learnscope.figures.words import is_number, label, text
 from learnscope.lab.origin import origin
@@ -105,7 +106,9 @@ def _ticks(axis: Axis, side: Side, values: xr.DataArray) -> None:
     """A tick at every value; at some, if they are many numbers."""
     few = slice(None, None, -(-len(side.at) // _MOST_TICKS) if is_number(values) else None)
     short = side.kind == "linear" and len(side.at) > 1
-    names = [f"{v:.3g}" if short else text(v) for v in values.values[few]]
+    names = [
+        number(round(v) if abs(v) >= 100 else v) if short else text(v) for v in values.values[few]
+    ]
     aslant = isinstance(axis, XAxis) and sum(map(len, names)) > _MOST_LETTERS
     look: dict[str, Any] = {"rotation": 25, "ha": "right"} if aslant else {}
     axis.set_ticks(side.at[few], names, **look)

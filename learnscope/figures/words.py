@@ -1,6 +1,7 @@
 """The words of a figure: what an axis, its values and a variable are called."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from learnscope.probes import AbstractProbe
 from learnscope.probes.probe import RESERVED
 
 _MOST_DIGITS = 4  # behind the point
+_GREEK = {"gamma": "γ", "mu": "μ", "nu": "ν", "rho": "ρ", "xi": "ξ"}
 
 
 def label(values: xr.DataArray | xr.Dataset, dim: str) -> str:
@@ -64,8 +66,8 @@ def swept(data: xr.Dataset) -> list[str]:
 
 
 def variable(data: xr.Dataset, name: str) -> str:
-    """A variable by its long name, with its unit if it has one; by its name if those are not its
-    own.
+    """A variable by its long name, with its unit if it has one; by its name, as words, if those are
+    not its own.
 
     xarray keeps attributes in arithmetic: `1 - result.test_accuracy` still says "test accuracy",
     and a time squared still has the unit s. So a long name, and the unit with it, counts only
@@ -82,9 +84,19 @@ def variable(data: xr.Dataset, name: str) -> str:
     owners = _recorded().get(words, {n for n in RESERVED if n in data})
     others = {n for n, other in data.data_vars.items() if other.attrs.get("long_name") == words}
     if words is None or (name not in owners and (words in _recorded() or others != {name})):
-        return name
+        return name.replace("_", " ")
     unit = str(attributes.get("units", ""))
-    return f"{words} ({unit})" if unit not in ("", "1") else str(words)
+    return signs(f"{words} ({unit})" if unit not in ("", "1") else str(words))
+
+
+def signs(words: str) -> str:
+    """Mathematics that is written in ASCII, in its own signs.
+
+    >>> signs("signal learning, max |<w, mu>|")
+    'signal learning, max |⟨w, μ⟩|'
+    """
+    pointed = re.sub(r"<([^<>=]*)>", r"⟨\1⟩", words)
+    return re.sub(rf"\b({'|'.join(_GREEK)})\b", lambda found: _GREEK[found[0]], pointed)
 
 
 def _recorded() -> dict[Any, set[str]]:

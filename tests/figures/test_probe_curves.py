@@ -50,7 +50,7 @@ def test_a_band_is_over_seeds_only(axes):
         assert all(low == high for low, high in ends) and 0 < len(ends) <= 6  # seeds agree
         shown += [low for low, _ in ends]
     assert len(set(shown)) == len(shown) and set(shown) <= set(data.loss.values.ravel())
-    assert title(figure).startswith("median and 10-90 % of 3 seeds")
+    assert "median and 10-90 % of 3 seeds" in title(figure)
     assert ("shown: " in title(figure)) == (len(shown) < data.loss.size / 6)
 
 
@@ -72,6 +72,16 @@ def test_a_hue_has_the_lines_and_their_ends_in_the_heading():
     assert labels(figure) == ["a", "b"] and len(panels(figure)) == 2
     assert title(figure).startswith("loss at step 5: 0.5 (a), 2.5 (b)")
     refused(lambda: probe_curves(settings(noise=2), "rule"), "noise")
+
+
+def test_a_single_axis_has_its_ends_in_the_heading():
+    """Of a long one, the first and the last."""
+    assert title(probe_curves(settings(noise=2))).startswith(
+        "loss at step 5: 0 (noise = 0), 1 (noise = 1)"
+    )
+    assert title(probe_curves(settings(noise=5))).startswith(
+        "loss at step 5: 0 (noise = 0), 4 (noise = 4)"
+    )
 
 
 def test_a_real_result_and_what_is_left_of_it(by_rule):

@@ -162,6 +162,16 @@ def test_symbols_are_those_of_the_docstrings():
     assert found["data.noise"]["power"] == -0.5 and found["data.dim"]["shape"]
 
 
+def test_numbers_and_formulas_are_typeset(live, page):
+    live()
+    said = "learnscope.typeset(words).map((node) => node.textContent || node).join('')"
+    formula = page.evaluate(f"words => {said}", "eta 1 max(m, <w, mu>) >= 2.4e+05")
+    assert formula == "η max(m, ⟨w, μ⟩) ≥ 2.4·105"  # 5 is raised
+    assert page.evaluate("['1000000000', '0.5', 'Maml'].map(learnscope.short)") == [
+        "10⁹", "0.5", "Maml"
+    ]  # fmt: skip
+
+
 def test_a_pinned_run_stays_beside_another_and_in_the_address(live, page):
     live()
     before = drawn(page)

@@ -48,15 +48,16 @@ def _map(name: str, step: int, words: str = "") -> Any:
         points = points[~np.isnan(points[:, 0])]
         cosine = one.truth_cosine.values[: len(points)]
         axes.scatter(*points[:-2].T, c=cosine[:-2], cmap="coolwarm", vmin=-1, vmax=1, s=9,
-                     edgecolors="0.35", linewidths=0.3, zorder=4,
+                     edgecolors="0.35", linewidths=0.3, zorder=3, clip_on=False,
                      label="neurons, coloured by cosine to the truth")  # fmt: skip
-        for place, colour, label in ((-2, "#D62728", "truth"), (-1, "#FF9F1C", "its opposite")):
-            axes.scatter(*points[place], color=colour, label=label, zorder=3, marker="*", s=260,
-                         edgecolors="black", linewidths=0.6)  # fmt: skip
-        # One scale for all steps.
-        there = data["maps"].sel(data=name).isel(seed=0).map_position
-        reach = 1.08 * float(abs(there).max())
-        axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
+        for place, colour, label in ((-2, "#B00020", "truth"), (-1, "#1F4FB4", "its opposite")):
+            axes.scatter(*points[place], facecolors="none", edgecolors=colour, linewidths=1.4,
+                         label=label, zorder=4, marker="*", s=230, clip_on=False)  # fmt: skip
+        # One scale for all steps; what lies beside the axis of the truth needs less room.
+        there = abs(data["maps"].sel(data=name).isel(seed=0).map_position)
+        across, up = (1.15 * float(there.isel({there.dims[-1]: i}).max()) for i in (0, 1))
+        up = max(up, across / 2)
+        axes.set(aspect="equal", xlim=(-across, across), ylim=(-up, up))
         near = int((abs(cosine[:-2]) > NEAR).sum())
         axes.set(xticks=[], yticks=[], title=f"{words}{_STEPS[step]}\nmax cos "
                  f"{float(one.cosine_max):.3f}, |cos| > {NEAR:g}: {near} neurons")  # fmt: skip
@@ -65,15 +66,14 @@ def _map(name: str, step: int, words: str = "") -> Any:
 
 
 def _gathered(title: str, names: Sequence[str], data: xr.Dataset) -> str:
-    """How many neurons of seed 0 point along the truth before and after one step."""
+    """The share of seed 0's neurons that point along the truth before and after one step."""
     one = data.sel(data=list(names)).isel(seed=0)
     there = one.map_position.notnull().any(one.map_position.dims[-1])
     near = (there & (abs(one.truth_cosine) > NEAR)).sum("point") - 2  # the truth, its opposite
-    least = near.min("data").values
-    each = "at least " if len(names) > 1 else ""
+    shares = (near / (there.sum("point") - 2)).min("data").values
+    said = ("at least " if len(names) > 1 else "") + ", ".join(f"{share:.0%}" for share in shares)
     return (f"{title}: one step turns neurons to the truth, and the second keeps them there\n"
-            f"(|cos| > {NEAR:g}: {each}{least[0]}, {least[1]}, {least[2]} of "
-            f"{int(there.sum('point').max()) - 2} neurons; seed 0, classical scaling)")  # fmt: skip
+            f"({said} of neurons have |cos| > {NEAR:g}; seed 0, classical scaling)")  # fmt: skip
 
 
 def _maps(title: str, *names: str) -> Figure:
@@ -81,7 +81,7 @@ def _maps(title: str, *names: str) -> Figure:
              for step in range(3)]
             for name in names]  # fmt: skip
     heading = functools.partial(_gathered, title, names)
-    return figure(title, "maps", rows, heading, (8.4, 2.9 * len(rows) + 0.8), 3)
+    return figure(title, "maps", rows, heading, (8.4, 1.75 * len(rows) + 1.15), 3)
 
 
 def _bars(title: str, sweep: str, setting: str, key: str = "") -> Any:

@@ -61,9 +61,10 @@ def conditions(experiment: Any, constant: float = 1.0, delta: float = 0.1) -> Co
         ("sample size", f"n >= {c} log(m / delta)", n, ">=", constant * many),
         ("signal", f"|mu|^2 >= {c} sigma_p^2 log(n / delta)", signal**2, ">=",
          constant * noise**2 * few),
-        ("learning rate", f"eta {c} max(sigma_p^2 d^1.5 / (n^2 m sqrt(log)), sigma_p^2 d / n) <= 1",
+        ("learning rate", f"eta {c} max(sigma_p^2 d^1.5 / (n^2 m sqrt(log(n / delta))), "
+         "sigma_p^2 d / n) <= 1",
          rate * constant * slow, "<=", 1.0),
-        ("initial weights", f"sigma_0 {c} max(sigma_p d / sqrt(n), sqrt(log) |mu|) <= 1",
+        ("initial weights", f"sigma_0 {c} max(sigma_p d / sqrt(n), sqrt(log(m / delta)) |mu|) <= 1",
          scale * constant * start, "<=", 1.0),
         ("flips", f"p <= 1 / (2 + {c})", flip, "<=", 1 / (2 + constant)),
         ("steps", "T >= m n / (0.1 eta d sigma_p^2)", experiment.steps, ">=", time),

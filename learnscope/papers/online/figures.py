@@ -25,7 +25,8 @@ K, FORMS = (1, 2, 3), ((lambda d: d, "d"), (lambda d: d * np.log(d), "d log d"),
 EXITS = {w: [(EXAMPLES.of(f"{w}{k}"), f"k = {k}", *FORMS[k - 1]) for k in K] for w in ("k", "far")}
 FIGURES = {
     "plateau": figure("The plateau and specialisation of a soft committee machine", "plateau",
-                      [with_limit("plateau", "generalisation_error", yscale="log", ylim=(3e-7, 1)),
+                      [with_limit("plateau", "generalisation_error", yscale="log", ylim=(3e-7, 1),
+                                  ylabel="generalisation error"),
                        with_limit("plateau", "teacher_overlap",
                                   ylabel="overlaps with the teacher")],
                       "Runs of a soft committee machine follow their limit"),

@@ -133,7 +133,7 @@ def _effect(title: str, of: str, place: tuple[int, int], names: dict[str, str]):
         lines = {label: np.asarray(getattr(terms, name))[:, *place] * sign
                  for name, label in names.items()}  # fmt: skip
         axes.set_yscale("symlog", linthresh=1e-7)
-        _along(axes, run, lines, title=title, ylabel="term, away from 0 upwards")
+        _along(axes, run, lines, title=title, ylabel="term; positive: away from 0")
 
     return draw
 

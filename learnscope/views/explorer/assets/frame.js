@@ -18,10 +18,10 @@ window.learnscope = window.learnscope || {};
     return element;
   };
 
-  // Plain or LaTeX mathematics (sigma_p^2, \|\mu\|) as text with subscripts and superscripts. Exponents and factors of 1 are left out.
+  // Plain or LaTeX mathematics (sigma_p^2, \|\mu\|) as text with subscripts and superscripts. Exponents and factors of 1 are left out; 2e+05 is 2·10^5.
   learnscope.typeset = function (text) {
-    const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "")
-      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? COMMANDS[word] || "" : all));
+    const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "").replace(/<([^<>=]*)>/g, "⟨$1⟩")
+      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/ 1 (?=max\()/g, " ").replace(/(\d)e\+?(-?)0*(\d+)/g, "$1·10^{$2$3}").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? COMMANDS[word] || "" : all));
     const nodes = [], pattern = /([_^])(\{[^}]*\}|\([^()]*\)|-?[\wα-ωΓ.*]+|\S)/g;
     let from = 0;
     for (const found of plain.matchAll(pattern)) {

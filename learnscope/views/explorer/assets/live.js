@@ -176,7 +176,8 @@
     for (const path of Object.keys({ ...then, ...now })) {
       const [slot, name] = path.split(".");
       if (then[path] === now[path] || (name && then[slot] !== now[slot])) continue;
-      words.push(`${name || slot} ${then[path]} (now ${now[path]})`);
+      const [before, after] = [then[path], now[path]].map((value) => learnscope.short(String(value)));
+      words.push(`${name || slot} ${before} (now ${after})`);
     }
     return words.join(", ") || "the same settings";
   }

@@ -35,6 +35,8 @@
     }).join(",");
   }
 
+  learnscope.short = short;
+
   // A value that was set by hand: what follows the dimension starts from there.
   function set(field, value) {
     field.show(value);

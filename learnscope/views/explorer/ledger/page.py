@@ -23,8 +23,8 @@ from learnscope.views.report.contents import pictures
 from learnscope.views.report.page import MARKS
 
 _ABOUT = (
-    "What papers claim and report, what was published with learnscope, and what learnscope verify "
-    "measured here. Figures open on this page. A live experiment has the arm and the values that "
+    "What papers claim and report, the verdicts that come with learnscope, and those measured "
+    "here. Figures open on this page. A live experiment has the arm and the values that "
     "a claim's check selects."
 )
 _NOTHING_YET = ("Nothing was verified on this machine yet; ", html.Code("learnscope verify"),

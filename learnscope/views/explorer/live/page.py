@@ -143,7 +143,8 @@ def _status(data: xr.Dataset, state: State, times: dict[str, float], seconds: fl
     seeds = f"{state.seeds} seed{'s' * (state.seeds != 1)}"
     run = f"{seeds}, {state.experiment.steps} steps, {data.attrs['coordinates_used']} coordinates"
     dotted = ", ".join(f"{name} {value:.0f}" for name, value in times.items())
-    return f"{run}: {1000 * seconds:.0f} ms." + (f" Dotted: {dotted}." if times else "")
+    took = f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    return f"{run}: {took}." + (f" Dotted: {dotted}." if times else "")
 
 
 def _warning(data: xr.Dataset) -> str:

@@ -56,8 +56,8 @@ class Theory:
                      "holds" if c.holds else "fails") for c in some]  # fmt: skip
             held = sum(c.holds for c in some)
             verdict = "holds" if held == len(some) else "fails"
-            counted = f"{held} of {len(some)}"
-            title = f"{of} {verdict}: {counted}" if of else f"{_OURS}: {counted} hold"
+            counted = f"{held} of {len(some)}" + (" hold" if held < len(some) or not of else "")
+            title = f"{of} {verdict}: {counted}" if of else f"{_OURS}: {counted}"
             tables.append(_table(title, ("condition", "here", "margin", ""), rows, verdict))
         rows = [(name.replace("_", " "), *others) for name, *others in self.prediction.rows()]
         return [*tables, _table("What theory predicts", ("", "value", "meaning"), rows)]

@@ -45,8 +45,9 @@ def listing(site: Site) -> tuple[list[Any], str | None]:
             rows.append(_family_row(family, good))
     failed = [message(str(error)) for error in errors]
     if not rows:
-        return [*failed, html.P(f"There are no sweeps in {site.store.url}: `learnscope "
-                              "sweep FILE.toml` makes one.")], None  # fmt: skip
+        made = html.Code("learnscope sweep FILE.toml")
+        return [*failed, html.P([f"There are no sweeps in {site.store.url}; ", made,
+                                 " makes one."])], None  # fmt: skip
     names = ("sweep", "made (UTC)", "runs done", "experiment", "axes", "differs in")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
     table = html.Table([head, html.Tbody(rows[::-1])], className="listing")
