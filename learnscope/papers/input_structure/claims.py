@@ -218,7 +218,7 @@ CLAIMS: tuple[ev.Claim, ...] = (
            ev.falls(last("cosine_max", update=ex.EXACT), "dim", by=0.02).because(
                "the law of the update does not depend on d"), "as stated",
            nulls=(ev.alike("dim"),)),
-    _claim("one_step_rounding", "In float32 w - η (g + 2λw) loses the cosine, the more the larger d",
+    _claim("one_step_rounding", "In float32, w - η (g + 2λw) loses more of the cosine in larger d",
            *_COSINES,
            "the first rate of Lemma 23 for m = 300, n = 5000", "rounding",
            ev.rises(last("cosine_max", update=ex.EXACT) - last("cosine_max", update=ex.NAIVE),

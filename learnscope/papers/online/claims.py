@@ -78,8 +78,9 @@ CLAIMS = (
              ev.at_least(ev.last("specialisation"), 0.95)
              & ev.at_most(ev.last("generalisation_error"), 1e-3), scope="reading: our time"),
     ev.Claim("deviation", "The description by differential equations is asymptotically exact in "
-             "the limit of large inputs", _GOLDT, "asymptotically exact", f"{_COMMITTEE}, α ≤ 1, d = 10³ to 10⁷",
-             ("deviations", "limit"), ev.exponent(DEVIATION, "dim", -0.5, by=0.05),
+             "the limit of large inputs", _GOLDT, "asymptotically exact",
+             f"{_COMMITTEE}, α ≤ 1, d = 10³ to 10⁷", ("deviations", "limit"),
+             ev.exponent(DEVIATION, "dim", -0.5, by=0.05),
              scope="asymptotic: deviations ~ d^(-1/2)", nulls=(ev.alike("dim"), LARGER),
              survives=("untrained: run and limit start at the same overlaps, up to rounding",)),
     ev.Claim("first_layer", "The final generalisation error of the student increases with network "
