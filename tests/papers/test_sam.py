@@ -69,3 +69,28 @@ def test_a_boundary_of_sam_that_falls_with_the_dimension_is_no_objection(exponen
     assert "reproduced" not in claim.under_nulls({"boundary_sam": data}).values()
     short = data.assign(status=xr.full_like(data.status, ""))
     assert claim.judge({"boundary_sam": short}).verdict != "reproduced"
+
+
+def test_boundaries_are_searched_where_each_rule_crosses_once():
+    """At |mu| = 100 SAM fails again; SGD's boundary is at 13 where d is largest."""
+    sweeps = SAM.sweeps("laptop")
+    ranges = {name: sweeps[name].x["data.signal"] for name in ("boundary_sgd", "boundary_sam")}
+    assert ranges["boundary_sam"][1] < 100 and ranges["boundary_sgd"][1] > 13
+    for claim in SAM.claims:
+        if "boundary_sam" in claim.needs:
+            assert "30" in claim.setting and any("up to 30" in flag for flag in claim.flags)
+
+
+@pytest.mark.parametrize(
+    ("sgd", "sam", "verdict"),
+    [(0.33, -0.13, "reproduced"), (0.25, 0.2, "differs"), (0.1, 0.3, "differs"),
+     (0.25, 0.0, "inconclusive")],
+)  # fmt: skip
+def test_exponents_apart_by_less_than_a_quarter_differ(sgd, sam, verdict):
+    (claim,) = (each for each in SAM.claims if each.id == "slower")
+    data = {f"boundary_{name}": xr.Dataset(
+        {each: ("dim", [1.0]) for each in ("boundary", "low", "high")},
+        attrs={"exponent": exponent, "exponent_error": 0.02, "seeds": 100},
+    ) for name, exponent in (("sgd", sgd), ("sam", sam))}  # fmt: skip
+    assert claim.judge(data).verdict == verdict
+    assert "reproduced" not in claim.under_nulls(data).values()
