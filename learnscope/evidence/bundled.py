@@ -1,7 +1,7 @@
 """Finished sweeps from bundles (`learnscope runs export`), for a ledger that need not compute them.
 
 A bundle's sweep takes the place of one of a study where experiment, axes, seeds and precision are
-the same. Code and data files may be others than today's: the row then says at which commit, when,
+the same. Code and data files may be other ones: the row then says at which commit, when,
 by which command and in how much time it was computed.
 """
 
@@ -57,7 +57,7 @@ def taken(
         if not used & set(map(id, some)):
             studies = ", ".join(dict.fromkeys(study for study, _ in sweeps))
             raise BadInput(f"{file} holds no whole sweep of {studies} at the scale {scale}: its "
-                           "experiments, axes or seeds are others than today's.")  # fmt: skip
+                           "experiments, axes or seeds differ from those of today.")  # fmt: skip
     return found
 
 

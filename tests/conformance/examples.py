@@ -18,8 +18,6 @@ from tests.conformance.own import flat_mlp, flat_mlp_of_classes, own_link, share
 from tests.small import probes
 
 Table = dict[str, list[AbstractPart]]
-
-
 signals = functools.partial(small.signals, dim=30, train=4, test=3, noise=0.5)
 strong_weak = functools.partial(
     small.strong_weak, 30, patches=6, feature_patches=2, noise=0.5, batch=6, test=8
@@ -92,8 +90,7 @@ COMPANIONS: dict[str, dict] = {
     "views": {
         "data": ls.data.Images("digits", train=9, test=8, batch=6, views=ls.data.Augment(flip=0.0)),
         "net": ls.nets.Projection(
-            ls.nets.FullyConnected(width=4, activation="relu"), width=5, outputs=3,
-            normalise="batch",
+            ls.nets.FullyConnected(width=4, activation="relu"), 5, outputs=3, normalise="batch",
         ),
         "rule": ls.rules.NonContrastive(**PAIRS), "probes": (ls.probes.NeuronCorrelation(bins=4),),
     },
@@ -103,8 +100,6 @@ COMPANIONS: dict[str, dict] = {
         "rule": ls.rules.GradientDescent(rate=0.1),
     },
 }  # fmt: skip
-
-
 # Beside the companions themselves, which are examples too.
 MORE: dict[str, Table] = {
     "signs": {

@@ -243,7 +243,7 @@ def test_heads_begin_as_they_should():
 @pytest.mark.parametrize("temperature", [0.5, 0.1])
 def test_contrastive_steps_are_the_reference(float64, temperature):
     problem, params, keys, pairs = started()
-    rule = ls.rules.Contrastive(rate=0.2, temperature=temperature)
+    rule = jax.tree.map(jnp.asarray, ls.rules.Contrastive(rate=0.2, temperature=temperature))
     found = path(rule, rule.init(NET, problem, KEY, params), problem, keys)[0]["filters"]
     first = w = np.asarray(params["filters"])
     for t in range(STEPS):
