@@ -23,9 +23,11 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What was imported stays: Python need not look through it for garbage again and again."""
+    """What was imported stays: Python need not look through it for garbage again and again. Nor
+    need it look so often: traces make many objects and few cycles."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(scope="session", autouse=True)
