@@ -14,7 +14,7 @@ BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard b
 # Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once. Files
 # are taken in order, the longest first (tests/conftest.py).
 SHARED := -n $(WORKERS) --dist loadscope --no-loadscope-reorder --durations=12 --durations-min=5
-TEST_ENV := JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+TEST_ENV := PYTHONDONTWRITEBYTECODE= JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # A test's programs run once or twice, so most tests compile them quickly, not well: that takes a
 # third off the time of all tests. `tests/reference` (every paper against NumPy, in double precision)
 # and the slow tests compile as a user's run does. XLA stops at a flag that it does not know, as a
