@@ -58,10 +58,13 @@ class Entry:
         return cls(row["study"], claim, found, {name: row[name] for name in MADE})
 
     def beside(self, other: "Entry") -> "Entry":
-        """This row, judged again at another precision than an older one on the same draws: where
-        the verdicts disagree, rounding decides, and the claim is inconclusive."""
+        """This row, judged again at another precision than an older one in the same setting on the
+        same draws: where the verdicts disagree, rounding decides, and the claim is inconclusive."""
         one, two = (entry.made.get("precision", "") for entry in (self, other))
         if not (one and two) or set(one.split(", ")) & set(two.split(", ")):
+            return self
+        runs = [(entry.claim.setting, entry.made.get("seeds")) for entry in (self, other)]
+        if runs[0] != runs[1]:
             return self
         found, before = self.finding, other.finding.verdict
         if before != found.verdict:

@@ -1,5 +1,6 @@
 """Claims, findings, and the ledger's formats."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -134,6 +135,8 @@ def test_a_verdict_that_changes_with_the_precision_is_inconclusive():
     assert entry("differs", "float32, float64").beside(both).finding.verdict == "differs"
     assert entry("reproduced", "float64").beside(single).finding.verdict == "reproduced"
     assert entry("differs", "float32").beside(both).finding.verdict == "differs"  # judged anew
+    other = dataclasses.replace(double, claim=claim(setting="for longer"))
+    assert other.beside(single) == other  # another experiment
 
 
 def test_the_page_of_a_paper_shows_the_row_that_decides_and_names_the_others():

@@ -59,8 +59,10 @@ def _band(data: xr.Dataset) -> xr.DataArray:
 _SETS = "CIFAR-100 and STL-10 are not at hand, and their scale needs a GPU: learnscope run pred_head.{} data.name={} --scale paper --data DIR"  # noqa: E501
 _SWAP = (ev.swapped("method_name"), ev.alike("method_name"))
 _FALLS = most_seeds(_falls(HEAD), TYPICAL)
-_FALLS_LONG = most_seeds(_falls(CONSTANT), TYPICAL)
 # More than the untrained network.
+_LEARNT_LONG = above(_last("probe_accuracy", CONSTANT),
+                     ev.first("probe_accuracy", method_name=CONSTANT))  # fmt: skip
+_FALLS_LONG = most_seeds(_falls(CONSTANT), TYPICAL).given(_LEARNT_LONG)
 _LEARNT = above(_probe(HEAD), ev.first("probe_accuracy", method_name=f"{HEAD}, {BATCH}"))
 
 
