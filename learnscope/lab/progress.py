@@ -26,6 +26,9 @@ class Session:
     show: bool = True
     at: int = 0
     _more: float = 0.0  # seconds beyond its cost that a sweep took, on average
+    _saved: float = (
+        0.0  # seconds below their costs that sweeps took, as stored runs are not trained
+    )
     _begun: float = dataclasses.field(default_factory=time.monotonic)
 
     def __bool__(self) -> bool:
@@ -34,15 +37,18 @@ class Session:
     def next(self) -> None:
         """Go on to the next sweep, whose overhead will be that of those before."""
         now = time.monotonic()
-        took = now - self._begun
-        if took > 1.0:
-            self._more += (max(0.0, took - self.costs[self.at]) - self._more) / (self.at + 1)
+        beyond = now - self._begun - self.costs[self.at]
+        self._saved += max(0.0, -beyond)
+        if now - self._begun > 1.0:
+            self._more += (max(0.0, beyond) - self._more) / (self.at + 1)
         self._begun, self.at = now, self.at + 1
 
     def left(self) -> float:
         """Seconds to the end of all sweeps, or of the time that was given."""
         now = time.monotonic()
-        here, *later = [cost + self._more for cost in self.costs[self.at :]] or [0.0]
+        known = sum(self.costs[: self.at])
+        share = 1.0 - self._saved / known if known else 1.0  # of a cost that is to be expected
+        here, *later = [cost * share + self._more for cost in self.costs[self.at :]] or [0.0]
         here, later = here - (now - self._begun), sum(later)
         return max(0.0, min(max(0.0, here) + later, self.deadline - now))
 
