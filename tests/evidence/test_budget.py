@@ -150,4 +150,4 @@ def test_the_time_left_follows_what_sweeps_took(monkeypatch):
     stored = Session([10.0, 10.0, 20.0], _begun=now[0])
     now[0] += 0.5
     stored.next()  # nothing was trained
-    assert stored.left() == 30.0 * 0.05
+    assert stored.left() == pytest.approx(30.0 * 0.05)
