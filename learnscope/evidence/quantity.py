@@ -76,7 +76,13 @@ class Quantity:
         return self.map(lambda values: getattr(values, how)(dims, skipna=False), text)
 
     def log(self) -> "Quantity":
-        return self.map(np.log, "log {}")
+        """Draws of 0 become infinite, which no verdict counts."""
+
+        def log(values: xr.DataArray) -> xr.DataArray:
+            with np.errstate(divide="ignore"):
+                return np.log(values)
+
+        return self.map(log, "log {}")
 
     def across(self, dim: str) -> "Quantity":
         """The last value along an axis minus the first."""

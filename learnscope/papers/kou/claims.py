@@ -199,6 +199,7 @@ CLAIMS = (
     Claim("published", "The authors' test errors and training losses, with outputs summed over "
           "patches", *_MAP, _CODE, "published", _agrees(SUMMED),
           scope="reading: outputs summed over patches, as in the formula; their code averages",
+          sentence="published",
           flags=("added after looking: which sum, and which cells",), nulls=_OTHERS),
     Claim("published_code", "The authors' test errors and training losses, with outputs averaged "
           "over patches", *_MAP, _CODE, "published", _agrees(AVERAGED).because(

@@ -95,7 +95,7 @@ CLAIMS = (
     ev.Claim("sam_exponent", "SAM's boundary does not rise with the dimension",
              "condition of SAM (quoted)", "|μ| ≥ Ω̃(1) suffices", _SAM, "boundary_sam",
              ev.at_most(ev.boundary_exponent(), 0.125).given(ev.at_least(CROSSINGS, 1.0)),
-             scope="reading: within half of 1/4",
+             scope="reading: logarithms are left out",
              nulls=OTHER_POWERS[1:],
              flags=("added after looking: the claim, then its one side", _RANGE)),
     ev.Claim("any_dimension", "SAM needs a signal of constant size, in every dimension",
