@@ -13,7 +13,7 @@ IMAGES = Path(__file__).parents[1] / "images"
 # Picture, and the part of it that is shown: left, upper, right and lower end as shares.
 PARTS = {
     "arithmetic": (0.52, 0.09, 1, 1), "no_head": (0, 0, 1, 0.92), "tail": (0, 0.07, 0.71, 0.95),
-    "plane": (0.67, 0.07, 1, 0.51), "published": (0.5, 0.09, 1, 1),
+    "plane": (0.67, 0.07, 1, 0.51), "published": (0.53, 0.09, 1, 1),
 }  # fmt: skip
 _SIZE = (320, 200)
 

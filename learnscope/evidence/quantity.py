@@ -80,7 +80,7 @@ class Quantity:
 
         def log(values: xr.DataArray) -> xr.DataArray:
             with np.errstate(divide="ignore"):
-                return np.log(values)
+                return xr.apply_ufunc(np.log, values)
 
         return self.map(log, "log {}")
 
