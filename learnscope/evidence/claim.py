@@ -126,8 +126,11 @@ class Claim:
             for null in nulls:
                 changed = {name: null.apply(data) for name, data in datasets.items()}
                 kept = {name: data for name, data in changed.items() if data is not None}
-                if kept and self._reads(datasets, kept, truth):
-                    found[null.name] = self.judge({**datasets, **kept}).verdict
+                if not kept:
+                    continue
+                under = self.judge({**datasets, **kept})
+                if under != truth or self._reads(datasets, kept, truth):
+                    found[null.name] = under.verdict
         return found
 
     def _reads(self, datasets: Datasets, changed: Datasets, truth: Finding | None) -> bool:

@@ -91,7 +91,7 @@ SIGNAL = 20.0  # at which coefficients are followed over dimensions
 SIZES = Scale(
     cells=(5, 50, 100), seeds=(2, 10, 10), points=(3, 7, 13), steps=(200, 3000, 3000),
     line_seeds=(4, 20, 100), far_seeds=(4, 10, 100), test=(100, 100_000, 100_000),
-    every_dim=(33, 6, 3), every_signal=(33, 9, 3), repeated=(4, 100, 200),
+    every_dim=(99, 6, 3), every_signal=(33, 9, 3), repeated=(4, 100, 200),
 )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ and a rate below 2 τ √(Bm)/σ_p, here a tenth of it. In the large dimensions 
 fifth of those in the heat maps, so that one step's noise in test outputs stays below the signal's.
 `boundary_small` is SGD at the small rates of its theory, 100/d; at a fixed rate, at which one step
 memorises an example, its exponent is larger (0.33). SAM's boundary is searched for below |μ| = 30:
-at 100 its accuracy falls below the level again where d is large, which 100 seeds show.
-"""
+at 100 its accuracy falls again where d is large."""
 
 import math
 
