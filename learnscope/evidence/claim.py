@@ -1,6 +1,7 @@
 """Claims: a sentence of a paper, where it stands, what it reports, and a verb over a quantity."""
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -122,7 +123,8 @@ class Claim:
         given = (*ALWAYS, *self.nulls) if self.nulls else STANDARD
         nulls = {null.name: null for null in given}.values()
         found, truth = {}, self.judge(datasets) if nulls else None
-        with np.errstate(all="ignore"):  # nulls may overflow, and absurd values do
+        # Nulls may overflow or be nowhere finite, and absurd values are.
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             for null in nulls:
                 changed = {name: null.apply(data) for name, data in datasets.items()}
                 kept = {name: data for name, data in changed.items() if data is not None}
