@@ -20,7 +20,8 @@ def _found(data):
 def _published(axes, data):
     """Our mean and interval over the signal, with the published means as circles."""
     some = data["published"].sel(patches=SUMMED, drop=True)
-    some = some.isel(dim=[0, some.sizes["dim"] // 2, -1])
+    dims = some.sizes["dim"]
+    some = some.isel(dim=sorted({0, dims // 2, dims - 1}))
     panel = over(ERROR, "signal", "dim", label="d = {}", xlabel="signal |μ|", ylabel="test error")
     panel(axes, {"published": some})
     theirs = published("errors").sel(dim=some.dim, signal=some.signal)
