@@ -9,5 +9,5 @@ from learnscope.papers.input_structure.preset import presets
 STUDY = Study(
     name="input_structure", title="Features that emerge from inputs, against fixed features",
     paper="shi2022theoretical", sweeps=sweeps, figures=FIGURES, claims=CLAIMS, presets=presets,
-    headline=("figure6",),
+    headline=("figure7",),
 )  # fmt: skip
