@@ -12,13 +12,14 @@ import base64
 import contextlib
 import dataclasses
 import functools
+import itertools
 import json
 import math
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -267,20 +268,23 @@ class Stored:
             if there != content:
                 how = "is missing" if there is None else "is not what was written"
                 raise self.damaged(key, how)
-        if not self.folder.is_local:
-            return
-        corners = np.argwhere(self.corners(finished)).tolist()
-        for name in self.manifest["variables"]:
-            array = self.array(name)
+        blocks = np.argwhere(self.corners(finished)).tolist() if self.folder.is_local else []
+        for key, array in itertools.chain(*(files.items() for files in self.block_files(blocks))):
             expected = math.prod(array.chunks) * array.dtype.itemsize + CHECKSUM
-            for corner in corners:
-                key = f"{name}/{chunk_key(array, corner)}"
-                try:
-                    size = os.path.getsize(self.folder.path(self.name, key))
-                except OSError:
-                    raise self.damaged(key, "is missing") from None
-                if size != expected:
-                    raise self.damaged(key, f"has {size} bytes of {expected}")
+            try:
+                size = os.path.getsize(self.folder.path(self.name, key))
+            except OSError:
+                raise self.damaged(key, "is missing") from None
+            if size != expected:
+                raise self.damaged(key, f"has {size} bytes of {expected}")
+
+    def block_files(self, blocks: Iterable[Any] | None = None) -> Iterator[dict[str, Array]]:
+        """The files of some blocks (by default all) and their arrays; the mark is the last."""
+        arrays = [self.array(name) for name in (*self.manifest["variables"], MARK)]
+        for corner in np.ndindex(arrays[-1].cdata_shape) if blocks is None else blocks:
+            places = [(*corner, *(0,) * (array.ndim - len(corner))) for array in arrays]
+            yield {f"{array.path}/{array.metadata.encode_chunk_key(place)}": array
+                   for array, place in zip(arrays, places, strict=True)}  # fmt: skip
 
     def damaged(self, key: str, how: str) -> Damaged:
         return self.folder.damaged(self.name, key, how)
@@ -305,9 +309,3 @@ def load(id_or_path: str | os.PathLike[str], store: str | os.PathLike[str] = DEF
         return Folder(head or ".").stored(name).dataset()
     folder = Folder(store)
     return folder.stored(folder.find(text)).dataset()
-
-
-def chunk_key(array: Array, corner: Sequence[int]) -> str:
-    """The file of an array's Zarr chunk, from the block's position in the grid of blocks."""
-    key = (*corner, *(0 for _ in range(array.ndim - len(corner))))
-    return array.metadata.encode_chunk_key(key)

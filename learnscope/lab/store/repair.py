@@ -1,10 +1,8 @@
 """Repair of stored sweeps: what is damaged is written anew, or computed by the next run."""
 
-import numpy as np
-
 from learnscope.errors import refusing
-from learnscope.lab.store.checked import MARK, Damaged, is_intact
-from learnscope.lab.store.folder import Stored, chunk_key
+from learnscope.lab.store.checked import Damaged, is_intact
+from learnscope.lab.store.folder import Stored
 
 
 def repair(stored: Stored) -> str:
@@ -13,7 +11,7 @@ def repair(stored: Stored) -> str:
     Labels and metadata are rewritten from the manifest. Damaged blocks lose their marks, so that
     the next run computes them.
     """
-    folder, name = stored.folder, stored.name
+    folder, name, done, lost = stored.folder, stored.name, [], 0
 
     def read(key: str) -> bytes | None:
         try:
@@ -22,18 +20,16 @@ def repair(stored: Stored) -> str:
             return b""
 
     with refusing(f"the store {folder.url} cannot be written"):
-        wrong = [key for key, content in stored.files.items() if read(key) != content]
-        for key in wrong:
-            folder.write(name, key, stored.files[key])
-        arrays = {n: stored.array(n) for n in (MARK, *stored.manifest["variables"])}
-        blocks, lost = list(np.ndindex(arrays[MARK].cdata_shape)), 0
-        for corner in blocks:
-            keys = [f"{n}/{chunk_key(array, corner)}" for n, array in arrays.items()]
-            files = [read(key) for key in keys]
-            if files[0] is not None and not all(f is not None and is_intact(f) for f in files):
-                folder.delete(name, keys[0])
+        for key, content in stored.files.items():
+            if read(key) != content:
+                folder.write(name, key, content)
+                done.append(f"rewrote {key}")
+        blocks = list(stored.block_files())
+        for *keys, mark in blocks:
+            chunk = read(mark)
+            if chunk is not None and not all(is_intact(c) for c in (chunk, *map(read, keys))):
+                folder.delete(name, mark)
                 lost += 1
-    done = [f"rewrote {key}" for key in wrong]
     if lost:
         done.append(f"{lost} of {len(blocks)} blocks are damaged: run the sweep again, which "
                     "computes them")  # fmt: skip
