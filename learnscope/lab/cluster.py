@@ -18,9 +18,9 @@ from learnscope.lab.processes import (
     check_software,
     checked,
     cores,
-    software,
-)
+)  # fmt: skip
 from learnscope.lab.progress import duration
+from learnscope.lab.store.identity import software
 from learnscope.lab.worker import Tasks
 from learnscope.part.shipped import pack
 
@@ -83,7 +83,7 @@ class DaskWorkers:
         return self._executor.submit(checked, software(), pack((function, arguments)))
 
 
-class LocalWorkers:
+class LocalWorkers(contextlib.ExitStack):
     """Local processes, started once, and only when there is enough work to pay for it; until they
     are there this process computes. Several sweeps may share them, from several threads.
 
@@ -92,20 +92,14 @@ class LocalWorkers:
 
     def __init__(self, count: int, shared: bool = False, later: float = 0.0):
         check_guard()
+        super().__init__()
         self._count, self._shared, self._later = count, shared, later
-        self._opened, self._said = time.perf_counter(), False
-        self._lock, self._stack = threading.Lock(), contextlib.ExitStack()
-        self._here = self._stack.enter_context(ThisProcess(1))
+        self._opened, self._said, self._lock = time.perf_counter(), False, threading.Lock()
+        self._here = self.enter_context(ThisProcess(1))
         self._processes: LocalProcesses | None = None
 
     def __str__(self) -> str:
         return str(self._count)
-
-    def __enter__(self) -> "LocalWorkers":
-        return self
-
-    def __exit__(self, *failure: Any) -> None:
-        self._stack.__exit__(*failure)
 
     def expect(self, tasks: Tasks, show: bool) -> ThisProcess | LocalProcesses:
         """Who computes the next tasks of a sweep."""
@@ -116,7 +110,7 @@ class LocalWorkers:
                     seconds += _AGAIN * (time.perf_counter() - self._opened)
                 saved = seconds * (1 - 1 / min(self._count, cores()))
                 if tasks.left and saved > _MARGIN * _START:
-                    self._processes = self._stack.enter_context(LocalProcesses(self._count))
+                    self._processes = self.enter_context(LocalProcesses(self._count))
                 elif show and not self._said:
                     work = f"about {duration(max(1.0, seconds))} of work"
                     why = "with workers it would take longer"
@@ -136,32 +130,21 @@ Pool = ThisProcess | LocalProcesses | DaskWorkers
 Workers = Pool | LocalWorkers
 
 
-@contextlib.contextmanager
-def workers(cluster: Any = None) -> Iterator[Workers]:
+def workers(cluster: Any = None) -> contextlib.AbstractContextManager[Workers]:
     """This process (None), a number of local processes, the cluster at an address, or that of a
     `dask.distributed.Client`, which stays open."""
     if cluster is None:
-        with ThisProcess(1) as pool:
-            yield pool
-    elif isinstance(cluster, LocalWorkers | ThreadPoolExecutor):  # open already
-        pool: Any = cluster
-        yield pool
-    elif _is_number(cluster):
-        with LocalWorkers(cluster) as pool:
-            yield pool
-    else:
-        with _connected(cluster) as client:
-            yield DaskWorkers(client, str(cluster))
+        return ThisProcess(1)
+    if isinstance(cluster, LocalWorkers):  # open already
+        return contextlib.nullcontext(cluster)
+    return LocalWorkers(cluster) if _is_number(cluster) else _connected(cluster)
 
 
-@contextlib.contextmanager
-def opened(cluster: Any, later: float = 0.0) -> Iterator[Any]:
+def opened(cluster: Any, later: float = 0.0) -> contextlib.AbstractContextManager[Any]:
     """A cluster that several sweeps share: local processes are started once, for all of them."""
     if _is_number(cluster):
-        with LocalWorkers(cluster, True, later) as pool:
-            yield pool
-    else:
-        yield cluster
+        return LocalWorkers(cluster, True, later)
+    return contextlib.nullcontext(cluster)
 
 
 def _is_number(cluster: Any) -> bool:
@@ -169,22 +152,8 @@ def _is_number(cluster: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _connected(cluster: Any) -> Iterator[Any]:
-    """A client of the cluster at an address, or the client that was given."""
-    distributed = _distributed()
-    if isinstance(cluster, str):
-        with refusing(f"the cluster {cluster} cannot be reached"):
-            client = distributed.Client(cluster, timeout=_PATIENCE, set_as_default=False)
-        with client:
-            yield client
-    elif isinstance(cluster, distributed.Client):
-        yield cluster
-    else:
-        must = "it must be a number of workers, the address of a scheduler, or a Dask client"
-        refuse_value("cluster", cluster, must)
-
-
-def _distributed() -> Any:
+def _connected(cluster: Any) -> Iterator[DaskWorkers]:
+    """The workers of the cluster at an address, or of a client."""
     try:
         import distributed
     except ImportError:
@@ -193,4 +162,13 @@ def _distributed() -> Any:
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    return distributed
+    if isinstance(cluster, str):
+        with refusing(f"the cluster {cluster} cannot be reached"):
+            client = distributed.Client(cluster, timeout=_PATIENCE, set_as_default=False)
+        with client:
+            yield DaskWorkers(client, cluster)
+    elif isinstance(cluster, distributed.Client):
+        yield DaskWorkers(cluster, str(cluster))
+    else:
+        must = "it must be a number of workers, the address of a scheduler, or a Dask client"
+        refuse_value("cluster", cluster, must)

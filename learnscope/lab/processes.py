@@ -12,14 +12,13 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from learnscope.errors import BadInput, why_of
-from learnscope.lab.store import identity
+from learnscope.lab.store.identity import software
 from learnscope.part.shipped import Packed, pack, unpack
 
 RETRIES = 3  # of a task whose worker was lost
@@ -167,13 +166,6 @@ def check_software(theirs: dict[str, str], who: str) -> None:
             f"{who} has {words[0]}, and here is {words[1]}: "
             "results would depend on who computed them."
         )
-
-
-def software() -> dict[str, str]:
-    try:
-        return {**identity.software(), "jaxlib": version("jaxlib")}
-    except PackageNotFoundError:
-        return {}
 
 
 def check_guard() -> None:

@@ -313,8 +313,7 @@ def test_what_is_no_cluster_is_refused(monkeypatch):
 
 
 def test_other_software_on_a_worker_is_refused(client, monkeypatch):
-    versions = {"jaxlib": "0.0.1"}
-    monkeypatch.setattr("learnscope.lab.processes.version", lambda name: versions.get(name, "?"))
+    monkeypatch.setattr("learnscope.lab.processes.software", lambda: {"jaxlib": "0.0.1"})
     with pytest.raises(ls.BadInput, match=r"jaxlib 0\.0\.1"), workers(client):
         pass
 
