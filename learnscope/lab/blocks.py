@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,20 +21,10 @@ from learnscope.engine.size import Size, check_precision, run_sizes
 from learnscope.engine.train import recorded_steps
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
+from learnscope.lab import sweep
 from learnscope.lab.progress import amount
-from learnscope.lab.sweep import (
-    Axis,
-    Over,
-    Program,
-    axes,
-    block_shape,
-    check_names,
-    check_numbers,
-    field_kind,
-    part_tables,
-    programs,
-    seed_list,
-)
+from learnscope.lab.sweep import Axis, Over, Program
+from learnscope.part import field_kind
 from learnscope.part.canonical import own_code
 from learnscope.part.code import versions
 from learnscope.probes import Output
@@ -101,19 +91,9 @@ class Runs:
         return dataclasses.replace(self, varying=varying, seeds=self.seeds[ids])
 
 
-def labelled(attributes: Mapping[str, str]) -> dict[str, str]:
-    """A variable's attributes without the unit 1, which xarray would write beside every axis."""
-    return {name: value for name, value in attributes.items() if (name, value) != ("units", "1")}
-
-
-@dataclasses.dataclass(frozen=True)
-class Variable:
-    """A variable of the sweep's dataset."""
-
-    dims: tuple[str, ...]
-    shape: tuple[int, ...]
-    dtype: str
-    attributes: dict[str, str]
+def blank(dims: Sequence[str], shape: Sequence[int], dtype: str, attributes: Any) -> xr.Variable:
+    """A variable of NaN, which takes no memory."""
+    return xr.Variable(dims, np.broadcast_to(np.array(np.nan, dtype), shape), attributes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,16 +120,15 @@ class Plan:
         check_precision(precision)
         if not isinstance(experiment, Experiment):
             refuse_value("experiment", experiment, "it must be an Experiment")
-        swept, listed = tuple(axes(over)), tuple(seed_list(seeds))
+        swept, listed = tuple(sweep.axes(over)), tuple(sweep.seed_list(seeds))
         if math.prod(axis.size for axis in swept) * len(listed) > _MOST_RUNS:
             raise BadInput(f"the sweep has too many runs: {_MOST_RUNS:,} are allowed.")
-        split = programs(experiment, swept)
-        check_names(swept, experiment)
-        check_numbers(split, precision)
+        split = sweep.programs(experiment, swept)
+        sweep.check_numbers(split, precision)
         chosen, why = choose(coordinates, split)
         sized = any(field_kind(split[0].experiment, path) == "shape" for path in split[0].varying)
         if sized and chosen != "compressed":
-            split = programs(experiment, swept, ambient=True)
+            split = sweep.programs(experiment, swept, ambient=True)
         sizes = run_sizes([program.experiment for program in split], chosen, precision, why)
         return Plan(experiment, swept, listed, chosen, precision, tuple(split), sizes, why)
 
@@ -178,22 +157,22 @@ class Plan:
         limit = min(size.block for size in self.sizes)
         structural = self.programs[0].place
         free = [n for n, d in zip(self.shape, self.dims, strict=True) if d not in structural]
-        sides = iter(block_shape(free, largest.batch, limit))
+        sides = iter(sweep.block_shape(free, largest.batch, limit))
         return tuple(1 if d in structural else next(sides) for d in self.dims)
 
     @functools.cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All blocks, in the order of the array."""
         of_place = {tuple(p.place.values()): i for i, p in enumerate(self.programs)}
+        structural = [self.dims.index(dim) for dim in self.programs[0].place]
         sides = [
             [slice(c, min(c + b, n)) for c in range(0, n, b)]
             for n, b in zip(self.shape, self.block_shape, strict=True)
         ]
-        structural, blocks = [self.dims.index(dim) for dim in self.programs[0].place], []
-        for number, region in enumerate(itertools.product(*sides)):
-            place = tuple(region[at].start for at in structural)
-            blocks.append(Block(number, of_place[place], region))
-        return tuple(blocks)
+        return tuple(
+            Block(number, of_place[tuple(region[at].start for at in structural)], region)
+            for number, region in enumerate(itertools.product(*sides))
+        )
 
     def runs_of(self, block: Block, keep: np.ndarray | None = None) -> Runs:
         """The runs to compute for a block: all of them, or those marked in `keep`."""
@@ -232,44 +211,33 @@ class Plan:
             full[np.ix_(new, *inner)] = array
 
     @functools.cached_property
-    def variables(self) -> dict[str, Variable]:
+    def variables(self) -> dict[str, xr.Variable]:
         """Every variable of the dataset. Smaller arrays of a program leave NaN beside them."""
         outputs: dict[str, Output] = {}
         inner: dict[str, tuple[int, ...]] = {}
         for program, size in zip(self.programs, self.sizes, strict=True):
             for probe in program.experiment.probes:
                 outputs |= probe.outputs
-            for name, shape in size.outputs.items():
+            for name, shape in (size.outputs | size.finals).items():
                 inner[name] = tuple(map(max, inner.get(name, shape), shape))
-        recorded = {
-            name: Variable(
-                (*self.dims, "step", *output.dims),
-                (*self.shape, len(self.steps), *inner[name]),
-                self.precision,
-                labelled(output.attributes),
-            )
-            for name, output in outputs.items()
-        }
-        finals: dict[str, tuple[int, ...]] = {}
-        for size in self.sizes:
-            for name, shape in size.finals.items():
-                finals[name] = tuple(map(max, finals.get(name, shape), shape))
-        recorded |= {
-            name: Variable(
-                (*self.dims, *(f"{name}_{i}" for i in range(len(shape)))),
-                (*self.shape, *shape),
-                self.precision,
-                {"long_name": f"{name.removeprefix('final_')} after the last step"},
-            )
-            for name, shape in finals.items()
-        }
+        found = {}
+        for name in (*outputs, *(name for name in inner if name not in outputs)):
+            if name in outputs:
+                dims, shape = ("step", *outputs[name].dims), (len(self.steps), *inner[name])
+                said = outputs[name].attributes.items()  # xarray writes the unit 1 beside axes
+                attributes = {key: text for key, text in said if (key, text) != ("units", "1")}
+            else:
+                shape, dims = inner[name], tuple(f"{name}_{i}" for i in range(len(inner[name])))
+                attributes = {"long_name": f"{name.removeprefix('final_')} after the last step"}
+            lead = (*self.dims, *dims), (*self.shape, *shape)
+            found[name] = blank(*lead, self.precision, attributes)
         meaning = {"long_name": "first step at which a parameter was not finite", "units": "step"}
-        return recorded | {"diverged_at": Variable(self.dims, self.shape, "float64", meaning)}
+        return found | {"diverged_at": blank(self.dims, self.shape, "float64", meaning)}
 
     @functools.cached_property
     def bytes(self) -> int:
         """The size of all variables."""
-        return sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v in self.variables.values())
+        return sum(variable.nbytes for variable in self.variables.values())
 
     def check_fits(self, there: float, where: str) -> None:
         """Refuse a sweep that does not fit so many bytes, before anything is allocated."""
@@ -291,7 +259,7 @@ class Plan:
             attrs={
                 "experiment": self.experiment.text(),
                 "over": json.dumps(over),
-                **part_tables(self.axes),
+                **sweep.part_tables(self.axes),
                 "coordinates_used": self.coordinates,
                 **({"why_ambient": self.why_ambient} if self.why_ambient else {}),
                 "precision": self.precision,

@@ -62,8 +62,7 @@ def boundary(
     """
     if not isinstance(experiment, Experiment):
         refuse_value("experiment", experiment, "it must be an Experiment")
-    output = _output(experiment, of, at)
-    listed = seed_list(seeds)
+    output, listed = _output(experiment, of, at), seed_list(seeds)
     field, low, high = _range(experiment, x)
     axis = _axis(experiment, y)
     if field in axis.fields:
@@ -71,14 +70,11 @@ def boundary(
     for name, value in {"tolerance": tolerance, "level": level}.items():
         if not isinstance(value, int | float) or not 0 < value < 1:
             refuse_value(name, value, "it must be between 0 and 1")
-    planned = _planned(settings)
     with opened(settings.get("cluster"), later=_TIMES - 1) as shared:
         settings |= {"cluster": shared}
-        search = _Search(
-            experiment, field, low, high, axis, of, output, at, level, listed, planned, settings
-        )
+        search = _Search(experiment, field, low, high, axis, of, at, level, listed, settings)
         lines = search.lines(tolerance)
-    return Report.of(search.reports).on(search.dataset(lines))
+    return Report.of(search.reports).on(search.dataset(lines, output.long_name))
 
 
 def first_plan(
@@ -90,8 +86,8 @@ def first_plan(
 
 
 def _planned(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings that a plan depends on, taken from the others."""
-    return {name: settings.pop(name) for name in ("coordinates", "precision") if name in settings}
+    """The settings that a plan depends on."""
+    return {name: settings[name] for name in ("coordinates", "precision") if name in settings}
 
 
 def _grid(experiment: Experiment, field: str, low: float, high: float) -> Axis:
@@ -109,10 +105,14 @@ class _Line:
     """What is known at one value of y: the x tried, in order, the responses there (x by seed), and
     the bracket of the crossing."""
 
-    position: int
+    setting: dict[str, Any]
     tried: np.ndarray
     values: np.ndarray
     crossing: Crossing
+
+    def new(self, points: list[float]) -> list[float]:
+        """Those of some x that were not tried yet."""
+        return [x for x in dict.fromkeys(points) if x not in self.tried]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,11 +125,9 @@ class _Search:
     high: float
     axis: Axis
     of: str
-    output: Output
     at: float
     level: float
     seeds: list[int]
-    planned: dict[str, Any]
     settings: dict[str, Any]
     reports: list[Report] = dataclasses.field(default_factory=list)
 
@@ -145,21 +143,18 @@ class _Search:
         return [float(round(x)) if whole else x for x in map(float, map(self.x, u))]
 
     def lines(self, tolerance: float) -> list[_Line]:
-        """A line for every y, with its crossing bisected and its band refined."""
-        lines = self.first_lines()
+        """A line for every y, from a grid over the whole range, with its crossing bisected and its
+        band refined."""
+        grid = _grid(self.experiment, self.field, self.low, self.high)
+        tried = np.array(grid.fields[self.field])
+        found = zip(self.axis.settings(), self._run([self.axis, grid]), strict=True)
+        lines = [_Line(y, tried, v, bracket(self.u(tried), v, self.at)) for y, v in found]
         while wanted := [(line, point) for line in lines for point in self.middle(line, tolerance)]:
             for (line, point), mean in zip(wanted, self.extend(wanted), strict=True):
                 line.crossing = line.crossing.narrowed(self.u(point).item(), mean)
         for _ in range(_REFINEMENTS):
             self.extend([(line, point) for line in lines for point in self.refinements(line)])
         return lines
-
-    def first_lines(self) -> list[_Line]:
-        """A line for every y, with the responses on a grid over the whole range."""
-        grid = _grid(self.experiment, self.field, self.low, self.high)
-        points, found = np.array(grid.fields[self.field]), self._run([self.axis, grid])
-        u = self.u(points)
-        return [_Line(i, points, v, bracket(u, v, self.at)) for i, v in enumerate(found)]
 
     def middle(self, line: _Line, tolerance: float) -> list[float]:
         """The untried x that halves a line's bracket, unless that is narrow enough."""
@@ -168,16 +163,13 @@ class _Search:
         left, right = line.crossing.left, line.crossing.right
         ends = self.x(np.array([left, right]))
         wide = ends[1] - ends[0] > tolerance * np.abs(ends).max()
-        return [x for x in self._points((left + right) / 2) if wide and x not in line.tried]
+        return line.new(self._points((left + right) / 2)) if wide else []
 
     def extend(self, wanted: list[tuple[_Line, float]]) -> list[float]:
         """Try an x on each of some lines, all in one run; return the mean responses."""
         if not wanted:
             return []
-        fields = {
-            path: [values[line.position] for line, _ in wanted]
-            for path, values in self.axis.fields.items()
-        }
+        fields = {path: [line.setting[path] for line, _ in wanted] for path in self.axis.fields}
         fields[self.field] = [x for _, x in wanted]
         values = self._run([zipped(fields, name=self.axis.dim)])
         for (line, x), new in zip(wanted, values, strict=True):
@@ -188,8 +180,10 @@ class _Search:
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
-        plan = Plan.of(self.experiment, over, self.seeds, **self.planned)
-        data = run_plan(plan, **self.settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
+        planned = _planned(self.settings)
+        plan = Plan.of(self.experiment, over, self.seeds, **planned)
+        settings = {name: self.settings[name] for name in self.settings.keys() - planned}
+        data = run_plan(plan, **settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 
@@ -210,10 +204,9 @@ class _Search:
             return []
         _, low, high = self._band(line)
         centre = line.crossing.estimate
-        points = self._points(low, (low + centre) / 2, (centre + high) / 2, high)
-        return [x for x in dict.fromkeys(points) if x not in line.tried]
+        return line.new(self._points(low, (low + centre) / 2, (centre + high) / 2, high))
 
-    def dataset(self, lines: list[_Line]) -> xr.Dataset:
+    def dataset(self, lines: list[_Line], response: str) -> xr.Dataset:
         """The result, labelled."""
         draws = np.full((len(lines), _RESAMPLES), np.nan)
         centre, low, high = np.full((3, len(lines)), np.nan)
@@ -224,27 +217,26 @@ class _Search:
             if line.crossing.status == CROSSED:
                 centre[i] = line.crossing.estimate
                 draws[i], low[i], high[i] = self._band(line)
-        dim, fields = self.axis.dim, self.axis.fields
-        y, exponent, error = next(iter(fields.values())), np.nan, np.nan
+        y, exponent, error = next(iter(self.axis.fields.values())), np.nan, np.nan
         if self.low > 0 and all(isinstance(v, int | float) and v > 0 for v in y):
             exponent, error = fit_exponent(np.log(y), centre, draws)
-        name, unit = dim_of(self.field), {"field": self.field}
+        dim, name = self.axis.dim, dim_of(self.field)
+        of = lambda words: {"long_name": words, "field": self.field}  # noqa: E731
+        status = [line.crossing.status for line in lines]
         return xr.Dataset(
             {
-                "boundary": (dim, self.x(centre), {"long_name": name, **unit}),
-                "low": (dim, self.x(low), {"long_name": f"{name}, lower end", **unit}),
-                "high": (dim, self.x(high), {"long_name": f"{name}, upper end", **unit}),
-                "status": (dim, [line.crossing.status for line in lines],
-                           {"long_name": "what was found"}),
-                "tried": ((dim, "try"), tried, {"long_name": name, **unit}),
-                "mean": ((dim, "try"), mean,
-                         {"long_name": f"mean of {self.output.long_name}"}),
+                "boundary": (dim, self.x(centre), of(name)),
+                "low": (dim, self.x(low), of(f"{name}, lower end")),
+                "high": (dim, self.x(high), of(f"{name}, upper end")),
+                "status": (dim, status, {"long_name": "what was found"}),
+                "tried": ((dim, "try"), tried, of(name)),
+                "mean": ((dim, "try"), mean, {"long_name": f"mean of {response}"}),
             },
             self.axis.coords(),
             {
                 "experiment": self.experiment.text(),
                 "x": self.field,
-                "y": json.dumps(list(fields)),
+                "y": json.dumps(list(self.axis.fields)),
                 "of": self.of,
                 "at": float(self.at),
                 "seeds": len(self.seeds),
@@ -252,7 +244,7 @@ class _Search:
                 "exponent": float(exponent),
                 "exponent_error": float(error),
             },
-        )  # fmt: skip
+        )
 
 
 def _output(experiment: Experiment, of: str, at: Any) -> Output:

@@ -42,11 +42,15 @@ class Checkpoint:
                 return None
         except Exception:  # whatever a damaged archive makes Python raise
             return None
-        names = (key.partition("/") for key in tables)
-        recorded = [{name: tables[f"recorded/{name}"] for _, given, name in names if given}]
+        recorded = {key[9:]: table for key, table in tables.items() if key.startswith("recorded/")}
         leaves, structure = jax.tree.flatten(fresh)
-        saved = [_restored(leaf, tables.get(f"leaf{i}")) for i, leaf in enumerate(leaves)]
-        return segment, jax.tree.unflatten(structure, saved), recorded
+        for i, leaf in enumerate(leaves):
+            if eqx.is_array(leaf):
+                leaves[i] = tables[f"leaf{i}"]
+            if _is_key(leaf):
+                words = jnp.asarray(leaves[i])
+                leaves[i] = jax.random.wrap_key_data(words, impl=jax.random.key_impl(leaf))
+        return segment, jax.tree.unflatten(structure, leaves), [recorded]
 
     def offer(self, segment: int, carry: Any, recorded: Recorded) -> None:
         """Save a state, unless one was saved just before."""
@@ -68,19 +72,6 @@ class Checkpoint:
             write_whole(self.path, content.getvalue(), self.path.parents[2])
         self._last = time.monotonic()
 
-    def clear(self) -> None:
-        """Delete the file."""
-        with contextlib.suppress(OSError):
-            self.path.unlink(missing_ok=True)
-
 
 def _is_key(leaf: Any) -> bool:
     return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _restored(fresh: Any, saved: np.ndarray | None) -> Any:
-    if saved is None:
-        return fresh
-    if not _is_key(fresh):
-        return saved
-    return jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(fresh))

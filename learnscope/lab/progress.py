@@ -18,17 +18,15 @@ class OutOfTime(InterruptedError):
 @dataclasses.dataclass
 class Session:
     """Several sweeps that are run one after the other: their costs (in seconds, without compiling),
-    and when they must end. In the place of `progress=True` it adds to every bar
-    which sweep this is, and the time left for all."""
+    and when they must end. In the place of `progress=True` it adds to every bar which sweep this
+    is, and the time left for all."""
 
     costs: list[float]
     deadline: float = math.inf  # of `time.monotonic`
     show: bool = True
     at: int = 0
     _more: float = 0.0  # seconds beyond its cost that a sweep took, on average
-    _saved: float = (
-        0.0  # seconds below their costs that sweeps took, as stored runs are not trained
-    )
+    _saved: float = 0.0  # seconds below their costs that sweeps took, thanks to stored runs
     _begun: float = dataclasses.field(default_factory=time.monotonic)
 
     def __bool__(self) -> bool:
@@ -92,7 +90,8 @@ class SweepProgress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
         if self._cell is not None:
-            self._cell.end(duration(time.perf_counter() - self._start))
+            took = f"took {duration(time.perf_counter() - self._start)}"
+            self._cell.update(self._total, took, last=True)
 
     def cancel(self) -> None:
         """Make the next `advance`, in any thread, end its work."""
@@ -112,10 +111,8 @@ class SweepProgress:
             self._done += trainings
             done, seconds = self._there + self._done, time.perf_counter() - self._start
             speed = self._done / max(seconds, 1e-9)
-            left = duration(max(self._total - done, 0) / max(speed, 1e-12))
-            text = f"{speed:.3g} trainings/s, {left} left"
-            if self._session is not None:
-                text = f"{speed:.3g} trainings/s; {self._session}"
+            left = f", {duration(max(self._total - done, 0) / max(speed, 1e-12))} left"
+            text = f"{speed:.3g} trainings/s{f'; {self._session}' if self._session else left}"
             self._bar.update(self._task, completed=done, speed=text)
             if self._cell is not None:
                 self._cell.update(done, text)
@@ -125,26 +122,20 @@ class NotebookBar:
     """A bar below a notebook's cell: HTML that is shown again, which needs no widgets."""
 
     def __init__(self, total: int, text: str):
-        from IPython.display import display  # type: ignore[import-not-found]
+        self._total, self._text, self._last, self._shown = total, text, -1.0, None
 
-        self._total, self._text, self._last = total, text, -1.0
-        self._shown: Any = display(self._html("starting"), display_id=True)
+    def update(self, done: float, words: str, last: bool = False) -> None:
+        """Show how far it is, at most five times a second (but always the last time)."""
+        from IPython.display import HTML, display  # type: ignore[import-not-found]
 
-    def _html(self, words: str, done: float = 0.0):
-        from IPython.display import HTML  # type: ignore[import-not-found]
-
-        bar = f'<progress value="{done:.3f}" max="{self._total}"></progress>'
-        return HTML(f"{self._text} {bar} {words}")
-
-    def update(self, done: float, words: str) -> None:
-        """Show how far it is, at most five times a second."""
-        if time.perf_counter() - self._last > 0.2:
+        if last or time.perf_counter() - self._last > 0.2:
             self._last = time.perf_counter()
-            self._shown.update(self._html(words, done))
-
-    def end(self, took: str) -> None:
-        """Leave one line behind."""
-        self._shown.update(self._html(f"took {took}", self._total))
+            bar = f'<progress value="{done:.3f}" max="{self._total}"></progress>'
+            html = HTML(f"{self._text} {bar} {words}")
+            if self._shown is None:
+                self._shown: Any = display(html, display_id=True)
+            else:
+                self._shown.update(html)
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,6 @@ from learnscope.engine.experiment import Experiment
 from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
-from learnscope.lab.checkpoint import Checkpoint
 from learnscope.lab.cluster import Pool, Workers, workers
 from learnscope.lab.progress import Session, SweepProgress, at_floor, divergence, duration
 from learnscope.lab.store.folder import Folder
@@ -89,21 +88,18 @@ def run_plan(
     missing = results.missing()
     report.reused = plan.runs - sum(block.runs for block in missing)
     report.made = results.made
-    if missing:
-        begun = datetime.now(UTC).isoformat(timespec="seconds")
-        try:
-            with workers(cluster) as crew:
-                _fill(results, missing, crew, report, progress)
-        except BaseException:
-            results.tidy()
-            raise
-        finally:
+    begun = datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        if missing:
+            with workers(cluster) as crew, SweepProgress(plan.runs, report.reused, progress) as bar:
+                _Filling(results, missing, report, bar).run(crew, bool(progress))
+    finally:
+        if missing:
             report.seconds = time.perf_counter() - started
-            facts = dataclasses.asdict(report) | {"begun": begun, "workers": str(cluster)}
-            facts |= {"at": commit() or versions()["learnscope"], "command": command()}
-            unsaid = ("store", "made")
-            results.log({name: value for name, value in facts.items() if name not in unsaid})
-    results.tidy()
+            facts = {"begun": begun, "workers": str(cluster), "command": command()}
+            facts |= {"at": commit() or versions()["learnscope"]} | dataclasses.asdict(report)
+            results.log({name: facts[name] for name in facts if name not in ("store", "made")})
+        results.tidy()
     return report.on(results.dataset())
 
 
@@ -165,11 +161,9 @@ class MemoryResults:
 
     def __init__(self, plan: Plan):
         plan.check_fits(machine_memory(), "memory")
-        self.plan = plan
-        self._arrays = {
-            name: np.full(variable.shape, np.nan, variable.dtype)
-            for name, variable in plan.variables.items()
-        }
+        self.plan, named = plan, plan.variables.items()
+        room = {name: v.copy(data=np.full(v.shape, np.nan, v.dtype)) for name, v in named}
+        self._data = plan.coords().assign(room)
 
     def missing(self) -> list[Block]:
         """The blocks that are not there yet, in the order in which to compute them."""
@@ -192,7 +186,7 @@ class MemoryResults:
     def put(self, block: Block, values: dict[str, np.ndarray], seconds: float) -> None:
         """Store a whole block, which took so many seconds."""
         for name, array in values.items():
-            self._arrays[name][block.region] = array
+            self._data[name].values[block.region] = array
 
     def tidy(self) -> None:
         """Clean up after a run, and after earlier ones that were killed."""
@@ -202,61 +196,44 @@ class MemoryResults:
 
     def dataset(self) -> xr.Dataset:
         """The labelled arrays."""
-        variables = self.plan.variables.items()
-        return self.plan.coords().assign(
-            {name: (v.dims, self._arrays[name], v.attributes) for name, v in variables}
-        )
+        return self._data
 
 
 Results = MemoryResults | StoredResults
 
 
-def _fill(
-    results: Results, missing: list[Block], crew: Workers, report: Report, show: bool | Session
-) -> None:
-    """Compute the missing blocks, and store each as soon as it is there."""
-    with SweepProgress(results.plan.runs, report.reused, show) as bar:
-        filling = _Filling(results, Tasks(results.plan, missing), report, bar)
+class _Filling:
+    """A sweep that is being computed: each block is stored as soon as it is there."""
+
+    def __init__(self, results: Results, missing: list[Block], report: Report, bar: SweepProgress):
+        self.results, self.report, self.bar = results, report, bar
+        self.tasks = Tasks(results.plan, missing)
+        # Blocks on their way, with their runs that are known, and who computes them.
+        self.running = dict[Future[list[Done]], tuple[list[tuple[Block, KnownRuns]], Pool]]()
+        self.failures = list[tuple[Block, Done]]()
+        self.elsewhere = list[Block]()  # at another process
+
+    def run(self, crew: Workers, show: bool) -> None:
+        """Compute the missing blocks."""
         try:
             while True:
-                bar.check()
-                filling.submit(crew.expect(filling.tasks, bool(show)))
-                if not filling.running and not filling.elsewhere:
+                self.bar.check()
+                self.submit(crew.expect(self.tasks, show))
+                if not self.running and not self.elsewhere:
                     break
-                if not filling.running:  # what is left is being computed by other processes
+                if not self.running:  # what is left is being computed by other processes
                     time.sleep(_POLL)
-                either: list[Future[Any]] = [*filling.running, *crew.coming]
+                either: list[Future[Any]] = [*self.running, *crew.coming]
                 for future in wait(either, _LOOK, FIRST_COMPLETED).done:
-                    if future in filling.running:
-                        filling.collect(future)
+                    if future in self.running:
+                        self.collect(future)
         except BaseException:
-            bar.cancel()  # threads end with their segment
-            for future in filling.running:
+            self.bar.cancel()  # threads end with their segment
+            for future in self.running:
                 future.cancel()
             raise
-    if filling.failures:
-        raise _failed(results.plan, filling.failures, results.name is not None)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Task:
-    """Blocks on their way, and who computes them."""
-
-    blocks: list[tuple[Block, KnownRuns]]
-    pool: Pool
-
-
-@dataclasses.dataclass
-class _Filling:
-    """A sweep that is being computed."""
-
-    results: Results
-    tasks: Tasks
-    report: Report
-    bar: SweepProgress
-    running: dict[Future[list[Done]], _Task] = dataclasses.field(default_factory=dict)
-    failures: list[tuple[Block, Done]] = dataclasses.field(default_factory=list)
-    elsewhere: list[Block] = dataclasses.field(default_factory=list)  # at another process
+        if self.failures:
+            raise self._failed()
 
     def submit(self, pool: Pool) -> None:
         """Submit tasks: twice as many as there are workers, so that no worker waits."""
@@ -270,7 +247,7 @@ class _Filling:
                 return
             unknown = [(block, known) for block in blocks if (known := self._known(block))]
             if unknown:
-                self._send(_Task(unknown, pool))
+                self._send(unknown, pool)
 
     def _known(self, block: Block) -> KnownRuns | None:
         """The runs of a block that need no computing; None if there is nothing to do here now."""
@@ -290,56 +267,52 @@ class _Filling:
         self.tasks.back(block)
         return None
 
-    def _send(self, task: _Task) -> None:
+    def _send(self, blocks: list[tuple[Block, KnownRuns]], pool: Pool) -> None:
         plan, checkpoint = self.results.plan, self.results.checkpoint
-        work = [(plan.runs_of(b, ~known.mask), checkpoint(b)) for b, known in task.blocks]
-        advance = (self.bar.advance,) if task.pool.here else ()
-        self.running[task.pool.submit(work_all, work, *advance)] = task
+        work = [(plan.runs_of(b, ~known.mask), checkpoint(b)) for b, known in blocks]
+        advance = (self.bar.advance,) if pool.here else ()
+        self.running[pool.submit(work_all, work, *advance)] = blocks, pool
 
     def collect(self, future: Future[list[Done]]) -> None:
         """Store what a task has computed."""
-        task = self.running.pop(future)
+        blocks, pool = self.running.pop(future)
         try:
             outcomes = future.result()
         except InterruptedError:
             raise
         except Exception as error:  # workers were lost, too often
-            if len(task.blocks) > 1:  # which block is to blame?
-                for each in task.blocks:
-                    self._send(_Task([each], task.pool))
+            if len(blocks) > 1:  # which block is to blame?
+                for each in blocks:
+                    self._send([each], pool)
                 return
             outcomes = [Done(why=why_of(error))]
-        for (block, known), done in zip(task.blocks, outcomes, strict=True):
+        for (block, known), done in zip(blocks, outcomes, strict=True):
             self.tasks.back(block, done)
             self.report.compile_seconds += done.compile_seconds
             self.report.compilations += done.compilations
             if done.values is None:
-                self.results.give(block)
                 self.failures.append((block, done))
                 if self.results.name is None:
-                    raise _failed(self.results.plan, self.failures, stored=False)
-                continue
-            self.results.plan.place(block, known, done.values)
-            self.results.put(block, known.values, done.seconds)
+                    raise self._failed()
+            else:
+                self.results.plan.place(block, known, done.values)
+                self.results.put(block, known.values, done.seconds)
+                computed = int((~known.mask).sum())
+                self.report.computed += computed
+                if not pool.here:
+                    self.bar.advance(computed)
             self.results.give(block)
-            if (checkpoint := self.results.checkpoint(block)) is not None:
-                Checkpoint(checkpoint).clear()
-            computed = int((~known.mask).sum())
-            self.report.computed += computed
-            if not task.pool.here:
-                self.bar.advance(computed)
 
-
-def _failed(plan: Plan, failures: list[tuple[Block, Done]], stored: bool) -> BaseException:
-    """One sentence that names the failed setting; or the error itself, with its traceback, if it
-    was raised in this process and nothing was stored."""
-    block, done = failures[0]
-    where = plan.words(block, done.failed)
-    if done.error is not None and not stored:
-        done.error.add_note(f"This was the run at {where}.")
-        return done.error
-    more = f" ({len(failures)} of {len(plan.blocks)} blocks failed)" if len(failures) > 1 else ""
-    after = "; the other blocks are stored" if stored else ""
-    failed = BadInput(f"the run at {where} failed: {done.why}{more}{after}.")
-    failed.__cause__ = done.error
-    return failed
+    def _failed(self) -> BaseException:
+        """One sentence that names the failed setting; or the error itself, with its traceback, if
+        it was raised in this process and nothing was stored."""
+        plan, stored, (block, done) = self.results.plan, self.results.name, self.failures[0]
+        where = plan.words(block, done.failed)
+        if done.error is not None and not stored:
+            done.error.add_note(f"This was the run at {where}.")
+            return done.error
+        many = f" ({len(self.failures)} of {len(plan.blocks)} blocks failed)"
+        more = many * (len(self.failures) > 1) + "; the other blocks are stored" * bool(stored)
+        failed = BadInput(f"the run at {where} failed: {done.why}{more}.")
+        failed.__cause__ = done.error
+        return failed

@@ -73,16 +73,17 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
     if len({len(listed) for listed in values.values()}) > 1:
         sizes = ", ".join(f"{path} has {len(listed)}" for path, listed in values.items())
         raise BadInput(f"zipped fields must have equally many values: {sizes}.")
-    first, seen = next(iter(values.values())), set()
-    plain = len(values) == 1 and {type(value) for value in first} <= {int, float}
-    if plain and len(set(first)) == len(first):  # there may be millions
-        return Axis(name or dim_of(next(iter(values))), values)
-    for setting in zip(*values.values(), strict=True):
-        mark = tuple(v if isinstance(v, int | float | str) else repr(v) for v in setting)
-        if mark in seen:
-            text = ", ".join(map(repr, setting))
-            raise BadInput(f"the axis '{', '.join(values)}' has the value {text} twice.")
-        seen.add(mark)
+    first, *more = values.values()
+    marks: Sequence[Any] = first  # plain numbers, of which there may be millions, or
+    if more or not {type(value) for value in first} <= {int, float}:
+        kinds = (int, float, str)
+        settings = zip(first, *more, strict=True)
+        marks = [tuple(v if isinstance(v, kinds) else repr(v) for v in each) for each in settings]
+    if len(set(marks)) < len(marks):
+        seen = set[Any]()
+        twice = next(i for i, mark in enumerate(marks) if mark in seen or seen.add(mark))
+        text = ", ".join(repr(listed[twice]) for listed in values.values())
+        raise BadInput(f"the axis '{', '.join(values)}' has the value {text} twice.")
     return Axis(name or dim_of(next(iter(values))), values)
 
 
@@ -136,22 +137,10 @@ def part_tables(swept: Sequence[Axis]) -> dict[str, str]:
     tables: dict[str, dict[str, Any]] = {}
     for axis in swept:
         for path, values in axis.fields.items():
-            if not any(isinstance(value, AbstractPart) for value in values):
-                continue
-            for label, value in zip(axis.labels(path), values, strict=True):
+            for place in (i for i, v in enumerate(values) if isinstance(v, AbstractPart)):
                 with contextlib.suppress(BadInput):
-                    if isinstance(value, AbstractPart):
-                        tables.setdefault(path, {})[label] = plain(value)
+                    tables.setdefault(path, {})[axis.labels(path)[place]] = plain(values[place])
     return {"parts": json.dumps(tables)} if tables else {}
-
-
-def check_names(swept: Sequence[Axis], experiment: Experiment) -> None:
-    """Refuse an axis that has the name of a recorded variable or of one of its dims."""
-    outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
-    taken = {*outputs, *(dim for out in outputs.values() for dim in out.dims)}
-    for axis in swept:
-        if axis.dim in taken:
-            raise BadInput(f"the axis '{axis.dim}' has the name of a recorded value; {_RENAME}.")
 
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
@@ -199,6 +188,10 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
                 base.replace(path, value)  # refuses what is not allowed
         place = {axis.dim: i for axis, (i, _) in zip(structural, settings, strict=True)}
         split.append(Program(base, place, varying))
+    outputs = {name: out for probe in experiment.probes for name, out in probe.outputs.items()}
+    taken = {*outputs, *(dim for out in outputs.values() for dim in out.dims)}
+    for dim in (axis.dim for axis in swept if axis.dim in taken):
+        raise BadInput(f"the axis '{dim}' has the name of a recorded value; {_RENAME}.")
     return split
 
 

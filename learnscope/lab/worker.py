@@ -52,9 +52,9 @@ class Tasks:
     """
 
     def __init__(self, plan: Plan, missing: list[Block]):
-        self._plan, self._waiting = plan, dict[int, deque[tuple[int, Block]]]()
-        for place, block in enumerate(missing):
-            self._waiting.setdefault(block.program, deque()).append((place, block))
+        self._plan, self._waiting = plan, dict[int, deque[Block]]()
+        for block in missing:
+            self._waiting.setdefault(block.program, deque()).append(block)
         self._cold = set(self._waiting)  # programs of which no block was handed out
         self._compiling = set[int]()  # those of which blocks were, and none is back
         self._each = {program: self._nominal(program) for program in self._waiting}
@@ -66,11 +66,6 @@ class Tasks:
         run, steps = self._plan.sizes[program], self._plan.programs[program].experiment.steps
         batches = -(-math.prod(self._plan.block_shape) // run.batch)
         return _BLOCK + batches * run.seconds(steps)
-
-    def _fits(self, program: int, blocks: int) -> bool:
-        """Whether the results of so many blocks may be sent at once."""
-        each = self._plan.sizes[program].recorded * math.prod(self._plan.block_shape)
-        return blocks * each <= size.LIMITS.block_results
 
     @property
     def _pace(self) -> float:
@@ -94,10 +89,8 @@ class Tasks:
         return max((self._each[program] for program in self._waiting), default=0.0) * self._pace
 
     def next(self) -> list[Block]:
-        """For this process: the next block, in the order in which they were given."""
-        if not self._waiting:
-            return []
-        return [self._pop(min(self._waiting, key=lambda program: self._waiting[program][0][0]))]
+        """For this process: the next block, program by program in the order of the blocks given."""
+        return [self._pop(next(iter(self._waiting)))] if self._waiting else []
 
     def share(self, workers: int, idle: bool) -> list[Block]:
         """For a worker: blocks of one program, a second of work, less near the end of the sweep.
@@ -107,23 +100,21 @@ class Tasks:
         is not handed out again, except to a worker that would be `idle` otherwise.
         """
         ready = [program for program in self._waiting if program not in self._compiling]
-        if not ready and not idle:
+        ready += list(self._waiting) if idle else []
+        if not ready:
             return []
-        program = next(iter(ready or self._waiting), None)
-        if program is None:
-            return []
-        limit = 0.0 if program in self._cold else min(_TASK, self.left / (2 * workers))
-        task, each = [self._pop(program)], self._each[program] * self._pace
-        while program in self._waiting and (more := len(task) + 1) * each <= limit:
-            if not self._fits(program, more):
-                break
-            task.append(self._pop(program))
+        program = ready[0]
+        seconds = 0.0 if program in self._cold else min(_TASK, self.left / (2 * workers))
+        results = self._plan.sizes[program].recorded * math.prod(self._plan.block_shape)
+        most = min(len(self._waiting[program]), size.LIMITS.block_results // results)
+        count = max(1, min(most, int(seconds / (self._each[program] * self._pace))))
+        task = [self._pop(program) for _ in range(count)]
         if program in self._waiting:  # to the end of the line
             self._waiting[program] = self._waiting.pop(program)
         return task
 
     def _pop(self, program: int) -> Block:
-        _, block = self._waiting[program].popleft()
+        block = self._waiting[program].popleft()
         if not self._waiting[program]:
             del self._waiting[program]
         if program in self._cold:
@@ -133,9 +124,8 @@ class Tasks:
         return block
 
     def again(self, block: Block) -> None:
-        """Take back a block that was handed out in vain, to the end of the line."""
-        last = 1 + max((place for line in self._waiting.values() for place, _ in line), default=0)
-        self._waiting.setdefault(block.program, deque()).append((last, block))
+        """Take back a block that was handed out in vain, to the end of its program's line."""
+        self._waiting.setdefault(block.program, deque()).append(block)
         self._compiling.discard(block.program)
         self._left += self._each[block.program]
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.lab.blocks import Plan, block_shape
+from learnscope.lab.blocks import Plan
+from learnscope.lab.sweep import block_shape
 from tests.small import experiment
 
 SETTING = experiment(steps=4)

@@ -96,10 +96,6 @@ def test_a_checkpoint_keeps_a_state_and_what_was_recorded(tmp_path):
     assert is_key(restored["key"])
     draw = jax.vmap(lambda key: jax.random.uniform(key, (3,)))
     np.testing.assert_array_equal(draw(restored["key"]), draw(STATE["key"]))
-    for _ in range(2):  # the second time there is nothing to clear
-        file.clear()
-        assert file.load(STATE) is None
-        assert not any(path_in(tmp_path).parent.iterdir())
 
 
 def test_a_checkpoint_is_kept_only_so_often(tmp_path, monkeypatch):

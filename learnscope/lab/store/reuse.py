@@ -8,6 +8,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Block, KnownRuns, Plan
@@ -20,26 +21,18 @@ class Reuse:
     """A sweep of the same family: which of our runs it holds, and at which of its positions."""
 
     stored: Stored
-    finished: np.ndarray
+    data: xr.Dataset
     held: np.ndarray
-    positions: tuple[np.ndarray, ...]
+    positions: dict[str, np.ndarray]
 
     def fill(self, block: Block, known: KnownRuns) -> None:
         """Add the values of a block that this sweep holds and that are not known yet."""
         held = self.held[block.region] & ~known.mask
-        if not held.any():
-            return
-        # Along every dim, the positions at which anything is held.
-        ours = [np.unique(positions) for positions in np.nonzero(held)]
-        theirs = tuple(
-            positions[side][index]
-            for positions, side, index in zip(self.positions, block.region, ours, strict=True)
-        )
-        wanted = held[np.ix_(*ours)]
+        sides = zip(self.positions.items(), block.region, np.nonzero(held), strict=True)
+        theirs = {dim: xr.Variable("run", at[side][ours]) for (dim, at), side, ours in sides}
         with self.stored.readable():
-            for name, array in known.values.items():
-                values = np.asarray(self.stored.array(name, self.finished).oindex[theirs])
-                array[held] = values[wanted]
+            for name, array in known.values.items() if held.any() else ():
+                array[held] = self.data[name].variable.isel(theirs).values
         known.mask[held] = True
 
 
@@ -55,23 +48,20 @@ def reusable(
 
 
 def _reuse(stored: Stored, plan: Plan, values: dict[str, identity.Values] | None) -> list[Reuse]:
-    manifest, ours, lead = stored.manifest, values or identity.axis_values(plan), len(plan.shape)
-    finished = stored.finished()
-    stored.check_whole(finished)
-    theirs, texts = manifest["values"], identity.unpacked
-    positions = [_positions(texts(theirs[a.dim]), texts(ours[a.dim])) for a in plan.axes]
-    positions.append(_positions(np.asarray(stored.array("seed")[...]).tolist(), list(plan.seeds)))
-    if (
-        manifest["id"] != stored.name
-        or manifest["variables"] != list(plan.variables)
-        or any(stored.array(n).shape[lead:] != v.shape[lead:] for n, v in plan.variables.items())
-        or not np.array_equal(np.asarray(stored.array("step")[...]), plan.steps)
-    ):
+    manifest, ours, texts = stored.manifest, values or identity.axis_values(plan), identity.unpacked
+    if manifest["id"] != stored.name or manifest["variables"] != list(plan.variables):
         return []
-    there = np.ix_(*(each >= 0 for each in positions))
+    finished, theirs, lead = stored.finished(), manifest["values"], len(plan.shape)
+    data, dims = stored.dataset(), [axis.dim for axis in plan.axes]
+    positions = {dim: _positions(texts(theirs[dim]), texts(ours[dim])) for dim in dims}
+    positions["seed"] = _positions(data["seed"].values.tolist(), list(plan.seeds))
+    shapes = ((data[n].shape[lead:], v.shape[lead:]) for n, v in plan.variables.items())
+    if any(a != b for a, b in shapes) or not np.array_equal(data["step"], plan.steps):
+        return []
+    there = np.ix_(*(each >= 0 for each in positions.values()))
     held = np.zeros(plan.shape, bool)
-    held[there] = finished[np.ix_(*(each[each >= 0] for each in positions))]
-    return [Reuse(stored, finished, held, tuple(positions))] if held.any() else []
+    held[there] = finished[np.ix_(*(each[each >= 0] for each in positions.values()))]
+    return [Reuse(stored, data, held, positions)] if held.any() else []
 
 
 def _positions(theirs: list[Any], ours: list[Any]) -> np.ndarray:

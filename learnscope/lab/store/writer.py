@@ -20,7 +20,7 @@ from zarr.codecs import Crc32cCodec
 from zarr.storage import MemoryStore
 
 from learnscope.errors import BadInput, refusing
-from learnscope.lab.blocks import Block, KnownRuns, Plan, Variable
+from learnscope.lab.blocks import Block, KnownRuns, Plan, blank
 from learnscope.lab.store import identity
 from learnscope.lab.store.checked import MARK, Damaged, digest
 from learnscope.lab.store.folder import FORMAT, Folder, Stored
@@ -113,6 +113,9 @@ class StoredResults:
         with refusing(what, "; runs stored before are intact"):
             for name, array in self._arrays.items():  # the mark last
                 array[block.region] = values[name]
+        if (checkpoint := self.checkpoint(block)) is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(checkpoint)
 
     def dataset(self) -> xr.Dataset:
         """The stored runs under the names that this plan gives to its values: names are no part of
@@ -152,7 +155,7 @@ class StoredResults:
             self.plan.check_fits(shutil.disk_usage(disk).free, self.folder.url)
         plan, labels, held = self.plan, self.plan.coords(), {}
         note = {"long_name": "computing time, shared by the runs of a block", "units": "s"}
-        mark = Variable(plan.dims, plan.shape, "float64", note)
+        mark = blank(plan.dims, plan.shape, "float64", note)
         store = MemoryStore(held)
         # All threads share the filters of warnings: one at a time changes them.
         with _CREATING, warnings.catch_warnings():
@@ -171,8 +174,8 @@ class StoredResults:
                     dtype=variable.dtype,
                     fill_value=np.nan,
                     compressors=[Crc32cCodec()],
-                    dimension_names=variable.dims,
-                    attributes=dict(variable.attributes),
+                    dimension_names=map(str, variable.dims),
+                    attributes=variable.attrs,
                 )
             zarr.consolidate_metadata(store, zarr_format=3)
         manifest = self._layout() | {
