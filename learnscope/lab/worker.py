@@ -1,6 +1,7 @@
 """Work: the blocks that go to a worker together (`Tasks`), and computing a block in any process:
 draw its runs, train them, say which one fails."""
 
+import bisect
 import dataclasses
 import math
 import threading
@@ -150,18 +151,17 @@ def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> 
     cache_programs()
     started, before = time.perf_counter(), len(compilations())
     file = Checkpoint(checkpoint, runs.digest) if checkpoint is not None else None
-    report, counted = advance or (lambda finished: None), list[float]()
+    report, counted, tries = advance or (lambda finished: None), list[float](), 0
 
     def count(finished: float) -> None:
         counted.append(finished)
         report(finished)
 
-    values = {}
-    for tries in range(1, _TRIES + 1):
+    while True:
         counted.clear()
+        tries += 1
         try:
             values = compute(runs, count, file)
-            break
         except InterruptedError:
             raise
         except Exception as error:
@@ -170,8 +170,9 @@ def work(runs: Runs, checkpoint: str | None, advance: Advance | None = None) -> 
                 why = why_of(error) + (f" ({tries} times)" if first is None else "")
                 return Done(failed=first, why=why, error=error if advance else None)
             report(-sum(counted))  # a block that is tried again counts once
-    spent = compilations()[before:]
-    return Done(values, time.perf_counter() - started, len(spent), sum(spent))
+        else:
+            spent = compilations()[before:]
+            return Done(values, time.perf_counter() - started, len(spent), sum(spent))
 
 
 def compute(
@@ -209,26 +210,23 @@ def compute(
                 raise
             if save is not None:
                 save.offer(number + 1, carry, recorded)
-        variables = {name: values[: runs.size] for name, values in joined(recorded).items()}
+        variables = joined(recorded)
         if runs.experiment.record.final:
-            last = jax.device_get(train.finals(batches, problem, carry))
-            variables |= {name: values[: runs.size] for name, values in last.items()}
-        diverged = np.asarray(carry.diverged_at)[: runs.size]
-        return variables | {"diverged_at": np.where(diverged < 0, np.nan, diverged)}
+            variables |= jax.device_get(train.finals(batches, problem, carry))
+        diverged = np.asarray(carry.diverged_at)
+        variables["diverged_at"] = np.where(diverged < 0, np.nan, diverged)
+        return {name: values[: runs.size] for name, values in variables.items()}
 
 
 def _first_failing(runs: Runs) -> int | None:
     """The first run that fails, by halves; None if none does when tried again."""
 
-    def fails(ids: np.ndarray) -> bool:
+    def fails(last: int) -> bool:
         try:
-            compute(runs.take(ids))
+            compute(runs.take(np.arange(last + 1)))
         except Exception:
             return True
         return False
 
-    ids = np.arange(runs.size)
-    while len(ids) > 1:
-        half = ids[: len(ids) // 2]
-        ids = half if fails(half) else ids[len(half) :]
-    return int(ids[0]) if fails(ids) else None
+    first = bisect.bisect_left(range(runs.size), True, key=fails)
+    return first if first < runs.size else None

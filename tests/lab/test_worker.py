@@ -75,7 +75,7 @@ def test_a_run_that_always_fails_is_found_by_halves_after_a_second_try(monkeypat
 
     monkeypatch.setattr(worker, "compute", failing)
     assert worker.work(runs(), None).failed == 2
-    assert sizes == [4, 4, 2, 1, 1]
+    assert sizes == [4, 4, 3, 2]
 
 
 def test_a_block_that_always_fails_ends_in_a_sentence(monkeypatch, tmp_path):
