@@ -25,6 +25,7 @@ _SPAN = 100.0  # default range of x: the field's value / 100 to value * 100
 _DOUBLINGS = 7  # default values of y: the field's value, doubled so often
 _RESAMPLES = 2000
 _TIMES = 4  # about how many times as many runs there are as on the first grid
+_PLANNED = {"coordinates", "precision"}  # the settings that a plan depends on
 _REFINEMENTS = 2  # passes of four more points about each band's ends
 
 
@@ -70,9 +71,11 @@ def boundary(
     for name, value in {"tolerance": tolerance, "level": level}.items():
         if not isinstance(value, int | float) or not 0 < value < 1:
             refuse_value(name, value, "it must be between 0 and 1")
+    planned = {name: settings.pop(name) for name in _PLANNED & settings.keys()}
     with opened(settings.get("cluster"), later=_TIMES - 1) as shared:
         settings |= {"cluster": shared}
-        search = _Search(experiment, field, low, high, axis, of, at, level, listed, settings)
+        given = (of, at, level, listed, planned, settings)
+        search = _Search(experiment, field, low, high, axis, *given)
         lines = search.lines(tolerance)
     return Report.of(search.reports).on(search.dataset(lines, output.long_name))
 
@@ -82,12 +85,8 @@ def first_plan(
 ) -> tuple[Plan, float]:
     """The sweep that a boundary begins with, and about how many times as many runs it has."""
     over = [_axis(experiment, y), _grid(experiment, *_range(experiment, x))]
-    return Plan.of(experiment, over, seeds, **_planned(more)), _TIMES
-
-
-def _planned(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings that a plan depends on."""
-    return {name: settings[name] for name in ("coordinates", "precision") if name in settings}
+    planned = {name: more[name] for name in _PLANNED & more.keys()}
+    return Plan.of(experiment, over, seeds, **planned), _TIMES
 
 
 def _grid(experiment: Experiment, field: str, low: float, high: float) -> Axis:
@@ -128,6 +127,7 @@ class _Search:
     at: float
     level: float
     seeds: list[int]
+    planned: dict[str, Any]
     settings: dict[str, Any]
     reports: list[Report] = dataclasses.field(default_factory=list)
 
@@ -180,10 +180,8 @@ class _Search:
 
     def _run(self, over: list[Axis]) -> np.ndarray:
         """The response after the last step: the dims of some axes, then seeds."""
-        planned = _planned(self.settings)
-        plan = Plan.of(self.experiment, over, self.seeds, **planned)
-        settings = {name: self.settings[name] for name in self.settings.keys() - planned}
-        data = run_plan(plan, **settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
+        plan = Plan.of(self.experiment, over, self.seeds, **self.planned)
+        data = run_plan(plan, **self.settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
         self.reports.append(report_of(data))
         return data[self.of].isel(step=-1).values.astype(float)
 

@@ -38,9 +38,6 @@ class ThisProcess(ThreadPoolExecutor):
 
     here, count, coming = True, 1, ()
 
-    def expect(self, *_: object) -> "ThisProcess":
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         # Not after Ctrl-C: what is running may take long.
         self.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
@@ -75,9 +72,6 @@ class DaskWorkers:
                 f"the cluster {self._address} has had no worker for {duration(waited)}; {kept}."
             )
         return max(1, threads)
-
-    def expect(self, *_: object) -> "DaskWorkers":
-        return self
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         return self._executor.submit(checked, software(), pack((function, arguments)))

@@ -51,9 +51,6 @@ class LocalProcesses(ThreadPoolExecutor):
     def coming(self) -> list[Future[Any]]:
         return [future for future in self._first if not future.done()]
 
-    def expect(self, *_: object) -> "LocalProcesses":
-        return self
-
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         return super().submit(self._ask, (software(), pack((function, arguments))))
 
@@ -116,7 +113,9 @@ def _serve(pipe: Connection, number: int, count: int, environment: dict[str, str
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends workers
     os.environ.update(environment)  # the server's may be older
     _pin(number, count)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent: Any = multiprocessing.parent_process()
+    end = lambda: wait([parent.sentinel]) and os._exit(1)  # noqa: E731
+    threading.Thread(target=end, daemon=True).start()  # with the parent
     with contextlib.suppress(EOFError, OSError):
         while True:
             try:
@@ -126,13 +125,6 @@ def _serve(pipe: Connection, number: int, count: int, environment: dict[str, str
             except Exception as error:
                 answer = None, why_of(error)
             pipe.send(answer)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 def _pin(worker: int, count: int) -> None:

@@ -98,14 +98,14 @@ class SweepProgress:
         self._cancelled = True
 
     def check(self) -> None:
-        """Raise `OutOfTime` if the time of the session is over."""
+        """Raise an error if the sweep was cancelled, or if the time of its session is over."""
+        if self._cancelled:
+            raise InterruptedError("the sweep was cancelled")
         if self._session is not None:
             self._session.check()
 
     def advance(self, trainings: float) -> None:
         """Count trainings, or fractions of one. Safe to call from several threads."""
-        if self._cancelled:
-            raise InterruptedError("the sweep was cancelled")
         self.check()
         with self._lock:
             self._done += trainings

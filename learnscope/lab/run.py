@@ -16,7 +16,7 @@ from learnscope.engine.experiment import Experiment
 from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
-from learnscope.lab.cluster import Pool, Workers, workers
+from learnscope.lab.cluster import LocalWorkers, Pool, Workers, workers
 from learnscope.lab.progress import Session, SweepProgress, at_floor, divergence, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
@@ -218,7 +218,8 @@ class _Filling:
         try:
             while True:
                 self.bar.check()
-                self.submit(crew.expect(self.tasks, show))
+                choice = isinstance(crew, LocalWorkers)
+                self.submit(crew.expect(self.tasks, show) if choice else crew)
                 if not self.running and not self.elsewhere:
                     break
                 if not self.running:  # what is left is being computed by other processes

@@ -145,18 +145,15 @@ def part_tables(swept: Sequence[Axis]) -> dict[str, str]:
 
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """Seeds from a count or an iterable."""
-    many = BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
     try:
         given = seeds if isinstance(seeds, Iterable) else range(operator.index(seeds))
-        if isinstance(given, range) and given[_MOST_SEEDS : _MOST_SEEDS + 1]:
-            raise many
         listed = [operator.index(seed) for seed in itertools.islice(given, _MOST_SEEDS + 1)]
     except TypeError:
         refuse_value("seeds", seeds, "it must be a count or a list of whole numbers")
     if not listed:
         refuse_value("seeds", seeds, "there must be at least one")
     if len(listed) > _MOST_SEEDS:
-        raise many
+        raise BadInput(f"there are too many seeds: {_MOST_SEEDS:,} are allowed.")
     if len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**31:
         raise BadInput("seeds must be distinct whole numbers from 0 to 2^31 - 1.")
     return listed
@@ -198,16 +195,11 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
 def check_numbers(split: Sequence[Program], precision: str) -> None:
     """Refuse numbers that a precision cannot hold: they would be infinite."""
     most = float(np.finfo(precision).max)
-    for program in split:
-        fixed = [v for v in jax.tree.leaves(program.experiment) if isinstance(v, int | float)]
-        swept = [
-            value
-            for _, values in program.varying.values()
-            for value in (values.max(), values.min())
-        ]
-        for value in (*fixed, *swept):
-            if most < abs(value) < math.inf:
-                raise BadInput(f"{value:g} is too large a number for {precision}.")
+    swept = [values for program in split for _, values in program.varying.values()]
+    leaves = jax.tree.leaves([program.experiment for program in split])
+    for value in (*leaves, *(extreme for v in swept for extreme in (v.max(), v.min()))):
+        if isinstance(value, int | float) and most < abs(value) < math.inf:
+            raise BadInput(f"{value:g} is too large a number for {precision}.")
 
 
 def _telling(values: np.ndarray) -> list[float]:

@@ -59,7 +59,7 @@ class Tasks:
         self._cold = set(self._waiting)  # programs of which no block was handed out
         self._compiling = set[int]()  # those of which blocks were, and none is back
         self._each = {program: self._nominal(program) for program in self._waiting}
-        self._all = self._left = sum(len(q) * self._each[p] for p, q in self._waiting.items())
+        self._all = self._waits()
         self._measured, self._expected = 0.0, 0.0
 
     def _nominal(self, program: int) -> float:
@@ -72,12 +72,14 @@ class Tasks:
     def _pace(self) -> float:
         return self._measured / self._expected if self._expected else _PACE
 
+    def _waits(self) -> float:
+        """Nominal seconds of the blocks that were not handed out yet."""
+        return sum(len(blocks) * self._each[program] for program, blocks in self._waiting.items())
+
     @property
     def left(self) -> float:
         """Seconds of work that was not handed out yet, on one core."""
-        if not self._waiting:
-            return 0.0
-        return self._left * self._pace + len(self._cold) * PROGRAM
+        return self._waits() * self._pace + len(self._cold) * PROGRAM
 
     @property
     def all(self) -> float:
@@ -121,14 +123,12 @@ class Tasks:
         if program in self._cold:
             self._cold.remove(program)
             self._compiling.add(program)
-        self._left -= self._each[program]
         return block
 
     def again(self, block: Block) -> None:
         """Take back a block that was handed out in vain, to the end of its program's line."""
         self._waiting.setdefault(block.program, deque()).append(block)
         self._compiling.discard(block.program)
-        self._left += self._each[block.program]
 
     def back(self, block: Block, done: Done | None = None) -> None:
         """Say that a block is there, and what became of it if it was computed."""

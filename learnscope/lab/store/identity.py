@@ -51,16 +51,16 @@ def _laboratory() -> str:
 
 
 def axis_values(plan: Plan) -> dict[str, Values]:
-    """The values of every axis as canonical text, which is how sweeps compare them."""
-    return {axis.dim: _packed([_plain(plan, *field) for field in axis.fields.items()])
-            for axis in plan.axes}  # fmt: skip
-
-
-def _packed(columns: list[list[Any]]) -> Values:
-    """Many numbers are packed into one text: as texts of their own they would take minutes."""
-    if len(columns) == 1 and len(columns[0]) > _MANY and set(map(type, columns[0])) == {float}:
-        return base64.b64encode(np.array(columns[0], "<f8").tobytes()).decode()
-    return [*map(_row, zip(*columns, strict=True))]
+    """The values of every axis as canonical text, which is how sweeps compare them. Many numbers
+    are packed into one text: as texts of their own they would take minutes."""
+    found: dict[str, Values] = {}
+    for axis in plan.axes:
+        first, *more = [_plain(plan, *field) for field in axis.fields.items()]
+        if not more and len(first) > _MANY and set(map(type, first)) == {float}:
+            found[axis.dim] = base64.b64encode(np.array(first, "<f8").tobytes()).decode()
+        else:
+            found[axis.dim] = [*map(_row, zip(first, *more, strict=True))]
+    return found
 
 
 def unpacked(values: Values) -> list[str]:
@@ -87,16 +87,12 @@ def _row(row: tuple[Any, ...]) -> str:
 
 def _blank(table: Any, names: list[str]) -> None:
     """Blank the value at a path, if the path is there."""
-    for name in names[:-1]:
-        table = _fields(table).get(name)
-    if names[-1] in _fields(table):
-        _fields(table)[names[-1]] = "swept"
-
-
-def _fields(table: Any) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        return {}
-    return table["fields"] if {"kind", "code", "fields"} <= table.keys() else table
+    if isinstance(table, dict):
+        table = table["fields"] if {"kind", "code", "fields"} <= table.keys() else table
+        if len(names) > 1:
+            _blank(table.get(names[0]), names[1:])
+        elif names[0] in table:
+            table[names[0]] = "swept"
 
 
 def _text(value: Any) -> str:

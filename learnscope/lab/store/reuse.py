@@ -40,28 +40,26 @@ def reusable(
     folder: Folder, plan: Plan, name: str, values: dict[str, identity.Values] | None = None
 ) -> list[Reuse]:
     """Stored sweeps that hold some of a plan's runs: same family, other values or seeds."""
-    sweeps = []
-    for other in folder.family(name.partition("-")[0]):
+    others = [other for other in folder.family(name.partition("-")[0]) if other != name]
+    ours = values or identity.axis_values(plan) if others else {}
+    texts, lead, found = identity.unpacked, len(plan.shape), []
+    for other in others:
         with contextlib.suppress(BadInput):  # damaged or newer: it is left alone
-            sweeps += _reuse(folder.stored(other), plan, values) if other != name else []
-    return sweeps
-
-
-def _reuse(stored: Stored, plan: Plan, values: dict[str, identity.Values] | None) -> list[Reuse]:
-    manifest, ours, texts = stored.manifest, values or identity.axis_values(plan), identity.unpacked
-    if manifest["id"] != stored.name or manifest["variables"] != list(plan.variables):
-        return []
-    finished, theirs, lead = stored.finished(), manifest["values"], len(plan.shape)
-    data, dims = stored.dataset(), [axis.dim for axis in plan.axes]
-    positions = {dim: _positions(texts(theirs[dim]), texts(ours[dim])) for dim in dims}
-    positions["seed"] = _positions(data["seed"].values.tolist(), list(plan.seeds))
-    shapes = ((data[n].shape[lead:], v.shape[lead:]) for n, v in plan.variables.items())
-    if any(a != b for a, b in shapes) or not np.array_equal(data["step"], plan.steps):
-        return []
-    there = np.ix_(*(each >= 0 for each in positions.values()))
-    held = np.zeros(plan.shape, bool)
-    held[there] = finished[np.ix_(*(each[each >= 0] for each in positions.values()))]
-    return [Reuse(stored, data, held, positions)] if held.any() else []
+            stored = folder.stored(other)
+            manifest, theirs = stored.manifest, stored.manifest["values"]
+            if (manifest["id"], manifest["variables"]) != (other, list(plan.variables)):
+                continue
+            finished, data = stored.finished(), stored.dataset()
+            positions = {dim: _positions(texts(theirs[dim]), texts(ours[dim])) for dim in ours}
+            positions["seed"] = _positions(data["seed"].values.tolist(), list(plan.seeds))
+            shapes = ((data[n].shape[lead:], v.shape[lead:]) for n, v in plan.variables.items())
+            if any(a != b for a, b in shapes) or not np.array_equal(data["step"], plan.steps):
+                continue
+            there = np.ix_(*(each >= 0 for each in positions.values()))
+            held = np.zeros(plan.shape, bool)
+            held[there] = finished[np.ix_(*(each[each >= 0] for each in positions.values()))]
+            found += [Reuse(stored, data, held, positions)] if held.any() else []
+    return found
 
 
 def _positions(theirs: list[Any], ours: list[Any]) -> np.ndarray:

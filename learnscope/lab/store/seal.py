@@ -14,14 +14,7 @@ _NAME = "seal"
 
 def sealed(data: xr.Dataset) -> xr.Dataset:
     """A dataset with its seal."""
-    bare = unsealed(data)
-    return bare.assign_attrs({_NAME: _digest(bare)})
-
-
-def unsealed(data: xr.Dataset) -> xr.Dataset:
-    bare = data.copy()  # which shares the values
-    bare.attrs.pop(_NAME, None)
-    return bare
+    return data.assign_attrs({_NAME: _digest(data)})
 
 
 def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
@@ -37,18 +30,15 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
     except Exception as error:  # whatever a damaged file makes HDF5 or xarray raise
         _leave(error)
         raise changed from None
-    if _NAME not in data.attrs:
-        return data
-    bare = unsealed(data)
+    seal = data.attrs.pop(_NAME, None)
     try:
-        whole = _digest(bare) == data.attrs[_NAME]
+        whole = seal is None or _digest(data) == seal
     except Exception:
         whole = False
     if not whole:
         data.close()
         raise changed
-    bare.set_close(data.close)
-    return bare
+    return data
 
 
 def _leave(error: Exception) -> None:
@@ -62,7 +52,7 @@ def _leave(error: Exception) -> None:
 
 
 def _digest(data: xr.Dataset) -> str:
-    """Of names, dims, types, values and attributes."""
+    """Of names, dims, types, values and attributes but the seal."""
     found = hashlib.sha256()
 
     def add(*words: object) -> None:
@@ -75,5 +65,6 @@ def _digest(data: xr.Dataset) -> str:
         add(name, *variable.dims, values.shape, "text" if text else values.dtype.str)
         add(*values.ravel()) if text else found.update(np.ascontiguousarray(values).tobytes())
         add(*(word for item in sorted(variable.attrs.items()) for word in item))
-    add(*(word for item in sorted(data.attrs.items()) for word in item))
+    attributes = {name: value for name, value in data.attrs.items() if name != _NAME}
+    add(*(word for item in sorted(attributes.items()) for word in item))
     return found.hexdigest()

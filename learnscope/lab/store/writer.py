@@ -49,9 +49,8 @@ class StoredResults:
                 raise
             self._create()  # nothing is lost
             self._open()
-        self._others = []
-        if not self._finished.all():
-            self._others = reusable(folder, plan, self.name, self._values)
+        reused = not self._finished.all()
+        self._others = reusable(folder, plan, self.name, self._values) if reused else []
 
     def _open(self) -> None:
         self.stored = self.folder.stored(self.name)
@@ -81,8 +80,8 @@ class StoredResults:
         were begun come first."""
         blocks = [block for block in self.plan.blocks if not self._finished[block.region].all()]
         random.SystemRandom().shuffle(blocks)
-        saved = Path(self.folder.path(_SAVED, self.name)) if self.folder.is_local else Path()
-        begun = {path.stem for path in saved.glob("*.npz")} if self.folder.is_local else set()
+        saved = Path(self.folder.path(_SAVED, self.name))
+        begun = {path.stem for path in saved.glob("*.npz")} if self.folder.is_local else ()
         return sorted(blocks, key=lambda block: str(block.number) not in begun)
 
     def known(self, block: Block) -> KnownRuns | None:
