@@ -224,9 +224,10 @@ class Stored:
             store = FsspecStore.from_url(f"{self.folder.url}/{self.name}", read_only=read_only)
         return CheckedStore(store, self, self.corners(there))
 
-    def array(self, name: str, finished: np.ndarray | None = None, read_only: bool = True) -> Array:
+    def array(self, name: str, read_only: bool = True) -> Array:
+        """Labels, marks, or (to be written) values."""
         with self.readable():
-            store = self.checked(finished, read_only)
+            store = self.checked(read_only=read_only)
             return open_array(store, path=name, mode="r" if read_only else "r+")
 
     def finished(self) -> np.ndarray:
