@@ -10,8 +10,9 @@ import pytest
 
 import learnscope as ls
 from learnscope.engine import size, train
-from learnscope.engine.draw import key_of
-from learnscope.lab import one_run, worker
+from learnscope.engine.draw import draw_one, key_of, source_of, traced
+from learnscope.engine.experiment import room
+from learnscope.lab import worker
 from learnscope.lab.blocks import Runs
 from learnscope.rules import SpanState, WeightState
 from learnscope.rules.gram import Gram
@@ -97,10 +98,10 @@ CASES = NUMPY | {
 
 def chosen(setting):
     """The coordinates of a case."""
-    gaussian = getattr(setting.data, "noise", "gaussian") in ("gaussian",)
-    return (
-        "compressed" if gaussian or not isinstance(setting.data, ls.data.ClassNoise) else "rotate"
-    )
+    return "rotate" if getattr(setting.data, "noise", None) == "uniform" else "compressed"
+
+
+drawn = small.quick(draw_one)
 
 
 @small.quick
@@ -129,10 +130,11 @@ def paths(case):
     """The problem, and what `stepped` gives."""
     rule, more = CASES[case]
     setting = experiment(rule, **more)
+    how = chosen(setting)
     with jax.enable_x64(True):
-        run = one_run(setting, SEED, chosen(setting), "float64")
-        start = run.state.start
-        return run.problem, *stepped(run.experiment, run.problem, start, case in NUMPY)
+        fixed = traced(setting, "float64", how)
+        problem, start = drawn(source_of(fixed), np.uint32(SEED), how, room(fixed, how))
+        return problem, *stepped(fixed, problem, start, case in NUMPY)
 
 
 @pytest.mark.parametrize("case", CASES)
