@@ -13,7 +13,8 @@ BENCHMARKS := $(filter-out benchmarks/page.py benchmarks/torch_%.py,$(wildcard b
 # the size of its pool from NPROC (--xla_cpu_multi_thread_eigen=false no longer has an effect).
 # Tests of one file go to one worker (--dist loadscope): what a file's tests share is made once. Files
 # are taken in order, the longest first (tests/conftest.py).
-SHARED := -n $(WORKERS) --dist loadscope --no-loadscope-reorder --durations=12 --durations-min=5
+SLOWEST := --durations=12 --durations-min=5
+SHARED := -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(SLOWEST)
 TEST_ENV := PYTHONDONTWRITEBYTECODE= JAX_PLATFORMS=cpu MPLBACKEND=Agg NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # A test's programs run once or twice, so most tests compile them quickly, not well: that takes a
 # third off the time of all tests. `tests/reference` (every paper against NumPy, in double precision)
@@ -32,10 +33,13 @@ help: ## say what can be made
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
-# Types are checked on one core, so the first tests run beside.
-test: style .venv/.ready-browser ## install for development, then lint, check types and run the tests
+# Chromium is installed beside the packages. Types are checked on one core, and the first tests, which
+# are few, run on another.
+test: .venv/.created ## install for development, then lint, check types and run the tests
+	@$(MAKE) --no-print-directory .venv/.ready-browser & browser=$$!; \
+	$(MAKE) --no-print-directory style; style=$$?; wait $$browser && exit $$style
 	$(TYPES) & types=$$!; \
-	$(TEST_ENV) $(BIN)/python -m pytest $(SHARED) tests/reference; tests=$$?; wait $$types && exit $$tests
+	$(TEST_ENV) $(BIN)/python -m pytest $(SLOWEST) tests/reference; tests=$$?; wait $$types && exit $$tests
 	@flags=; if $(TEST_ENV) $(KNOWN); then flags='$(QUICKLY)'; fi; set -x; \
 	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest $(SHARED) --ignore tests/reference
 
@@ -84,8 +88,9 @@ clean: ## remove .venv, builds and caches; results stay
 	$(BIN)/python -m pip install --quiet --editable '.[cluster]'
 	@touch $@
 
+# Most modules of the packages are never imported: those that are get compiled then.
 .venv/.ready-dev: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	@touch .venv/.ready-run $@
 
 # Pages are tested in the system's Chromium. Where it is missing and may be installed, it is;

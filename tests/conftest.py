@@ -77,7 +77,7 @@ def few_programs():
     """Every program that JAX compiles takes a few memory maps, of which Linux allows a process
     65,530; beyond that it dies. So programs are given up when there are many."""
     yield
-    if next(_tests) % 20 == 0 and _MAPS.exists():
+    if next(_tests) % 50 == 0 and _MAPS.exists():
         with _MAPS.open("rb") as lines:
             many = sum(1 for _ in lines) > _MOST_MAPS
         if many:

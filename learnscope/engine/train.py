@@ -49,11 +49,12 @@ def in_span(
         memory = rule.prepare(spanning, problem, key)
         return dataclasses.replace(spanning, memory=memory)
 
-    def after() -> AbstractState:
-        return rule.step(steps(), problem, key)
+    def both() -> tuple[AbstractState, AbstractState]:
+        first = steps()
+        return first, rule.step(first, problem, key)
 
     try:
-        one, other = (eqx.filter_eval_shape(form) for form in (steps, after))
+        one, other = eqx.filter_eval_shape(both)
     except Exception:
         return None
     return steps() if jax.tree.structure(one) == jax.tree.structure(other) else None

@@ -21,18 +21,29 @@ NO_MEAN |= {"others.no_mean": "reproduced", "accuracy.no_mean.whole": "reproduce
 NO_MEAN |= {"accuracy.no_mean": "differs"}
 
 
-def verdicts() -> dict[str, str]:
-    """The verdicts of the no-1/m reading at smoke scale, computed anew."""
-    jax.clear_caches()
-    study = get("pegr")
-    datasets = {"no_mean": repeated(study.sweeps("smoke")["no_mean"].run(progress=False))}
-    found = {e.claim.id: e.finding.verdict for e in study.ledger(datasets)}
-    check_nulls(study, datasets)
-    return {name: found[name] for name in NO_MEAN}
+def run(name: str) -> xr.Dataset:
+    """A sweep at smoke scale."""
+    return get("pegr").sweeps("smoke")[name].run(progress=False)
 
 
-def test_the_no_mean_reading_gives_the_ledger_its_verdicts():
-    assert verdicts() == NO_MEAN
+@pytest.fixture(scope="module")
+def no_mean() -> xr.Dataset:
+    return run("no_mean")
+
+
+@pytest.fixture(scope="module")
+def lemmas() -> xr.Dataset:
+    return run("lemmas")
+
+
+def verdicts(data: xr.Dataset) -> dict[str, str]:
+    """The verdicts of the no-1/m reading."""
+    ledger = get("pegr").ledger({"no_mean": repeated(data)})
+    return {e.claim.id: e.finding.verdict for e in ledger if e.claim.id in NO_MEAN}
+
+
+def test_the_no_mean_reading_gives_the_ledger_its_verdicts(no_mean):
+    assert verdicts(no_mean) == NO_MEAN
 
 
 @pytest.mark.parametrize("factor", [pytest.param(-1.0, id="sign flipped", marks=pytest.mark.slow),
@@ -44,7 +55,8 @@ def test_a_wrong_update_changes_the_ledger(monkeypatch, factor):
         return right(net, rest, seen, own, batch, loss, factor * weight)
 
     monkeypatch.setattr(examples, "_slopes", wrong)
-    found = verdicts()
+    jax.clear_caches()
+    found = verdicts(run("no_mean"))
     jax.clear_caches()
     assert found != NO_MEAN
     assert found["accuracy.no_mean.whole"] == "differs"
@@ -144,14 +156,13 @@ def test_speeds_of_suppression_are_told_apart():
         assert [verdict(name, early(power, slower)) for name in names] == found
 
 
-def test_update_rules_hold_once_their_misprints_are_corrected():
+def test_update_rules_hold_once_their_misprints_are_corrected(lemmas):
     """The verdicts follow the steps taken: a step that is off by 10^-5 of itself changes them."""
-    data = repeated(get("pegr").sweeps("smoke")["lemmas"].run(progress=False))
+    data = repeated(lemmas)
     for lemma in ("lemma-5.1", "lemma-5.3", "lemma-5.8"):
         assert verdict(lemma, data) == "differs"
         assert verdict(f"{lemma}.corrected", data) == "reproduced"
     assert verdict("equation-5.2", data) == verdict("section-5.1.variance", data) == "reproduced"
-    check_nulls(get("pegr"), {"lemmas": data})
     names = {"lemma-5.1": "on_noise", "lemma-5.3": "gamma", "lemma-5.8": "rho_bar"}
     for lemma, name in names.items():
         start = data[name].isel(step=0)
@@ -202,14 +213,15 @@ def check_arithmetic(data):
         np.testing.assert_allclose(found, exact.sel(step=0), rtol=1e-5)  # one draw
 
 
-def test_figures_are_drawn():
-    """Of every sweep but those on images, so short that only its shape is right."""
-    study, short, datasets = get("pegr"), {"theorem": 160, "phase": 20}, {}
+def test_figures_are_drawn(no_mean, lemmas):
+    """Of every sweep but those on images; most are so short that only their shape is right."""
+    study, short = get("pegr"), {"theorem": 160, "phase": 20}
+    datasets = {"no_mean": no_mean, "lemmas": lemmas}
     for name, sweep in study.sweeps("smoke").items():
         if name == "arithmetic":
             datasets[name] = sweep.run()
             check_arithmetic(datasets[name])
-        elif not name.startswith("mnist"):
+        elif name not in datasets and not name.startswith("mnist"):
             steps = short.get(name, 30)
             changes = {"data.test": [20], "steps": [steps], "record.every": [steps // 10]}
             datasets[name] = sweep.override(changes, seeds=2).run(progress=False)

@@ -75,6 +75,6 @@ def test_noise_stays_suppressed_after_the_penalty(precision):
 def test_in_weights_rounding_freezes_it():
     """The power of the test above, and what a script sees: the residue of rounding, which neither
     decays nor grows, since what a step adds is below the rounding of the weights."""
-    experiment = working(1.5, 8000, 4000, 1000)
+    experiment = working(1.5, 6000, 4000, 1000)
     noise = ls.run(experiment, seeds=2, coordinates="ambient", progress=False).noise_memorisation
     assert (noise.sel(step=slice(3000, None)) > 1e-10).all()

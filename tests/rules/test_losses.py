@@ -6,11 +6,20 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.rules.losses import BATCH_LOSSES, LOSSES, adjusted, balanced, logistic, loss_of
-from tests.small import experiment, refused, run
+from learnscope.rules import losses
+from learnscope.rules.losses import BATCH_LOSSES, LOSSES, loss_of
+from tests.small import drawn, experiment, quick, refused, run
+
+adjusted, balanced, logistic = map(quick, (losses.adjusted, losses.balanced, losses.logistic))
 
 LABELS = np.array([0, 0, 0, 0, 1, 1, 2])
 EQUAL = np.array([0, 1, 2, 2, 0, 1])
+
+
+@quick
+def mean_loss(f, name, labels):
+    """Of all examples; and its gradient by the outputs."""
+    return jax.value_and_grad(lambda f: loss_of(name, f, labels).mean())(f)
 
 
 def outputs(n, classes=3, seed=0):
@@ -35,7 +44,7 @@ def test_balanced_is_weighting_by_hand(float64):
     np.testing.assert_allclose(found, weights * cross_entropy(f, LABELS), rtol=1e-13)
     # So that the mean is the mean of the classes' means.
     plain = cross_entropy(f, LABELS)
-    assert abs(found.mean() - np.mean([plain[:4].mean(), plain[4:6].mean(), plain[6]])) < 1e-13
+    assert abs(np.mean(found) - np.mean([plain[:4].mean(), plain[4:6].mean(), plain[6]])) < 1e-13
 
 
 def test_adjusted_is_that_of_menon_et_al_by_hand(float64):
@@ -56,17 +65,18 @@ def test_gradients_are_those_by_hand(float64, name):
     weights = {"balanced": 1 / (3 * prior[LABELS]), "adjusted": np.ones(7)}[name]
     found = chances(f, prior if name == "adjusted" else None)
     right = weights[:, None] * (found - np.eye(3)[LABELS]) / 7
-    slope = jax.grad(lambda f: loss_of(name, f, jnp.asarray(LABELS)).mean())(jnp.asarray(f))
+    slope = mean_loss(jnp.asarray(f), name, jnp.asarray(LABELS))[1]
     np.testing.assert_allclose(slope, right, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", BATCH_LOSSES)
 def test_classes_of_equal_size_leave_cross_entropy(float64, name):
     f, labels = jnp.asarray(outputs(6)), jnp.asarray(EQUAL)
-    np.testing.assert_allclose(loss_of(name, f, labels), logistic(f, labels), rtol=1e-13)
+    loss = {"adjusted": adjusted, "balanced": balanced}[name]
+    np.testing.assert_allclose(loss(f, labels), logistic(f, labels), rtol=1e-13)
     # ... and others do not.
     uneven = jnp.asarray(outputs(7)), jnp.asarray(LABELS)
-    assert np.abs(loss_of(name, *uneven) - logistic(*uneven)).min() > 1e-3
+    assert np.abs(np.asarray(loss(*uneven)) - logistic(*uneven)).min() > 1e-3
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
@@ -82,7 +92,7 @@ def test_an_absent_class_counts_for_nothing(precision):
         left = cross_entropy(f[:, [0, 3]], np.array([0, 0, 0, 1, 1]), [0.6, 0.4])
         np.testing.assert_allclose(adjusted(*given), left, rtol=tolerance)
         for name in BATCH_LOSSES:
-            slope = jax.grad(lambda f, name=name: loss_of(name, f, given[1]).mean())(given[0])
+            slope = mean_loss(given[0], name, given[1])[1]
             assert slope.dtype == precision
             assert np.isfinite(slope).all()
 
@@ -90,7 +100,7 @@ def test_an_absent_class_counts_for_nothing(precision):
 @pytest.mark.parametrize("name", BATCH_LOSSES)
 def test_outputs_far_out_stay_finite(name):
     f = jnp.asarray(100 * outputs(7), "float32")
-    value, slope = jax.value_and_grad(lambda f: loss_of(name, f, jnp.asarray(LABELS)).mean())(f)
+    value, slope = mean_loss(f, name, jnp.asarray(LABELS))
     assert np.isfinite(value) and np.isfinite(slope).all()
 
 
@@ -124,10 +134,15 @@ def test_a_state_weighs_the_examples_it_is_given(float64):
     data = ls.data.ClassNoise(dim=20, signal=1.0, **sizes)
     net = ls.nets.PatchCNN(width=2, activation="relu", scale=0.5, classes=3)
     rule = ls.rules.GradientDescent(rate=0.1, loss="balanced")
-    problem = data.sample(jax.random.key(0))
-    state = rule.init(net, problem, jax.random.key(1))
-    batch = problem.batch(jax.random.key(2))
-    labels, f = np.asarray(batch.y), np.asarray(state(batch.x))
+    problem = drawn(data)
+
+    @quick
+    def weighed():
+        state = rule.init(net, problem, jax.random.key(1))
+        batch = problem.batch(jax.random.key(2))
+        return batch.y, state(batch.x), state.losses(batch)
+
+    labels, f, found = map(np.asarray, weighed())
     counts = np.bincount(labels, minlength=3)
     right = 5 / (np.count_nonzero(counts) * counts[labels]) * cross_entropy(f, labels)
-    np.testing.assert_allclose(state.losses(batch), right, rtol=1e-12)
+    np.testing.assert_allclose(found, right, rtol=1e-12)

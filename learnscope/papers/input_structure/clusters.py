@@ -1,5 +1,7 @@
 """Clusters of directions, from the cosines between them."""
 
+import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +57,14 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     """
     if len(cosines) <= number:
         raise Unanswered(f"{len(cosines)} directions make no {number} clusters")
+    return _clusters(cosines.tobytes(), cosines.dtype.str, number, core)
+
+
+# Claims and their nulls ask for the clusters of the same weights several times.
+@functools.lru_cache(maxsize=1024)
+def _clusters(held: bytes, dtype: str, number: int, core: float) -> Clusters:
+    flat = np.frombuffer(held, dtype)
+    cosines = flat.reshape(math.isqrt(len(flat)), -1)
     points = embedded(cosines)
     firsts = range(0, len(points), max(1, len(points) // 10))
     centres = np.stack([_starts(points, cosines, number, first) for first in firsts])
@@ -68,6 +78,7 @@ def clusters(cosines: np.ndarray, number: int, core: float = 1.0) -> Clusters:
     fits = np.where(label >= 0, near.max(2), 0).sum(1) / (label >= 0).sum(1)
     best = int(fits.argmax())
     chosen, centre = _in_order(label[best], centres[best])
+    chosen.flags.writeable = False  # it is shared
     apart = (centre @ centre.T)[np.triu_indices(number, 1)]
     return Clusters(chosen, silhouette(cosines, chosen), float(fits[best]), float(apart.max()))
 
