@@ -9,6 +9,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array
 
 from learnscope.data import Problem
@@ -69,10 +70,11 @@ def _first(error: Exception) -> str:
     return lines[0].rstrip(".") if lines else "no message"
 
 
-def check_outputs(experiment: Experiment, problem: Problem, state: AbstractState) -> None:
-    """Refuse probes that cannot be read here, whose values are not what their `outputs` declare,
-    and dims of two sizes."""
-    sizes: dict[str, tuple[int, str]] = {}
+def outputs(experiment: Experiment, problem: Problem, state: AbstractState) -> dict[str, Any]:
+    """The shapes of what the probes read, by name. Refuses probes that cannot be read here, whose
+    values are not what their `outputs` declare, and dims of two sizes."""
+    found, sizes = dict[str, Any](), dict[str, tuple[int, str]]()
+    state = eqx.filter_eval_shape(experiment.rule.evaluated, state)
     for probe in experiment.probes:
         try:
             value = eqx.filter_eval_shape(lambda s, p, probe=probe: probe(s, p), state, problem)
@@ -80,8 +82,9 @@ def check_outputs(experiment: Experiment, problem: Problem, state: AbstractState
             if isinstance(error, BadInput) or _user_line(error) is not None:
                 raise
             _refuse(probe, f"with this net and data it fails ({_first(error)})")
-        for name, shape in _by_name(probe, value).items():
-            dims = probe.outputs[name].dims
+        found |= (values := _by_name(probe, value))
+        for name, each in values.items():
+            shape, dims = tuple(each.shape), probe.outputs[name].dims
             if len(shape) != len(dims):
                 _refuse(probe, f"its '{name}' has shape {shape}, and its dims are {dims or 'none'}")
             for dim, size in zip(dims, shape, strict=True):
@@ -89,9 +92,10 @@ def check_outputs(experiment: Experiment, problem: Problem, state: AbstractState
                 if known != size:
                     _refuse(probe, f"the dim '{dim}' of '{name}' has {size} entries, and {known} "
                                    f"in '{where}'; name one of them otherwise")  # fmt: skip
+    return found
 
 
-def _by_name(probe: AbstractProbe, value: Any) -> dict[str, tuple[int, ...]]:
+def _by_name(probe: AbstractProbe, value: Any) -> dict[str, Any]:
     declared = ", ".join(probe.outputs)
     if isinstance(value, dict):
         if set(value) != set(probe.outputs):
@@ -106,7 +110,7 @@ def _by_name(probe: AbstractProbe, value: Any) -> dict[str, tuple[int, ...]]:
     for name, each in values.items():
         if not hasattr(each, "shape") and not isinstance(each, int | float):
             _refuse(probe, f"its '{name}' must be an array, not {type(each).__name__}")
-    return {name: tuple(getattr(each, "shape", ())) for name, each in values.items()}
+    return {n: each if hasattr(each, "shape") else jnp.asarray(each) for n, each in values.items()}
 
 
 def _refuse(probe: AbstractProbe, why: str) -> None:

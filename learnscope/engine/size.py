@@ -127,9 +127,8 @@ def shapes(experiment: Experiment, coordinates: str, precision: str) -> tuple[An
         carry = eqx.filter_eval_shape(train.start_one, fixed, seed, problem, params)
         state = eqx.filter_eval_shape(train.state_of, fixed, carry, problem, 0)
         _check_classes(experiment, problem, state)
-        faults.check_outputs(fixed, problem, state)
+        values = faults.outputs(fixed, problem, state)
         faults.check_step(fixed, problem, state, jax.eval_shape(lambda: jax.random.key(0)))
-        values = eqx.filter_eval_shape(train.measure, fixed, state, problem)
         last = eqx.filter_eval_shape(train.final, fixed, seed, problem, carry)
         return problem, carry, values, last
 

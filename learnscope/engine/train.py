@@ -83,7 +83,7 @@ def measure(experiment: Experiment, state: AbstractState, problem: Problem) -> d
     for probe in experiment.probes:
         value = probe(state, problem)
         values |= value if isinstance(value, dict) else dict.fromkeys(probe.outputs, value)
-    return values
+    return {name: jnp.asarray(value) for name, value in values.items()}
 
 
 def advance(

@@ -96,6 +96,19 @@ FAULTS = {
 }  # fmt: skip
 
 
+class Number(_Probe):
+    outputs: ClassVar = {"mine": Output("mine")}
+
+    def __call__(self, state, problem):
+        return 1.0
+
+
+def test_a_value_may_be_a_number():
+    """Python's own numbers ended in an AttributeError."""
+    result = ls.run(experiment(steps=2).replace("probes", (Number(),)), seeds=2)
+    assert (result.mine == 1.0).all()
+
+
 @pytest.mark.parametrize("coordinates", ["auto", "ambient"])
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_mistake_is_a_sentence(name: str, coordinates: str):
