@@ -163,7 +163,7 @@ def _length(text: str) -> int:
 
 
 def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
-    """Where lines end, as shares of the panel, with label and colour."""
+    """Where lines are last seen, as shares of the panel, with label and colour."""
     found: list[tuple[np.ndarray, str, Any]] = []
     for line, text in lines:
         own = line.get_transform().transform(np.asarray(line.get_xydata(), float))
@@ -178,8 +178,14 @@ def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
             found[i] = (points, f"{found[i][1]} = {text}", line.get_color())
         else:
             found.append((points, text, line.get_color()))
-    clipped = ((np.clip(points[-1], 0, 1), text, colour) for points, text, colour in found)
-    return [(float(x), float(y), text, colour) for (x, y), text, colour in clipped]
+    return [(*_last_seen(points), text, colour) for points, text, colour in found]
+
+
+def _last_seen(points: np.ndarray) -> tuple[float, float]:
+    """The last point within the panel; the nearest place in it, if there is none."""
+    seen = points[((points > -_SAME) & (points < 1 + _SAME)).all(1)]
+    x, y = np.clip(seen[-1] if len(seen) else points[-1], 0, 1)
+    return float(x), float(y)
 
 
 def plain_ticks(axes: Axes) -> None:

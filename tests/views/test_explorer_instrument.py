@@ -167,6 +167,10 @@ def test_numbers_and_formulas_are_typeset(live, page):
     said = "learnscope.typeset(words).map((node) => node.textContent || node).join('')"
     formula = page.evaluate(f"words => {said}", "eta 1 max(m, <w, mu>) >= 2.4e+05")
     assert formula == "η max(m, ⟨w, μ⟩) ≥ 2.4·105"  # 5 is raised
+    lowered = "learnscope.typeset(words).filter((node) => node.tagName === 'SUB').length"
+    assert page.evaluate(f"words => {lowered}", "P0 <= alpha1 x2") == 2  # not of x
+    assert page.evaluate(f"words => {said}", "max_{k != j}") == "maxk≠j"
+    assert page.evaluate(f"words => {said}", "d^(-(k - 2) / 2), so") == "d-(k - 2) / 2, so"
     assert page.evaluate("['1000000000', '0.5', 'Maml'].map(learnscope.short)") == [
         "10⁹", "0.5", "Maml"
     ]  # fmt: skip

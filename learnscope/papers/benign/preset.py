@@ -51,4 +51,4 @@ def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
     side = predicted["regime"].split()[0]
     snr, ratio = predicted["snr"], predicted["ratio"]
     why = f"the exponents are {snr:.2g} (features) and {ratio:.2g} (noise)"
-    return "" if side == "undetermined" else f"overfitting is {side}", f"{why}; 10 is enough"
+    return "" if side == "undetermined" else f"overfitting is {side}", f"{why}; 10 decides"
