@@ -80,6 +80,15 @@ def test_few_settings_are_lines_with_names_and_many_are_panels():
     assert labels(probe_curves(settings())) == []
 
 
+def test_names_stand_where_lines_end():
+    (panel,) = panels(probe_curves(settings(rule=["a", "b"])))
+    low, high = panel.get_ylim()
+    for text, line in zip(panel.texts, panel.lines[::-1], strict=True):
+        at = (line.get_ydata()[-1] - low) / (high - low)
+        assert abs(text.xy[1] - at) < 0.01 and abs(text.get_position()[1] - at) < 0.05
+        assert text.xy[0] > 0.9
+
+
 def test_a_hue_has_the_lines_and_their_ends_in_the_heading():
     figure = probe_curves(settings(rule=["a", "b"], noise=2), "rule")
     assert labels(figure) == ["b", "a"] and len(panels(figure)) == 2
