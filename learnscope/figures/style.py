@@ -164,7 +164,7 @@ def _length(text: str) -> int:
 
 def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
     """Where lines are last seen, as shares of the panel, with label and colour."""
-    axes.get_xlim(), axes.get_ylim()  # limits follow the data when they are asked for
+    axes.autoscale_view()  # limits follow the data only when they are asked for
     found: list[tuple[np.ndarray, str, Any]] = []
     for line, text in lines:
         own = line.get_transform().transform(np.asarray(line.get_xydata(), float))
