@@ -1,5 +1,6 @@
 """What tests share: small experiments, runs without a progress bar, refusals, child processes."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -86,7 +87,18 @@ def quick(function, level=0):
         "xla_cpu_use_fusion_emitters": False,
         "xla_cpu_parallel_codegen_split_count": 1,
     }
-    return eqx.filter_jit(function, compiler_options=options)
+    known = {name: value for name, value in options.items() if _known(name, value)}
+    return eqx.filter_jit(function, compiler_options=known)
+
+
+@functools.cache
+def _known(name, value):
+    """Whether this XLA has an option: versions differ."""
+    try:
+        jax.jit(lambda: 0, compiler_options={name: value})()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
 
 
 @quick

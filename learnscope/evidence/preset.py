@@ -26,7 +26,8 @@ class Preset:
     `rules` are other rules to compare, with suitable numbers. The page watches those of `probes`
     that fit the current parts, and draws the first of `pictures` that fits: a probe that records a
     square matrix, and if need be cosines to landmarks on its map. `panels` names variables that
-    share a panel, by title.
+    share a panel, by title; `sizes` are variables whose signs depend on the draw alone, which are
+    drawn without them.
 
     `about` introduces it in two sentences. `sketch` draws what an example is made of: the name of
     each piece, and its kind, one of `SKETCHES` in the explorer's `live_controls.js` ("direction",
@@ -51,6 +52,7 @@ class Preset:
     probes: tuple[AbstractProbe, ...] = PLAIN
     pictures: tuple[AbstractProbe, ...] = MAPS
     panels: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    sizes: tuple[str, ...] = ()
     about: str = ""
     sketch: tuple[tuple[str, str], ...] = ()
     outcome: Callable[[Any, Mapping[str, Any]], str] | None = None

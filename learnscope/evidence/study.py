@@ -216,6 +216,15 @@ class Figure:
     needs: tuple[str, ...]
     draw: Callable[..., "Drawing"]
 
+    @property
+    def words(self) -> str:
+        """The title without LaTeX, as a terminal shows it.
+
+        >>> Figure("It takes $d^{1.5}$", (), lambda: None).words
+        'It takes d^1.5'
+        """
+        return re.sub(r"\$([^$]*)\$", lambda found: re.sub(r"[{}\\]", "", found[1]), self.title)
+
 
 def _field(entry: str, name: str) -> str:
     """A field of a BibTeX entry, without braces and line ends.

@@ -105,7 +105,7 @@ def run_studies(
                         continue
                     mark = "smoke run: no evidence" if scale == "smoke" else ""
                     paths = output.figure(f"{study.name}/{name}", drawing, mark)
-                    say(f"  wrote {paths[0]} and .pdf: {figure.title}")
+                    say(f"  wrote {paths[0]} and .pdf: {figure.words}")
 
             for name, sweep in sweeps.items():
                 if (study.name, name) in there:

@@ -6,12 +6,21 @@ import textwrap
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from learnscope.errors import BadInput, unknown
-from learnscope.figures.style import columns_of, curves, floor_line, headline, legend_below, style
+from learnscope.figures.style import (
+    columns_of,
+    curves,
+    floor_line,
+    headline,
+    label_lines,
+    legend_below,
+    style,
+)
 from learnscope.figures.words import is_number, place, selected, swept, text, variable
 
 _MOST_LINES = 6
@@ -19,12 +28,13 @@ _MOST_PANELS = 4  # of a variable
 _LONGEST_LABEL = 32  # letters beside a panel
 _NARROWEST = 5.8  # inches
 _MOST_ENDS = 3  # in a heading; of more, the first and the last
+_FEW_SEEDS = 4  # percentiles of which say less than the runs themselves
 _WIDE = 1e3  # a range beyond which an axis is logarithmic
 
 
 def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
     """Every recorded variable against the step: a line for each setting, the median over its seeds
-    with a band from the 10th to the 90th percentile.
+    with a band from the 10th to the 90th percentile, or, of at most four seeds, every run.
 
     If there are too many settings to distinguish their lines, the first axis has lines and the
     others have panels side by side. If an axis has too many values, only some are shown, and the
@@ -69,7 +79,7 @@ def probe_curves(data: xr.Dataset, hue: str | None = None) -> Figure:
             row[0].set_ylabel("\n".join(textwrap.wrap(words, _LONGEST_LABEL)))
             _scale(row, few[name].max(own) if own else few[name], few)
         if lines:
-            _legend(figure)
+            _named_lines(figure, grid)
         ending = next((name for name in names if name.startswith("test_")), names[0])
         ends = _ends(few, ending, lines[0]) if hue or (len(lines) == 1 and not facets) else ""
         headline(figure, *filter(None, (ends, _title(data, few), left_out)))
@@ -109,7 +119,9 @@ def _panel(panel: Axes, values: xr.DataArray, lines: list[str], hue: str | None)
     settings = [values.isel(dict(zip(there, at, strict=True))) for at in places]
     said = [place(each, there) if hue is None else _named(each, hue) for each in settings]
     names = xr.DataArray(said, dims="line", name="line")
-    curves(panel, xr.concat([each.reset_coords(drop=True) for each in settings], names), "line")
+    runs = values.sizes["seed"] <= _FEW_SEEDS
+    drawn = xr.concat([each.reset_coords(drop=True) for each in settings], names)
+    curves(panel, drawn, "line", runs=runs)
     panel.set_xlabel("step")
 
 
@@ -133,8 +145,12 @@ def _diverged(data: xr.Dataset) -> xr.DataArray:
     return data["diverged_at"].notnull() if "diverged_at" in data else xr.DataArray(False)
 
 
-def _legend(figure: Figure) -> None:
-    """Below all panels, in as many columns as there is room for."""
+def _named_lines(figure: Figure, grid: Any) -> None:
+    """Names beside the last panel of every row, where its lines end; below all panels, in as many
+    columns as there is room for, if they are many or long."""
+    last = [[panel for panel in row if panel.get_visible()][-1] for row in grid]
+    if all([label_lines(panel, below=False) for panel in last]):
+        return
     names = [name for axes in figure.axes for name in axes.get_legend_handles_labels()[1]]
     room = int(12 * figure.get_figwidth() / (max(map(len, names)) + 8))
     columns = max(1, min(room, len(set(names)), 3))
@@ -147,8 +163,10 @@ def _ends(data: xr.Dataset, name: str, hue: str) -> str:
     last = data[name].isel(step=-1)
     middle = last.median([dim for dim in last.dims if dim != hue])
     kept = middle if middle.size <= _MOST_ENDS else middle[[0, -1]]
-    said = [f"{float(one):.3g} ({_named(one, hue)})" for one in kept]
-    return f"{variable(data, name)} at step {last.step.item()}: {', '.join(said)}"
+    said = [f"{f'{float(one):.3g}' if np.isfinite(one) else 'no number'} ({_named(one, hue)})"
+            for one in kept]  # fmt: skip
+    words = variable(data, name)
+    return f"{words[0].upper()}{words[1:]} at step {last.step.item()}: {', '.join(said)}"
 
 
 def _named(values: xr.DataArray, hue: str) -> str:
@@ -159,7 +177,8 @@ def _named(values: xr.DataArray, hue: str) -> str:
 def _title(data: xr.Dataset, shown: xr.Dataset) -> str:
     """What lines and bands are, the values of fields that do not vary, and what diverged."""
     seeds, used = data.sizes.get("seed", 0), data.attrs.get("coordinates_used", "")
-    of = {0: "", 1: "one seed"}.get(seeds, f"median and 10-90 % of {seeds} seeds")
+    spread = "every run" if seeds <= _FEW_SEEDS else "10-90 %"
+    of = {0: "", 1: "one seed"}.get(seeds, f"median and {spread} of {seeds} seeds")
     gone = _diverged(shown)
     many = f"{int(gone.sum())} of {gone.size} runs diverged" if gone.any() else ""
     return ", ".join(filter(None, [of, used, selected(data), many]))

@@ -14,10 +14,11 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from learnscope.errors import BadInput, unknown
+from learnscope.evidence.statistics import estimate
 from learnscope.figures.diagram import Side, draw_boundary, draw_heat_map, draw_line, theory_line
 from learnscope.figures.setting import same_parts, setting
 from learnscope.figures.style import columns_of, headline, plain_ticks, style
-from learnscope.figures.words import is_number, place, selected, swept, variable
+from learnscope.figures.words import brief, is_number, place, selected, swept, variable
 from learnscope.lab import Experiment
 from learnscope.lab.origin import origin
 from learnscope.probes.probe import RESERVED
@@ -70,7 +71,7 @@ def heat_map(
             for panel, part in zip(block, shown, strict=True):
                 if "place" not in (Side.of(data[x]).kind, Side.of(data[y]).kind):
                     _lines(panel, part, x, y, boundary, len(shown) > 1)
-        headline(figure, _title(data, gaps))
+        headline(figure, *_reach(data, names, blocks), _title(data, gaps))
     return figure
 
 
@@ -146,6 +147,15 @@ def _block(
     return mesh, ("max of " if own else "") + variable(shown[0], name), whole
 
 
+def _reach(data: xr.Dataset, names: list[str], blocks: list[list[Axes]]) -> list[str]:
+    """From where to where the colours of a single variable go, if they are not all the same."""
+    low, high = blocks[0][0].collections[0].get_clim()
+    if len(names) > 1 or low is None or high is None or low == high:
+        return []
+    words = variable(data, names[0])
+    return [f"{words[0].upper()}{words[1:]} from {low:.2g} to {high:.2g}"]
+
+
 def _title(data: xr.Dataset, gaps: bool) -> str:
     """The step, what means are over, and the values of fields that do not vary."""
     words = [f"step {int(data.step.values.flat[-1])}"] if "step" in data.coords else []
@@ -207,13 +217,15 @@ def has_map(data: xr.Dataset) -> bool:
 
 
 def boundary_figure(found: xr.Dataset) -> Figure:
-    """A boundary with its band, the fitted exponent and the theory's line; and the responses."""
+    """A boundary with its band, the fitted exponent and the theory's line; and the responses. The
+    heading says how the boundary grows, if that is known."""
     dim = str(found.boundary.dims[0])
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 4.2))
         if np.isfinite(found.boundary).any() and np.issubdtype(found[dim].dtype, np.number):
             draw_boundary(left, found)
             left.legend(**_BELOW)
+            headline(figure, *_growth(found))
         else:
             left.text(0.5, 0.5, "no boundary to draw:\nsee `status`", ha="center", va="center")
             left.set_axis_off()
@@ -241,3 +253,14 @@ def boundary_figure(found: xr.Dataset) -> Figure:
             plain_ticks(axes)
         left.set_title(f"{found.attrs['x']} at {found.attrs['of']} = {found.attrs['at']:g}")
     return figure
+
+
+def _growth(found: xr.Dataset) -> list[str]:
+    """The fitted power in words, none if there is none."""
+    slope, error = (found.attrs[name] for name in ("exponent", "exponent_error"))
+    if not (np.isfinite(slope) and np.isfinite(error)):
+        return []
+    does = "grows" if slope > 0 else "falls"
+    fitted = brief(estimate(slope, error, found.attrs["seeds"]))
+    fields = " with ".join(json.loads(found.attrs["y"]))
+    return [f"The boundary of {found.attrs['x']} {does} as a power of {fields}: {fitted}"]

@@ -77,15 +77,20 @@ def styled(title: str, needs: tuple[str, ...], draw: Callable[..., Figure]) -> e
     return evidence.Figure(title, needs, style()(draw))
 
 
-def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}") -> None:
-    """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile."""
+def curves(axes: Axes, data: xr.DataArray, hue: str, label: str = "{}", runs: bool = False) -> None:
+    """Median over seeds for each value of `hue`, and a band from the 10th to 90th percentile; or
+    every run as a thin line."""
     for position, value in enumerate(data[hue].values):
         one = data.sel({hue: value}).dropna("step", how="all")
-        low, middle, high = quantiles(one.transpose("seed", "step").values)
+        every = one.transpose("seed", "step").values
+        low, middle, high = quantiles(every)
         colour = COLOURS[position % len(COLOURS)]
         text = label.format(number(value) if isinstance(value, float | np.number) else value)
         axes.plot(one.step, middle, color=colour, linestyle=STYLES[position % 6], label=text)
-        axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
+        if not runs:
+            axes.fill_between(one.step, low, high, color=colour, alpha=0.18, linewidth=0)
+        elif len(every) > 1:
+            axes.plot(one.step, every.T, color=colour, linewidth=0.6, alpha=0.4)
 
 
 def quantiles(values: np.ndarray) -> np.ndarray:
@@ -116,21 +121,21 @@ def band(
                       linewidth=0)  # fmt: skip
 
 
-def label_lines(axes: Axes) -> None:
+def label_lines(axes: Axes, below: bool = True) -> bool:
     """Every line's label beside its end, in its colour, moved apart from the others, with a thin
-    line to it where it was moved; lines that coincide share one. Below the panel where that does
-    not do: bars, maps, many or long labels, and a line alone."""
+    line to it where it was moved; lines that coincide share one. `below` the panel (or nowhere)
+    where that does not do: bars, maps, many or long labels, and a line alone. Whether it did."""
     handles, texts = axes.get_legend_handles_labels()
     lines = [(line, t) for h, t in zip(handles, texts, strict=True) if (line := _line(h))]
     mapped = any(isinstance(each, QuadMesh) for each in axes.collections)
     few = 1 < len(lines) <= _MOST_LABELS and max(map(_length, texts)) <= _LONGEST_LABEL
     if not few or mapped or len(lines) < len(handles):
-        if handles:
+        if handles and below:
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=7, ncols=2)
-        return
+        return not handles
     ends = sorted(_ends(axes, lines), key=lambda end: -end[1])
     if not ends:
-        return
+        return False
     gaps = _LABEL_GAP * np.arange(len(ends))
     # As near to the ends as the gaps allow, between the lowest and the highest point.
     near = isotonic_regression(np.array([at for _, at, *_ in ends]) + gaps, increasing=False).x
@@ -142,6 +147,7 @@ def label_lines(axes: Axes) -> None:
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.6,
                         "shrinkA": 0, "shrinkB": 1} if moved else None,
         )  # fmt: skip
+    return True
 
 
 def _line(handle: Any) -> Line2D | None:
@@ -157,7 +163,8 @@ def _length(text: str) -> int:
 
 
 def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
-    """Where lines end, as shares of the panel, with label and colour."""
+    """Where lines are last seen, as shares of the panel, with label and colour."""
+    axes.autoscale_view()  # limits follow the data only when they are asked for
     found: list[tuple[np.ndarray, str, Any]] = []
     for line, text in lines:
         own = line.get_transform().transform(np.asarray(line.get_xydata(), float))
@@ -172,8 +179,14 @@ def _ends(axes: Axes, lines: Any) -> list[tuple[float, float, str, Any]]:
             found[i] = (points, f"{found[i][1]} = {text}", line.get_color())
         else:
             found.append((points, text, line.get_color()))
-    clipped = ((np.clip(points[-1], 0, 1), text, colour) for points, text, colour in found)
-    return [(float(x), float(y), text, colour) for (x, y), text, colour in clipped]
+    return [(*_last_seen(points), text, colour) for points, text, colour in found]
+
+
+def _last_seen(points: np.ndarray) -> tuple[float, float]:
+    """The last point within the panel; the nearest place in it, if there is none."""
+    seen = points[((points > -_SAME) & (points < 1 + _SAME)).all(1)]
+    x, y = np.clip(seen[-1] if len(seen) else points[-1], 0, 1)
+    return float(x), float(y)
 
 
 def plain_ticks(axes: Axes) -> None:

@@ -13,6 +13,7 @@ from learnscope.probes import AbstractProbe
 from learnscope.probes.probe import RESERVED
 
 _MOST_DIGITS = 4  # behind the point
+_LOWERED = str.maketrans("ijklrt", "ᵢⱼₖₗᵣₜ")
 _GREEK = {"gamma": "γ", "mu": "μ", "nu": "ν", "rho": "ρ", "xi": "ξ"}
 
 
@@ -92,10 +93,11 @@ def variable(data: xr.Dataset, name: str) -> str:
 def signs(words: str) -> str:
     """Mathematics that is written in ASCII, in its own signs.
 
-    >>> signs("signal learning, max |<w, mu>|")
-    'signal learning, max |⟨w, μ⟩|'
+    >>> signs("signal learning, max |<w, mu>|"), signs("max_r <w_r, M_j>")
+    ('signal learning, max |⟨w, μ⟩|', 'maxᵣ ⟨wᵣ, Mⱼ⟩')
     """
     pointed = re.sub(r"<([^<>=]*)>", r"⟨\1⟩", words)
+    pointed = re.sub(r"_([ijklrt])\b", lambda found: found[1].translate(_LOWERED), pointed)
     return re.sub(rf"\b({'|'.join(_GREEK)})\b", lambda found: _GREEK[found[0]], pointed)
 
 

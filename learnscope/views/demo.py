@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from learnscope.data import SignalNoise
-from learnscope.figures.style import curves, headline, legend_below, style
+from learnscope.figures.style import curves, headline, label_lines, style
 from learnscope.lab import Experiment, Record
 from learnscope.lab.run import run
 from learnscope.nets import PatchCNN
@@ -56,7 +56,7 @@ def _drawn(data: xr.Dataset) -> Figure:
             axes.axvline(_UNTIL, color="0.6", linestyle=":", linewidth=1)
             axes.set(xlabel="step", ylabel=text)
         grid[0].text(_UNTIL, 0.75, " the penalty ends", color="0.4", fontsize=8)
-        legend_below(figure, grid, 2)
+        label_lines(grid[-1])
         end = data.test_accuracy.isel(step=-1).mean("seed")
         headline(figure, "The same network, data and start: a penalty on the gradients of single "
                  f"examples takes test accuracy from {float(end.sel(rule=_PLAIN)):.2f} to "

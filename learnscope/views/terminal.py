@@ -39,7 +39,7 @@ def study_lines(study: Study) -> list[str]:
         if data := needed_data([sweeps[need] for need in figure.needs]):
             said.append(f"needs {' and '.join(data)}")
         about = f" [{'; '.join(said)}]" if said else ""
-        lines.append(f"  {study.name}.{name}: {figure.title}{about}")
+        lines.append(f"  {study.name}.{name}: {figure.words}{about}")
     return lines
 
 

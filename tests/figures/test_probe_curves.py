@@ -20,7 +20,9 @@ def bands(axes):
 
 
 def labels(figure):
-    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    """The names of lines, below the panels or beside the last of each row, from above."""
+    below = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    return below or [text.get_text() for panel in panels(figure) for text in panel.texts]
 
 
 def panels(figure):
@@ -32,8 +34,8 @@ def settings(**axes):
     axes = {dim: list(range(n)) if isinstance(n, int) else n for dim, n in axes.items()}
     shape = [len(values) for values in axes.values()]
     values = np.arange(np.prod(shape, dtype=int), dtype=float).reshape(*shape, 1, 1)
-    loss = (*axes, "seed", "step"), np.broadcast_to(values, (*shape, 3, 2))
-    diverged = (*axes, "seed"), np.full((*shape, 3), np.nan)
+    loss = (*axes, "seed", "step"), np.broadcast_to(values, (*shape, 5, 2))
+    diverged = (*axes, "seed"), np.full((*shape, 5), np.nan)
     return xr.Dataset({"loss": loss, "diverged_at": diverged}, {**axes, "step": [0, 5]})
 
 
@@ -50,16 +52,27 @@ def test_a_band_is_over_seeds_only(axes):
         assert all(low == high for low, high in ends) and 0 < len(ends) <= 6  # seeds agree
         shown += [low for low, _ in ends]
     assert len(set(shown)) == len(shown) and set(shown) <= set(data.loss.values.ravel())
-    assert "median and 10-90 % of 3 seeds" in title(figure)
-    assert ("shown: " in title(figure)) == (len(shown) < data.loss.size / 6)
+    assert "median and 10-90 % of 5 seeds" in title(figure)
+    assert ("shown: " in title(figure)) == (len(shown) < data.loss.size / 10)
 
 
-def test_few_settings_are_lines_with_a_legend_and_many_are_panels():
+def test_few_seeds_are_drawn_one_by_one():
+    data = settings(rule=["a", "b"]).isel(seed=slice(3))
+    data["loss"] = data.loss + data.seed
+    figure = probe_curves(data)
+    (panel,) = panels(figure)
+    assert "median and every run of 3 seeds" in title(figure) and not panel.collections
+    ends = sorted(line.get_ydata()[-1] for line in panel.lines)
+    assert ends == [0, 1, 1, 1, 2, 2, 2, 3]  # two medians, and 0, 1, 2 beyond 0 and 1
+
+
+def test_few_settings_are_lines_with_names_and_many_are_panels():
     figure = probe_curves(settings(rule=["a", "b"], noise=2))
-    assert len(panels(figure)) == 1
-    assert labels(figure) == [f"rule = {r}, noise = {n}" for r in "ab" for n in (0, 1)]
+    assert len(panels(figure)) == 1 and not figure.legends
+    assert labels(figure) == [f"rule = {r}, noise = {n}" for r in "ba" for n in (1, 0)]
     figure = probe_curves(settings(noise=3, rate=2, rule=["a", "b"]))
-    assert labels(figure) == [f"noise = {n}" for n in range(3)]
+    assert labels(figure) == [f"noise = {n}" for n in (2, 1, 0)]
+    assert len(figure.axes[-1].texts) == 3  # beside the last panel only
     titles = [f"rule = {r}, rate = {n}" for r in "ab" for n in (0, 1)]
     assert [axes.get_title() for axes in panels(figure)] == titles
     figure = probe_curves(settings(noise=20, rate=20))
@@ -67,20 +80,29 @@ def test_few_settings_are_lines_with_a_legend_and_many_are_panels():
     assert labels(probe_curves(settings())) == []
 
 
+def test_names_stand_where_lines_end():
+    (panel,) = panels(probe_curves(settings(rule=["a", "b"])))
+    low, high = panel.get_ylim()
+    for text, line in zip(panel.texts, panel.lines[::-1], strict=True):
+        at = (line.get_ydata()[-1] - low) / (high - low)
+        assert abs(text.xy[1] - at) < 0.01 and abs(text.get_position()[1] - at) < 0.05
+        assert text.xy[0] > 0.9
+
+
 def test_a_hue_has_the_lines_and_their_ends_in_the_heading():
     figure = probe_curves(settings(rule=["a", "b"], noise=2), "rule")
-    assert labels(figure) == ["a", "b"] and len(panels(figure)) == 2
-    assert title(figure).startswith("loss at step 5: 0.5 (a), 2.5 (b)")
+    assert labels(figure) == ["b", "a"] and len(panels(figure)) == 2
+    assert title(figure).startswith("Loss at step 5: 0.5 (a), 2.5 (b)")
     refused(lambda: probe_curves(settings(noise=2), "rule"), "noise")
 
 
 def test_a_single_axis_has_its_ends_in_the_heading():
     """Of a long one, the first and the last."""
     assert title(probe_curves(settings(noise=2))).startswith(
-        "loss at step 5: 0 (noise = 0), 1 (noise = 1)"
+        "Loss at step 5: 0 (noise = 0), 1 (noise = 1)"
     )
     assert title(probe_curves(settings(noise=5))).startswith(
-        "loss at step 5: 0 (noise = 0), 4 (noise = 4)"
+        "Loss at step 5: 0 (noise = 0), 4 (noise = 4)"
     )
 
 
@@ -101,4 +123,4 @@ def test_runs_that_diverge_do_not_flatten_the_others():
     data["diverged_at"] = data.diverged_at.where(data.noise < 2, 3.0)
     figure = probe_curves(data)
     assert figure.axes[0].get_ylim() == (-0.05, 1.05) and len(labels(figure)) == 3
-    assert "3 of 9 runs diverged" in title(figure)
+    assert "no number (noise = 2)" in title(figure) and "5 of 15 runs diverged" in title(figure)

@@ -21,6 +21,7 @@ from tests.views.test_explorer_live import (
     SMALL,
     WAIT,
     address_has,
+    answered_without,
     drawn,
     live,
     redrawn,
@@ -167,6 +168,10 @@ def test_numbers_and_formulas_are_typeset(live, page):
     said = "learnscope.typeset(words).map((node) => node.textContent || node).join('')"
     formula = page.evaluate(f"words => {said}", "eta 1 max(m, <w, mu>) >= 2.4e+05")
     assert formula == "η max(m, ⟨w, μ⟩) ≥ 2.4·105"  # 5 is raised
+    lowered = "learnscope.typeset(words).filter((node) => node.tagName === 'SUB').length"
+    assert page.evaluate(f"words => {lowered}", "P0 <= alpha1 x2") == 2  # not of x
+    assert page.evaluate(f"words => {said}", "max_{k != j}") == "maxk≠j"
+    assert page.evaluate(f"words => {said}", "d^(-(k - 2) / 2), so") == "d-(k - 2) / 2, so"
     assert page.evaluate("['1000000000', '0.5', 'Maml'].map(learnscope.short)") == [
         "10⁹", "0.5", "Maml"
     ]  # fmt: skip
@@ -299,3 +304,24 @@ def test_a_tour_goes_from_stop_to_stop_with_the_last_one_pinned(live, page):
     address_has(page, "data.dim=40000")
     page.click("#tour")
     assert page.inner_text("#guide") == "" and page.inner_text("#tour").startswith("Tour")
+
+
+def test_the_last_step_is_looked_at_when_a_tour_begins_where_one_is(page, explorer):
+    """Its first stop needs no training; the weights' picture comes later, for that step."""
+    held = []
+    answered_without(page, "kinds")
+    page.route("**/live/weights*", lambda route: held.append(route))
+    page.goto(f"{explorer.address}/?preset=kou")
+    page.wait_for_function(SHOWN, timeout=WAIT)
+    with page.expect_response("**/live/controls*"):  # of the preset, which is rebuilt
+        page.evaluate("document.getElementById('tour').click()")
+    while not held:
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(200)
+    assert page.inner_text("#at-text") != "step undefined"
+    assert "undefined" not in page.url
+    for route in held:
+        route.fulfill(json={"refusal": "It is not looked at."})
+    page.wait_for_timeout(200)
+    assert re.fullmatch(r"step \d+", page.inner_text("#at-text"))
+    page.wait_for_load_state("networkidle")

@@ -179,6 +179,12 @@ def test_the_step_plays_and_pauses_and_is_in_the_address(live, page):
     points = "() => JSON.stringify(document.getElementById('weights').data[0].x)"
     star = page.evaluate("document.getElementById('weights').data[1]")
     assert star["text"] == ["μ"] and len(star["x"]) == 1
+    # Names stand apart; those without room are seen when their stars are pointed at.
+    beside = "([stars, names]) => learnscope.beside(stars, names)"
+    near = [[0, 0]] * 9, [f"feature {i}" for i in range(9)]
+    assert page.evaluate(beside, near) == ["top center", "bottom center", *[""] * 7]
+    apart = page.evaluate(beside, ([[0, 0], [0.2, 0], [1, 0]], ["task 1", "task 2", "task 3"]))
+    assert apart == ["top center", "bottom center", "top center"]
     before = page.evaluate(points)
     page.click("#play")
     page.wait_for_function("Number(document.getElementById('at').value) > 2 && "

@@ -56,7 +56,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
         ("power", "q >= 3", float(net.power), ">=", 3.0),
     ]  # fmt: skip
     return Conditions(Condition(name, text, left, right, relation,
-                                "" if "derived" in name else "quoted conditions")
+                                "" if "derived" in name else "quoted list of conditions")
                       for name, text, left, relation, right in rows)  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def presets() -> tuple[Preset, ...]:
         probes=(Contributions(), *PLAIN, ActiveNeurons()),
         about="Every class has a feature, and noise of a shape of its own. A network that overfits "
               "generalises if features are strong, but also if only the noise tells classes apart.",
-        sketch=(("feature $u_y$", "direction"), ("noise $A_y\\zeta$", "shaped")),
+        sketch=(("feature $u_y$", "direction"), ("noise $A_y \\zeta$", "shaped")),
         tour=(
             ("Both the feature and the noise tell little: overfitting does harm.", ""),
             ("Mend it by the feature: a signal of 3.",
@@ -50,5 +50,5 @@ def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
 def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
     side = predicted["regime"].split()[0]
     snr, ratio = predicted["snr"], predicted["ratio"]
-    why = f"the exponents are {snr:.2g} (features) and {ratio:.2g} (noise)"
-    return "" if side == "undetermined" else f"overfitting is {side}", f"{why}; 10 is enough"
+    why = f"the exponents are {snr:.2g} (features) and {ratio:.2g} (noise); one above 10 decides"
+    return "" if side == "undetermined" else f"overfitting is {side}", why

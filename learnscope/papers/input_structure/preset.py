@@ -63,9 +63,14 @@ def _clusters() -> Preset:
             ("Break it: random features, with a trained second layer only.", "rule=RandomFeatures"),
             ("Mend it by width: 500 random features.", "rule=RandomFeatures&net.width=500"),
         ),
+        outcome=_learnt,
     )  # fmt: skip
 
 
 def _outcome(experiment: Any, last: Mapping[str, Any]) -> str:
     relevant, other = (abs(last[f"{name}_component"]).max() for name in ("relevant", "background"))
     return f"relevant patterns are {'found' if relevant > other else 'not found'}"
+
+
+def _learnt(experiment: Any, last: Mapping[str, Any]) -> str:
+    return f"the parity is {'learnt' if last['test_accuracy'] > 0.9 else 'not learnt'}"

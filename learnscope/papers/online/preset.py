@@ -55,6 +55,7 @@ def presets() -> tuple[Preset, ...]:
         outcome=_found,
         expected=_expected,
         scaling=_SCALING,
+        sizes=("teacher_overlap",),
     )  # fmt: skip
     return committee_preset, search_preset
 
@@ -70,5 +71,5 @@ def _found(experiment: Any, last: Mapping[str, Any]) -> str:
 def _expected(experiment: Any, predicted: Mapping[str, Any]) -> tuple[str, str]:
     steps = predicted["search_steps"]
     found = "found" if experiment.steps >= steps else "not found"
-    why = f"the search takes about {steps:.2g} steps, with the constant 1"
+    why = f"the search takes about {steps:.2g} steps, with constant 1"
     return f"the direction is {found}", why

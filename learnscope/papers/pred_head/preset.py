@@ -35,6 +35,7 @@ def presets() -> tuple[Preset, ...]:
         expected=_expected,
         # The initial overlaps are in units of 1 / sqrt(d).
         scaling={"data.noise": -0.5, "net.overlaps": 0.5},
+        sizes=("strength",),
     ),)  # fmt: skip
 
 

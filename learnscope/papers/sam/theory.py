@@ -64,7 +64,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
         ("signal", f"|mu| >= {c} sigma_p", signal, ">=", constant * noise),
         ("radius (derived)", f"tau >= {c} sigma_0 sqrt(B m)", float(rule.radius), ">=",
          constant * start),
-        ("learning rate (derived)", f"eta {c} sigma_p <= 2 tau sqrt(B m)",
+        ("learning rate (derived)", f"{c} eta sigma_p <= 2 tau sqrt(B m)",
          float(rule.rate) * constant * noise, "<=", 2 * float(rule.radius) * spread),
         ("steps (derived)", "T >= 2 m / (eta |mu|^2)", experiment.steps, ">=", time),
     ]  # fmt: skip

@@ -49,7 +49,8 @@ def panels(data: xr.Dataset) -> list[Panel]:
         most = _MOST_COMPONENTS if len(several) == 1 else 1
         lines = {name: _lines(name, values, most) for name, values in several.items()}
         first, values = next(iter(several.items()))
-        title = _panel_of(first) or _text(first, values)
+        alone = len(several) == 1 and _panel_of(first) not in _QUANTITIES
+        title = _text(first, values) if alone else str(_panel_of(first))
         errors = [known[f] for v in several.values() if (f := v.attrs.get("floor")) in known]
         drawn.append(Panel(title, tuple(itertools.chain(*lines.values())), _floor(errors)))
     return drawn
@@ -72,14 +73,22 @@ def _panel_of(name: str) -> str | None:
     return next((word for word in _QUANTITIES if name.split("_")[-1] == word), None)
 
 
+@functools.cache
+def _sizes() -> frozenset[str]:
+    """The variables that presets draw without their signs."""
+    return frozenset(name for preset in presets().values() for name in preset.sizes)
+
+
 def _text(name: str, values: xr.Variable) -> str:
-    return str(values.attrs.get("long_name", name))
+    words = str(values.attrs.get("long_name", name))
+    return f"|{words}|" if name in _sizes() else words
 
 
 def _lines(variable: str, values: xr.Variable, most: int) -> tuple[Curve, ...]:
     """The lines of a variable: one per component if there are few, else its largest component."""
     values = values.transpose("seed", "step", ...)
     array = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
+    array = np.abs(array) if variable in _sizes() else array
     name = _text(variable, values)
     if values.ndim == 2:
         return (Curve(name, array[..., 0]),)

@@ -20,13 +20,14 @@ window.learnscope = window.learnscope || {};
 
   // Plain or LaTeX mathematics (sigma_p^2, \|\mu\|) as text with subscripts and superscripts. Exponents and factors of 1 are left out; 2e+05 is 2·10^5.
   learnscope.typeset = function (text) {
-    const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "").replace(/<([^<>=]*)>/g, "⟨$1⟩")
-      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/ 1 (?=max\()/g, " ").replace(/(\d)e\+?(-?)0*(\d+)/g, "$1·10^{$2$3}").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? COMMANDS[word] || "" : all));
-    const nodes = [], pattern = /([_^])(\{[^}]*\}|\([^()]*\)|-?[\wα-ωΓ.*]+|\S)/g;
+    const plain = text.replaceAll("\\|", "‖").replaceAll(">=", "≥").replaceAll(" != ", "≠").replaceAll("<=", "≤").replace(/\^1(?![\d.])/g, "").replace(/<([^<>=]*)>/g, "⟨$1⟩")
+      .replace(/(^|[≥≤(] ?)1 (?=[\w|√(])/g, "$1").replace(/ 1 (?=max\()/g, " ").replace(/(\d)e\+?(-?)0*(\d+)/g, "$1·10^{$2$3}").replace(/\\?([A-Za-z]+)/g, (all, word) => SIGNS[word] || (all[0] === "\\" ? COMMANDS[word] || "" : all))
+      .replace(/(?<![\wα-ωΓ])([A-Zα-ωΓ])(\d)(?![\w.])/g, "$1_$2");
+    const nodes = [], pattern = /([_^])(\{[^}]*\}|\((?:[^()]|\([^()]*\))*\)|-?[\wα-ωΓ.*]+|\S)/g;
     let from = 0;
     for (const found of plain.matchAll(pattern)) {
       nodes.push(plain.slice(from, found.index));
-      nodes.push(learnscope.made(found[1] === "_" ? "sub" : "sup", found[2].replace(/^[{(]|[)}]$/g, "")));
+      nodes.push(learnscope.made(found[1] === "_" ? "sub" : "sup", /^[{(]/.test(found[2]) ? found[2].slice(1, -1) : found[2]));
       from = found.index + found[0].length;
     }
     return [...nodes, plain.slice(from)].map((node) => (typeof node === "string" ? node.replace(/[{}]/g, "") : node));

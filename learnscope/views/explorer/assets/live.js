@@ -31,7 +31,7 @@
     if (found.refusal) return refuse(found.refusal);
     build(found);
     entry = !back; // another part is a step that "back" undoes; a slider's move is not
-    place = null;
+    place = steps.length - 1; // the last step, of the next run as well
     ask();
   }
 

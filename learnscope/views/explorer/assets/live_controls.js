@@ -96,7 +96,7 @@
 
   function named(field) {
     const symbol = field.symbol ? [" ", made("i", learnscope.typeset(field.symbol), { className: "symbol" })] : [];
-    return made("span", [field.name, ...symbol]);
+    return made("span", [field.name.replaceAll("_", "_\u200b"), ...symbol]); // a line ends between words
   }
 
   function control(field) {

@@ -2,7 +2,7 @@
 (function () {
   const learnscope = window.learnscope, { made } = learnscope;
   const LEAST = 290, MOST = 3; // pixels of a panel, and panels side by side
-  const LEFT = 50, RIGHT = 18, TITLE = 24, KEY = 18, GAP = 6, PLOT = 180, BELOW = 50;
+  const LEFT = 50, RIGHT = 18, BOLD = 8, TITLE = 20, KEY = 18, GAP = 6, PLOT = 180, BELOW = 50;
   const WIDE = 1e3; // a range beyond which an axis is logarithmic
   const shownIn = new WeakMap(), widths = new WeakMap(), turns = new WeakMap();
 
@@ -22,10 +22,11 @@
     const count = shown.panels.length, even = count === 2 || count === 4 ? 2 : MOST;
     const columns = Math.max(1, Math.min(even, count, Math.floor(width / LEAST)));
     const found = [];
+    const inside = width / columns - LEFT - RIGHT, lines = (panel) => (BOLD * panel.title.length > inside ? 2 : 1);
     let top = 0;
     for (let first = 0; first < count; first += columns) {
       const row = shown.panels.slice(first, first + columns);
-      const above = TITLE + KEY * Math.max(...row.map((panel) => keys(panel).length)) + GAP;
+      const above = Math.max(...row.map((panel) => TITLE * lines(panel) + KEY * keys(panel).length)) + 4 + GAP;
       row.forEach((_, k) => found.push({ left: (k * width) / columns, width: width / columns, title: top, top: top + above }));
       top += above + PLOT + BELOW;
     }
@@ -76,7 +77,7 @@
       own.push(...solid);
       dotted.push(...dashed);
       layout["xaxis" + number] = { domain: [(place.left + LEFT) / width, (place.left + place.width - RIGHT) / width], anchor: "y" + number,
-        title: { text: "step", standoff: 4 }, nticks: 6 };
+        title: { text: "step", standoff: 4 }, nticks: 6, ...(shown.steps.at(-1) - shown.steps[0] < 6 ? { dtick: 1 } : {}) };
       layout["yaxis" + number] = { domain: [1 - (place.top + PLOT) / height, 1 - place.top / height], anchor: "x" + number,
         exponentformat: "power", ...scale(shown, panel) };
       const line = { type: "line", xref: "x" + number, yref: `y${number} domain`, y0: 0, y1: 1 };
@@ -86,11 +87,15 @@
     return { data: [...own, ...dotted], layout, found };
   }
 
+  // A name without the formula at its end, where there is no room for both.
+  const LETTER = 6.4, SIGN = 26; // pixels of a letter, and of the coloured line before a name
+  const fitting = (name, width) => (LETTER * name.length + SIGN > width ? name.replace(/, (max|min|mean|rms)[ _].*$/, "") : name);
+
   function legend(panel, place, colours) {
     const listed = keys(panel).map((line, k) => {
       const key = made("i", []);
       key.style.background = colours[k % colours.length];
-      return made("span", [key, ...learnscope.typeset(line.name)]);
+      return made("span", [key, ...learnscope.typeset(fitting(line.name, place.width - LEFT - RIGHT))]);
     });
     const box = made("div", [made("b", learnscope.typeset(panel.title)), ...listed], { className: "legend" });
     Object.assign(box.style, { left: place.left + LEFT + "px", top: place.title + "px", width: place.width - LEFT - RIGHT + "px" });

@@ -145,7 +145,5 @@ class Head:
 
     @property
     def cited(self) -> str:
-        """Authors, title and year, from the BibTeX entry."""
-        fields = dict(re.findall(r"(\w+) = \{(.*?)\}[,\n]", self.study.citation))
-        names = (fields.get(each, "") for each in ("author", "title", "year"))
-        return ". ".join(filter(None, (re.sub(r"[{}\\]", "", each) for each in names)))
+        """Authors, year and title; the address stands beside it."""
+        return re.sub(r"\[?\*(.*?)\*(\]\(.*?\))?$", r"\1", self.study.reference)

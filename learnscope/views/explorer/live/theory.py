@@ -1,6 +1,7 @@
 """Theory beside a run: times to mark, tables, and the verdict in words."""
 
 import dataclasses
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from learnscope.views.explorer.live.catalogue import SLOTS
 
 # Variables that sum a run up, by how their names end, the best first.
 SCORES = ("test_accuracy", "accuracy", "test_loss", "loss")
+_IN_STEPS = "_time", "_stage", "_steps"  # how names of predicted steps end
+_TRUTH = {"True": "yes", "False": "no", "None": "none"}
 _OURS = "Ours, beyond what the paper states"
 
 
@@ -40,7 +43,7 @@ class Theory:
     def times(self) -> dict[str, float]:
         """Predicted times within the run."""
         found = {name.replace("_", " "): value for name, value in (self.prediction or {}).items()
-                 if "time" in name or "stage" in name}  # fmt: skip
+                 if name.endswith(_IN_STEPS)}  # fmt: skip
         timed = {name: v for name, v in found.items() if isinstance(v, int | float)}
         return {name: float(v) for name, v in timed.items() if 0 < v < self.experiment.steps}
 
@@ -52,14 +55,15 @@ class Theory:
         tables, listed = [], self.conditions or Conditions()
         for of in dict.fromkeys(each.of for each in listed):
             some = [each for each in listed if each.of == of]
-            rows = [(c.statement, f"{c.left:.3g} {c.relation} {c.right:.3g}", f"{c.margin:.3g}",
-                     "holds" if c.holds else "fails") for c in some]  # fmt: skip
+            rows = [(c.statement, f"{_short(c.left)} {c.relation} {_short(c.right)}",
+                     _short(c.margin), "holds" if c.holds else "fails") for c in some]  # fmt: skip
             held = sum(c.holds for c in some)
             verdict = "holds" if held == len(some) else "fails"
             counted = f"{held} of {len(some)}" + (" hold" if held < len(some) or not of else "")
-            title = f"{of} {verdict}: {counted}" if of else f"{_OURS}: {counted}"
+            title = f"{of[0].upper()}{of[1:]} {verdict}: {counted}" if of else f"{_OURS}: {counted}"
             tables.append(_table(title, ("condition", "here", "margin", ""), rows, verdict))
-        rows = [(name.replace("_", " "), *others) for name, *others in self.prediction.rows()]
+        rows = [(name.replace("_", " "), _TRUTH.get(value, value), meaning)
+                for name, value, meaning in self.prediction.rows()]  # fmt: skip
         return [*tables, _table("What theory predicts", ("", "value", "meaning"), rows)]
 
     def verdict(self, preset: Preset, data: xr.Dataset) -> str:
@@ -79,7 +83,7 @@ class Theory:
         except KeyError:  # another data model, or its probes are not watched
             outcome = ""
         text = ": ".join(filter(None, [outcome, said])) or "trained"
-        return text[:1].upper() + text[1:] + self._agreement(preset, outcome) + "."
+        return text[:1].upper() + text[1:] + plainly(self._agreement(preset, outcome)) + "."
 
     def _agreement(self, preset: Preset, outcome: str) -> str:
         if not outcome or preset.expected is None or self.prediction is None:
@@ -94,6 +98,27 @@ class Theory:
         if expected == outcome:
             return f", as {says}: {why}"
         return f". {says[:1].upper()}{says[1:]} {expected}: {why}"
+
+
+def plainly(words: str) -> str:
+    """Words without powers of ten that are short in full; the others are formulas.
+
+    >>> plainly("about 3.5e+02 steps, not 2e+07")
+    'about 350 steps, not $2e+07$'
+    """
+
+    def written(found: re.Match[str]) -> str:
+        value = float(found[0])
+        return f"{value:.0f}" if 1 <= value < 1e5 else f"${found[0]}$"
+
+    return re.sub(r"\d[\d.]*e[+-]\d+", written, words)
+
+
+def _short(value: float) -> str:
+    """Three digits; thousands as whole numbers, without a power of ten."""
+    if np.isinf(value):
+        return "∞"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e5 else f"{value:.3g}"
 
 
 def _table(

@@ -43,10 +43,10 @@ class Side:
 def short(value: float) -> str:
     """A number in few characters.
 
-    >>> short(0.79291), short(1339.0), short(1e9)
-    ('0.793', '1339', '1e+09')
+    >>> short(0.79291), short(1339.2), short(11133.3), short(1e9)
+    ('0.793', '1339', '11133', '1e+09')
     """
-    return f"{value:.4g}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def texts_of(data: xr.Dataset, dim: str) -> list[str]:
