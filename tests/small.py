@@ -1,6 +1,5 @@
 """What tests share: small experiments, runs without a progress bar, refusals, child processes."""
 
-import functools
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.engine import trial
+from learnscope.engine.program import quickly
 from learnscope.lab.run import report_of
 from learnscope.part import choice, number
 from learnscope.probes import AbstractProbe, Output
@@ -82,23 +82,7 @@ def probes(names):
 def quick(function, level=0):
     """Compiled without optimisation, in half a second instead of five: what runs once or twice, and
     random bits above all."""
-    options = {
-        "xla_backend_optimization_level": level,
-        "xla_cpu_use_fusion_emitters": False,
-        "xla_cpu_parallel_codegen_split_count": 1,
-    }
-    known = {name: value for name, value in options.items() if _known(name, value)}
-    return eqx.filter_jit(function, compiler_options=known)
-
-
-@functools.cache
-def _known(name, value):
-    """Whether this XLA has an option: versions differ."""
-    try:
-        jax.jit(lambda: 0, compiler_options={name: value})()
-    except jax.errors.JaxRuntimeError:
-        return False
-    return True
+    return eqx.filter_jit(function, compiler_options=quickly() | {"xla_backend_optimization_level": level})
 
 
 @quick

@@ -18,8 +18,7 @@ from learnscope.part import shape_path
 
 _SHORTEST = 0.05  # seconds: programs that compile faster are not worth a file
 _EVENT = "/jax/core/compile/backend_compile_duration"
-# For programs that run once. A later XLA may not know an option.
-_QUICKLY = {
+_QUICKLY = {  # for programs that run once
     "xla_backend_optimization_level": 0,
     "xla_cpu_use_fusion_emitters": False,
     "xla_cpu_parallel_codegen_split_count": 1,
@@ -94,12 +93,21 @@ def compilations() -> list[float]:
     return durations
 
 
+@functools.cache
+def quickly() -> dict[str, Any]:
+    """Options with which XLA compiles quickly, not well: those that the installed version knows."""
+    return {name: value for name, value in _QUICKLY.items() if _known(name, value)}
+
+
+def _known(name: str, value: Any) -> bool:
+    try:
+        jax.jit(lambda: 0, compiler_options={name: value})()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
+
+
 def computed(function: Callable[[], Any]) -> Any:
     """What a function computes, as NumPy arrays: compiled quickly, not well."""
     cache_programs()
-    lowered = jax.jit(function).lower()
-    try:
-        program = lowered.compile(_QUICKLY)
-    except Exception:
-        program = lowered.compile()
-    return jax.device_get(program())
+    return jax.device_get(jax.jit(function).lower().compile(quickly())())
