@@ -82,7 +82,9 @@ def probes(names):
 def quick(function, level=0):
     """Compiled without optimisation, in half a second instead of five: what runs once or twice, and
     random bits above all."""
-    return eqx.filter_jit(function, compiler_options=quickly() | {"xla_backend_optimization_level": level})
+    return eqx.filter_jit(
+        function, compiler_options=quickly() | {"xla_backend_optimization_level": level}
+    )
 
 
 @quick
