@@ -89,11 +89,12 @@ _SWAP = (ev.swapped("method_name"), ev.alike("method_name"))
 _GAIN = _learnt(_HEAD, COMPARABLE)
 
 
-def _both(id: str, *said: str, check: Callable[[str], Verb], **more: Any) -> list[Claim]:
+def _both(id: str, where: str, statement: str, reported: str, check: Callable[[str], Verb],
+          **more: Any) -> list[Claim]:  # fmt: skip
     """A sentence about CIFAR-10 and about the digits; `check` is given how arms are named."""
     ways = {"images": (id, f", {BATCH}"), "digits": (f"{id.removesuffix('_real')}_digits", "")}
-    return [claim(name, *said, needs, check(way), HEAD + way, BARE + way, **more)
-            for needs, (name, way) in ways.items()]  # type: ignore[arg-type]  # fmt: skip
+    return [claim(name, where, statement, reported, needs, check(way), HEAD + way, BARE + way,
+                  **more) for needs, (name, way) in ways.items()]  # fmt: skip
 
 
 def _varied(way: str) -> Verb:
