@@ -114,8 +114,10 @@ def rule(head: str = "identity", **changes: Any) -> NonContrastive:
 
 
 def _digits(of: Setting, seeds: int) -> Sweep:
-    """Figures 1, 3 and 5 on the digits: with and without a head, along training."""
-    base = of.experiment(*_PROBES, HeadOffDiagonal(), PREFERRED)
+    """Figures 1 and 5 on the digits: with and without a head, along training. Images that excite
+    outputs: most features of one layer are 0 at the start of the search, and have no gradient."""
+    base = of.experiment(PairLoss(), NeuronCorrelation(), FeatureCorrelation(), HeadOffDiagonal(),
+                         PreferredImages(neurons=12, steps=30))  # fmt: skip
     return arms(base, seeds, method_name={name: rule(HEADS[name]) for name in (HEAD, BARE)})
 
 

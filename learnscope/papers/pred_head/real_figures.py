@@ -117,7 +117,7 @@ def _runs(axes: Axes, data) -> None:
 
 _ROW = {"images": f", {BATCH}", "digits": ""}  # sweeps, and how their arms are named
 _WITH: dict[str, Any] = {"method_name": [f"{HEAD}, {BATCH}"]}
-_SIZE = "mean |correlation| of two outputs"
+_SIZE = "mean |correlation| of outputs"
 _ALONG = {"head_norm": NORM, "correlation_size": _SIZE,
           "probe_accuracy": "accuracy of a linear probe"}  # fmt: skip
 _PROBES = {"probe_accuracy": "linear probe on features", "output_probe_accuracy": "on outputs",
@@ -140,7 +140,7 @@ REAL_FIGURES = {
                "trained head accuracy is significantly worse"), (11, 4), 5),
     "figure3_real": figure(
         "Figure 3: the head's off-diagonal and its asymmetry", "images",
-        [steps("head_norm", "method_name", ylabel=NORM, where=_WITH),
+        [steps("head_norm", "method_name", ylabel=NORM, where=_WITH, ylim=(0, None)),
          steps("head_asymmetry", "method_name", where=_WITH, ylim=(0, 2),
                ylabel=f"{SKEW} / {NORM}")],
         _paper("the off-diagonal rises and falls; it is not symmetric")),
@@ -150,11 +150,11 @@ REAL_FIGURES = {
     "fading": figure(
         "Whether the head falls again on the digits, by normalisation inside the projection",
         "fading",
-        [[steps(name, "method_name", ylabel=label, ylim=(0, None))
-          for name, label in _ALONG.items()]], _described, (11, 3.8), 4),
+        [[steps(name, "method_name", ylabel=label) for name, label in _ALONG.items()]],
+        _described, (11, 3.8), 4),
     "figure5": figure(
-        "Figure 5: images that excite features most", tuple(_ROW),
+        "Figure 5: images that excite neurons most", tuple(_ROW),
         [[_preferred(of, way, arm) for arm in (HEAD, BARE)] for of, way in _ROW.items()],
-        'Paper: with a head "obviously more variety". Here the first features of the first run',
+        'Paper: with a head "obviously more variety". First run; features, and outputs on digits',
         (8.5, 6.8)),
 }  # fmt: skip
