@@ -21,6 +21,7 @@ from learnscope.errors import refuse, refuse_value
 from learnscope.images.augment import AbstractAugment
 from learnscope.images.callback import called
 from learnscope.images.loading import load_images
+from learnscope.images.shrink import shrunk
 from learnscope.part import Number, choice, count, number, slot
 from learnscope.space import Space, random
 from learnscope.space.frame import Frame
@@ -41,7 +42,8 @@ class Images(AbstractData):
     mean 0 and variance 1 over the whole training set). `noise` is the standard deviation, in this
     scale, of normal noise that is added once to the training images. `batch` is the mini-batch size
     (none: the full batch). `views` makes the random pairs that self-supervised rules need
-    (`Augment`). `root` is the data folder (none: LEARNSCOPE_DATA).
+    (`Augment`). `root` is the data folder (none: LEARNSCOPE_DATA). `shrink` x `shrink` pixels are
+    averaged to one, before anything else.
 
     >>> import jax
     >>> problem = Images("digits", train=20, test=10, classes=(0, 1)).sample(jax.random.key(0))
@@ -58,6 +60,7 @@ class Images(AbstractData):
     noise: Number = number(0.0, low=0)
     pixels: str = choice(*PIXELS, default="unit")
     views: AbstractAugment | None = slot(AbstractAugment, None)
+    shrink: int = count(1)
 
     def __check_init__(self):
         super().__check_init__()
@@ -77,7 +80,7 @@ class Images(AbstractData):
     @property
     def source(self) -> "Source":
         """The images of the data set, read once."""
-        return source(self.name, self.root, self.classes)
+        return source(self.name, self.root, self.classes, self.shrink)
 
     def contents(self) -> tuple[np.ndarray, ...]:
         return *self.source.train, *self.source.test
@@ -164,9 +167,10 @@ class Source(eqx.Module):
 
 
 @lru_cache(maxsize=8)
-def source(name: str, root: str | None, classes: tuple[int, ...] | None) -> Source:
+def source(name: str, root: str | None, classes: tuple[int, ...] | None, shrink: int = 1) -> Source:
     """The images of a data set with the labels `classes` (none: all)."""
     images, labels, test_images, test_labels = load_images(name, root)
+    images, test_images = (shrunk(x, shrink, 1, "Images") for x in (images, test_images))
     top = 16 if name == "digits" else 255
     used = tuple(sorted(set(labels.tolist()))) if classes is None else classes
     missing = [k for k in used if not (labels == k).any()]

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from learnscope.errors import refuse_value
 from learnscope.images.loading import load_few_shot, load_images
 from learnscope.images.rainbow import TASKS, orders, painted
+from learnscope.images.shrink import shrunk
 
 FEW_SHOT = ("omniglot", "cifar-fs", "mini-imagenet")
 RAINBOW = {"train": 40, "test": 16}  # tasks
@@ -45,24 +45,12 @@ def pools(
     # Pixels of the bundled digits go up to 16.
     top = 16 if name == "digits" else 255
     colours = 3 if train.ndim == 6 else 1
-    rows = [_rows(_shrunk(split[:, :, :images], shrink)) for split in (train, test)]
+    rows = [_rows(shrunk(split[:, :, :images], shrink, 3, "ImageTasks")) for split in (train, test)]
     return Pools(*rows, shuffled=name != "rainbow", colours=colours, top=top)
 
 
 def _rows(images: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(images.reshape(*images.shape[:3], -1))
-
-
-def _shrunk(images: np.ndarray, by: int) -> np.ndarray:
-    """Means of `by` x `by` pixels; incomplete squares at the edges are cut off."""
-    if by == 1:
-        return images
-    high, wide = images.shape[3] // by, images.shape[4] // by
-    if min(high, wide) < 1:
-        refuse_value("ImageTasks.shrink", by, "no pixel of the images would be left")
-    even = images[:, :, :, : high * by, : wide * by]
-    blocks = even.reshape(*images.shape[:3], high, by, wide, by, *images.shape[5:])
-    return np.rint(blocks.mean((4, 6), dtype=np.float32)).astype(np.uint8)
 
 
 def _rainbow(source: str, root: str | None, worlds: tuple[int, int]) -> tuple[np.ndarray, ...]:

@@ -73,10 +73,11 @@ class PreferredImages(AbstractProbe):
         scale = jnp.tile(jnp.where(spread > 0, spread, 1.0), 2)
         up, down = (excitement(moved) / scale).reshape(2, -1)
         images = jnp.where((down > up)[:, None], moved[neurons:], moved[:neurons])
+        kept = jax.lax.reduce_precision(images, exponent_bits=8, mantissa_bits=8)
         change = images - start[:1]
         change = change / jnp.maximum(jnp.linalg.norm(change, axis=1, keepdims=True), 1e-12)
         alike = pair_mean(jnp.abs(change @ change.T))
-        return {"preferred": images, "preferred_alike": jnp.clip(alike, 0.0, 1.0)}
+        return {"preferred": kept, "preferred_alike": jnp.clip(alike, 0.0, 1.0)}
 
 
 def smoothed(x: Float[Array, "m pixel"], share: Number) -> Float[Array, "m pixel"]:

@@ -19,6 +19,13 @@ def test_all_of_it():
     assert abs(float(standard.mean())) < 0.02 and abs(float(standard.std()) - 1) < 0.02
 
 
+def test_pixels_are_averaged():
+    whole, small = (ls.data.Images("digits", shrink=k).sample(KEY) for k in (1, 2))
+    means = np.asarray(whole.train.x).reshape(-1, 4, 2, 4, 2).mean((2, 4)).reshape(-1, 16)
+    assert abs(small.train.x - means).max() <= 0.5 / 16 + 1e-6  # pixels are whole numbers
+    assert small.test.x.shape[1] == 16
+
+
 def test_a_seed_draws_different_images():
     images, labels, *_ = ls.data.load_images("digits")
     known = {tuple(row): label for row, label in zip(images.reshape(-1, 64), labels, strict=True)}
@@ -55,6 +62,7 @@ def test_what_is_refused():
         r"Images.classes = \[0, 11\] is not allowed: digits has no images": {"classes": [0, 11]},
         "Images.classes = '01'": {"classes": "01"},
         "Images.name = 3": {"name": 3},
+        "Images.shrink = 9 .* no pixel": {"shrink": 9},
     })  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from learnscope.papers import get
 from learnscope.papers.pred_head import quantities as q
 from learnscope.papers.pred_head import real
 from learnscope.papers.pred_head.experiments import non_contrastive, toy
-from learnscope.papers.pred_head.figures import _pictures
 from learnscope.papers.pred_head.parts import Constancy
+from learnscope.papers.pred_head.real_figures import _pictures
 from tests.papers.test_studies import check_all, check_nulls, repeated, smoke
 
 PRED_HEAD = get("pred_head")
@@ -134,7 +134,7 @@ def test_there_are_enough_seeds_and_all_pairs():
     for scale in SCALES:
         sweeps = real.real_sweeps(scale)
         assert all(sweep.seeds >= (2 if scale == "smoke" else 5) for sweep in sweeps.values())
-    assert len(sweeps["heads"].arms) == len(real.HEADS) * len(real.WAYS)  # at the paper's
+    assert len(sweeps["images"].arms) == len(real.HEADS) * len(real.WAYS)  # at the paper's
     laptop = real.real_sweeps("laptop")
     for claim in PRED_HEAD.claims:  # raised after rows were open: said, and enough for two thirds
         if {"fading", "digits"} & set(claim.needs):

@@ -11,11 +11,10 @@ _GROWING = "population flow, random starts, α₂ = 2, α₁/α₂ = log d, η_E
 _PHASES = ("population flow, α = (4, 2), η_E/η = 0.05, d to 10¹²; random starts as in Lemma B.1, "
            "of those from which both neurons would learn the strong feature without a head, as "
            "nearly all do if α₁/α₂ is large")  # fmt: skip
-_CIFAR = ("CIFAR-10, Conv4 of 8 filters, projection 128-32, Adam 0.003, 800 steps of 64 of 5,000 "
-          "images (smoke: digits; paper: ResNet-18, projection 512-64, 200 epochs)")  # fmt: skip
-_HEADS = ("CIFAR-10, 256 hidden neurons, projection 128-32, Adam 0.003, 300 steps of 64 of 5,000 "
-          "images, ridge probe on 2,000 (smoke: digits; paper: ResNet-18, 200 epochs)")  # fmt: skip
-_DIGITS = "bundled digits, 128 hidden neurons, projection 128-32, Adam 0.003, {} steps of 128"
+_CIFAR = ("CIFAR-10 at 16 x 16, Conv4 of 32 filters, projection 128-32, Adam 0.003, 3,000 steps of "
+          "64 of 20,000 images, ridge probe on 2,000 (smoke: digits; paper: 32 x 32, ResNet-18, "
+          "projection 512-64, 200 epochs)")  # fmt: skip
+_DIGITS = "bundled digits, 128 hidden neurons, projection 128-32, Adam 0.003, {:,} steps of 128"
 _D1000 = "population flow, d = 1000"
 _DESIGNED = "reading: a toy of our sizes, from the proof's start"
 _FIXED = "reading: α₁/α₂ = 2 in every dimension"
@@ -36,8 +35,8 @@ _SWEEPS: dict[str, tuple[Any, ...]] = {
                 "4", "reading: d = 1000", _WINDOW),
     "phases": (_PHASES, "asymptotic", _BY_DIM),
     "printed": (_PHASES, "asymptotic: rises with d", _BY_DIM),
-    "images": (_CIFAR, _SMALLER), "heads": (_HEADS, _SMALLER),
-    "digits": (_DIGITS.format(2000), _SMALLER), "fading": (_DIGITS.format(8000), _SMALLER),
+    "images": (_CIFAR, _SMALLER),
+    "digits": (_DIGITS.format(2000), _SMALLER), "fading": (_DIGITS.format(12_000), _SMALLER),
 }  # fmt: skip
 
 
