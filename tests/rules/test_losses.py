@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import learnscope as ls
-from learnscope.rules.losses import BATCH_LOSSES, LOSSES, adjusted, balanced, logistic, loss_of
+from learnscope.rules.losses import (
+    BATCH_LOSSES,
+    LOSSES,
+    adjusted,
+    balanced,
+    correct,
+    logistic,
+    loss_of,
+)
 from tests.small import experiment, refused, run
 
 LABELS = np.array([0, 0, 0, 0, 1, 1, 2])
@@ -131,3 +139,8 @@ def test_a_state_weighs_the_examples_it_is_given(float64):
     counts = np.bincount(labels, minlength=3)
     right = 5 / (np.count_nonzero(counts) * counts[labels]) * cross_entropy(f, labels)
     np.testing.assert_allclose(state.losses(batch), right, rtol=1e-12)
+
+
+def test_zero_is_half_right_and_nan_is_nan():
+    found = correct(jnp.array([2.0, -3.0, 0.0, -0.0, jnp.nan, jnp.inf]), -jnp.ones(6))
+    np.testing.assert_array_equal(found, [0, 1, 0.5, 0.5, np.nan, 0])
