@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 # first used.
 _FLAG = "--xla_cpu_enable_concurrency_optimized_scheduler"
 if _FLAG not in os.environ.get("XLA_FLAGS", ""):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAG}=false".strip()
+    # First: XLA stops reading at a word that does not start with "--".
+    os.environ["XLA_FLAGS"] = f"{_FLAG}=false {os.environ.get('XLA_FLAGS', '')}".strip()
 
 _FOLDERS = ("data", "evidence", "figures", "grid", "images", "lab", "nets", "papers", "probes",
             "rules", "theory", "tools", "views")  # fmt: skip

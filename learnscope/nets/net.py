@@ -126,6 +126,22 @@ def summed(arrays: Iterable[Float[Array, "filter n *patch"]]) -> Float[Array, "f
     return reduce(add, (z if z.ndim == 2 else z.sum(tuple(range(2, z.ndim))) for z in arrays))
 
 
+@jax.custom_jvp
+def over_filters(z: Float[Array, "filter n"]) -> Float[Array, " n"]:
+    """The sum over filters, in pairs. XLA computes it together with what is summed, many examples
+    at a time; its own sum takes twice as long, and so does the derivative of pairs."""
+    half = len(z) // 2
+    if half == 0:
+        return z[0]
+    pairs = over_filters(z[:half] + z[half : 2 * half])
+    return pairs + z[-1] if len(z) % 2 else pairs
+
+
+@over_filters.defjvp
+def _over_filters_jvp(z: tuple[Array], change: tuple[Array]) -> tuple[Array, Array]:
+    return over_filters(*z), change[0].sum(0)
+
+
 def inner(
     filters: Float[Array, "filter dim"],
     x: PyTree[Float[Array, "n *patch width"] | Columns | FreshPatches | SparsePatches],

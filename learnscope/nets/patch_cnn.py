@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Key
 
 from learnscope.data import Problem
 from learnscope.nets.activations import ACTIVATIONS
-from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, summed
+from learnscope.nets.net import AbstractInnerProductNet, Params, Weights, over_filters, summed
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.space import random
 
@@ -92,7 +92,6 @@ class PatchCNN(AbstractInnerProductNet):
         patches = sum(math.prod(z.shape[2:]) for z in seen)
         scale = self.second_layer_scale / (patches if self.second_layer == "patches" else 1)
         if self.classes == 2:
-            # A sum is faster than a product: it is computed together with the activations.
-            return scale * (self.signs[:, None] * total).sum(0)
+            return scale * over_filters(self.signs[:, None] * total)
         by_class = total.reshape(self.classes, self.width, -1)
         return scale * by_class.sum(1).T

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from learnscope.nets import AbstractInnerProductNet, Weights, filters_of, replaced
-from learnscope.nets.net import summed
+from learnscope.nets.net import over_filters, summed
 from learnscope.part import flag
 from tests.small import DESCENT, PENALTY, experiment, probes, run
 
@@ -45,3 +45,16 @@ def test_leaves_have_the_order_of_a_dict():
     assert weights["second"] is weights.second
     for params in (weights, arrays):
         assert filters_of(replaced(params, filters=None)) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 20])
+def test_a_sum_in_pairs_is_a_sum_and_so_are_its_derivatives(count):
+    z = jax.random.normal(jax.random.key(0), (count, 3))
+    along = jax.random.normal(jax.random.key(1), z.shape)
+
+    def values(add):
+        return [add(z), *jax.jvp(jax.grad(lambda z: jnp.sum(add(z) ** 3)), (z,), (along,))]
+
+    found, expected = values(over_filters), values(lambda z: z.sum(0))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)

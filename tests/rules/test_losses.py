@@ -7,7 +7,7 @@ import pytest
 
 import learnscope as ls
 from learnscope.rules import losses
-from learnscope.rules.losses import BATCH_LOSSES, LOSSES, loss_of
+from learnscope.rules.losses import BATCH_LOSSES, LOSSES, correct, loss_of
 from tests.small import drawn, experiment, quick, refused, run
 
 adjusted, balanced, logistic = map(quick, (losses.adjusted, losses.balanced, losses.logistic))
@@ -146,3 +146,8 @@ def test_a_state_weighs_the_examples_it_is_given(float64):
     counts = np.bincount(labels, minlength=3)
     right = 5 / (np.count_nonzero(counts) * counts[labels]) * cross_entropy(f, labels)
     np.testing.assert_allclose(found, right, rtol=1e-12)
+
+
+def test_zero_is_half_right_and_nan_is_nan():
+    found = correct(jnp.array([2.0, -3.0, 0.0, -0.0, jnp.nan, jnp.inf]), -jnp.ones(6))
+    np.testing.assert_array_equal(found, [0, 1, 0.5, 0.5, np.nan, 0])
