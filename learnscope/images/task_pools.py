@@ -31,17 +31,18 @@ class Pools:
 @lru_cache(maxsize=8)
 def pools(
     name: str, source: str, root: str | None, worlds: tuple[int, int], images: int | None,
-    shrink: int,
+    shrink: int, held_out: str = "test",
 ) -> Pools:  # fmt: skip
     """The pools of a data set with the first `worlds` and `images` per class (none: all);
-    `shrink` x `shrink` pixels are averaged to one."""
+    `shrink` x `shrink` pixels are averaged to one. Fresh tasks of a few-shot set have classes of
+    the part `held_out`."""
     if name == "rainbow":
         train, test = _rainbow(source, root, worlds)
     elif name == "digits":
         train, test = _turned()
     else:
         splits = load_few_shot(name, root)
-        train, test = splits["train"][None], splits["test"][None]
+        train, test = splits["train"][None], splits[held_out][None]
     # Pixels of the bundled digits go up to 16.
     top = 16 if name == "digits" else 255
     colours = 3 if train.ndim == 6 else 1

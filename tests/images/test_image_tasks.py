@@ -92,12 +92,16 @@ def test_two_ways_have_signs_and_what_does_not_fit_is_said():
         model = FEW.replace(name, value)
         refused(lambda model=model: model.sample(jax.random.key(0)), words)
     refused(lambda: ls.data.ImageTasks("digits", root=3), "root")
+    tuning = FEW.replace("held_out", "validation")
+    refused(lambda: tuning.sample(jax.random.key(0)), "no validation classes")
 
 
 @pytest.mark.skipif("LEARNSCOPE_DATA" not in os.environ, reason="LEARNSCOPE_DATA is not set")
 def test_real_pools():
     omniglot = pools("omniglot", "mnist", None, (1, 1), None, 2)
     assert omniglot.train.shape == (1, 1100, 20, 196) and omniglot.test.shape[1] == 423
+    held = pools("omniglot", "mnist", None, (1, 1), None, 2, "validation")
+    assert held.test.shape[1] == 100 and (held.train == omniglot.train).all()
     rainbow = pools("rainbow", "mnist", None, (40, 16), 12, 2)
     assert rainbow.train.shape == (40, 10, 12, 588) and rainbow.test.shape[0] == 16
     missing = ls.data.ImageTasks("mini-imagenet")

@@ -13,7 +13,7 @@ from learnscope.evidence import Quantity, computed, every, experiment_of, last
 from learnscope.figures import bars, heat, over, steps
 from learnscope.images import ImageTasks
 from learnscope.papers.meta_split import experiments as ex
-from learnscope.papers.meta_split import forms, theory
+from learnscope.papers.meta_split import forms, theory, tuning
 from learnscope.papers.meta_split.quantities import ended, noise_at_event, on_plane, tabled
 from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, label
 from learnscope.papers.meta_split.real_claims import accuracy
@@ -154,6 +154,18 @@ def _size(tables: str):
     return words
 
 
+def _tuned(of: str, rule: str):
+    """Accuracies on validation classes over both rates; the title has the best pair."""
+
+    def title(data) -> str:
+        inner, outer = tuning.best(data[of], rule)
+        return f"{tuning.SWEEPS[of]}, {rule}: best {inner:g}, {outer:g}"
+
+    table = computed("accuracy", lambda data: tuning.table(data, rule), of)
+    outside = "outer rate ε" if rule == REPTILE else "outer rate η"
+    return heat(table, "inner", "outer", "%", title=title, xlabel="inner rate γ", ylabel=outside)
+
+
 def _in_tasks(data) -> str:
     return f"in K, d = {figures.ran(data['separation'], 'data.dim')}"
 
@@ -234,6 +246,11 @@ FIGURES = {
         "Tables 1 to 6 on Omniglot and CIFAR-FS", ("real_omniglot", "real_cifar_fs"),
         [_panel("real_omniglot", "omniglot", 20.0),
          _panel("real_cifar_fs", "cifar-fs", 20.0)], _size("Tables 1 to 6"), (13, 4.4)),
+    "tuning": figures.figure(
+        "Rates of the few-shot sets, tuned on validation classes", tuple(tuning.SWEEPS),
+        [[_tuned(of, rule) for rule in tuning.RULES] for of in tuning.SWEEPS],
+        lambda data, *_: "Accuracy (%) on fresh tasks of validation classes, "
+        f"T = {int(data.step[-1])}, seed {data.seed.values[0]}", (11.5, 6.4)),
     "real_mini_imagenet": figures.figure(
         "Tables 1 to 6 on miniImageNet", "real_mini_imagenet",
         [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size("Tables 1 to 6"), (10, 4.4)),
