@@ -11,6 +11,7 @@ from learnscope.images.rainbow import TASKS, orders, painted
 
 FEW_SHOT = ("omniglot", "cifar-fs", "mini-imagenet")
 RAINBOW = {"train": 40, "test": 16}  # tasks
+_VALIDATION = 8  # of the 40
 _TURNED_TRAIN = 28  # of the 40 classes of turned digits
 
 
@@ -34,10 +35,10 @@ def pools(
     shrink: int, held_out: str = "test",
 ) -> Pools:  # fmt: skip
     """The pools of a data set with the first `worlds` and `images` per class (none: all);
-    `shrink` x `shrink` pixels are averaged to one. Fresh tasks of a few-shot set have classes of
-    the part `held_out`."""
+    `shrink` x `shrink` pixels are averaged to one. `held_out` is the part of fresh tasks: the
+    classes of a few-shot set, the worlds of RainbowMNIST."""
     if name == "rainbow":
-        train, test = _rainbow(source, root, worlds)
+        train, test = _rainbow(source, root, worlds, held_out)
     elif name == "digits":
         train, test = _turned()
     else:
@@ -66,12 +67,18 @@ def _shrunk(images: np.ndarray, by: int) -> np.ndarray:
     return np.rint(blocks.mean((4, 6), dtype=np.float32)).astype(np.uint8)
 
 
-def _rainbow(source: str, root: str | None, worlds: tuple[int, int]) -> tuple[np.ndarray, ...]:
-    """The tasks in use of RainbowMNIST, of which a fixed random choice of 40 is for training. No
-    image is in two tasks, and all have equally many of every class (56 tasks of MNIST: 96)."""
+def _rainbow(
+    source: str, root: str | None, worlds: tuple[int, int], held_out: str
+) -> tuple[np.ndarray, ...]:
+    """The tasks in use of RainbowMNIST, of which a fixed random choice of 40 is for training (32,
+    if the other 8 are held out for validation). No image is in two tasks, and all have equally many
+    of every class (56 tasks of MNIST: 96)."""
     images, labels, _, _ = load_images(source, root)
     order, which = orders(len(images))
-    chosen = [which[: worlds[0]], which[RAINBOW["train"] :][: worlds[1]]]
+    train, fresh = which[: RAINBOW["train"]], which[RAINBOW["train"] :]
+    if held_out == "validation":
+        train, fresh = train[:-_VALIDATION], train[-_VALIDATION:]
+    chosen = [train[: worlds[0]], fresh[: worlds[1]]]
     count = sum(map(len, chosen))
     by_class = [order[labels[order] == k] for k in range(int(labels.max()) + 1)]
     each = min(map(len, by_class)) // count

@@ -60,9 +60,10 @@ class ImageTasks(AbstractData):
     colour, scale and rotation; a class has the same label in all tasks. (Here
     tasks have equally many images of every class; further tasks are further draws of the same
     combinations.) `omniglot`, `cifar-fs` and `mini-imagenet` are few-shot sets (`load_few_shot`):
-    an observed task has random training classes in random order, a fresh task random classes of the
-    part `held_out`: test classes, or validation classes to tune rates on.
-    `digits` is a few-shot set of the bundled digits in four rotations: 28 + 12 classes.
+    an observed task has random training classes in random order, a fresh task random test classes.
+    `digits` is a few-shot set of the bundled digits in four rotations: 28 + 12 classes. If
+    `held_out` is `validation`, fresh tasks have the validation classes instead, or (`rainbow`) are
+    8 combinations of the 40, which are then not observed: something to tune rates on.
 
     A task has `shots` images of each of its `ways` classes to adapt to and `validation` for the
     outer loop; a fresh task has `queries` more. If `fresh`, rules draw new tasks (or new images of
@@ -111,7 +112,7 @@ class ImageTasks(AbstractData):
         """The images of the data set, read once."""
         worlds = min(self.tasks, RAINBOW["train"]), min(self.test_tasks, RAINBOW["test"])
         used = worlds if self.name == "rainbow" else (1, 1)
-        if self.held_out != "test" and self.name not in FEW_SHOT:
+        if self.held_out != "test" and self.name == "digits":
             refuse(self, "held_out", f"{self.name} has no validation classes")
         given = self.name, self.source, self.root, used, self.images, self.shrink
         result = pools(*given, self.held_out)

@@ -68,8 +68,11 @@ def test_a_rainbow_task_has_one_background(rainbow):
     corners = np.asarray(rainbow.train.by_group().x).reshape(5, 10, 8, 8, 3)[:, :, 0, 0]
     assert (np.abs(corners - corners[:, :1]).max((1, 2)) < 0.2).all()
     found = pools("rainbow", "digits", None, (5, 4), None, 1)
-    images = [found.train.reshape(-1, 192), found.test.reshape(-1, 192)]
-    assert not {r.tobytes() for r in images[0]} & {r.tobytes() for r in images[1]}
+    tuned = pools("rainbow", "digits", None, (40, 16), None, 1, "validation")
+    assert len(tuned.train) == 32 and len(tuned.test) == 8
+    for one in (found, tuned):
+        images = [one.train.reshape(-1, 192), one.test.reshape(-1, 192)]
+        assert not {r.tobytes() for r in images[0]} & {r.tobytes() for r in images[1]}
 
 
 def test_fresh_tasks_are_new_every_time(few):

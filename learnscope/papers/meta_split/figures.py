@@ -137,10 +137,15 @@ def _panel(of: str, name: str, chance: float):
     def draw(axes: Axes, data) -> None:
         panel(axes, data)
         tasks = experiment_of(data[of], label(BASE, SPLITS[0])).data
-        assert isinstance(tasks, ImageTasks)
-        axes.set_title(f"rainbow of {tasks.source}" if tasks.name == "rainbow" else tasks.name)
+        axes.set_title(_made_of(tasks))
 
     return draw
+
+
+def _made_of(tasks) -> str:
+    """What tasks are made of."""
+    assert isinstance(tasks, ImageTasks)
+    return f"rainbow of {tasks.source}" if tasks.name == "rainbow" else tasks.name
 
 
 def _size(tables: str):
@@ -154,16 +159,29 @@ def _size(tables: str):
     return words
 
 
-def _tuned(of: str, rule: str):
-    """Accuracies on validation classes over both rates; the title has the best pair."""
+def _best(rule: str, of: str):
+    """A title: the data, the rule and its best pair of rates."""
 
-    def title(data) -> str:
+    def words(data) -> str:
+        tasks = experiment_of(data[of], str(data[of].setting.values[0])).data
         inner, outer = tuning.best(data[of], rule)
-        return f"{tuning.SWEEPS[of]}, {rule}: best {inner:g}, {outer:g}"
+        return f"{_made_of(tasks)}, {rule}: best {inner:g}, {outer:g}"
 
+    return words
+
+
+def _tuned(rule: str, of: str = "tuning_omniglot"):
+    """Accuracies on validation classes over both rates."""
     table = computed("accuracy", lambda data: tuning.table(data, rule), of)
     outside = "outer rate ε" if rule == REPTILE else "outer rate η"
-    return heat(table, "inner", "outer", "%", title=title, xlabel="inner rate γ", ylabel=outside)
+    return heat(table, "inner", "outer", "accuracy (%)", title=_best(rule, of),
+                xlabel="inner rate γ", ylabel=outside)  # fmt: skip
+
+
+def _tuned_epsilon(of: str = "tuning_rainbow"):
+    table = computed("accuracy", lambda data: tuning.table(data, REPTILE).isel(inner=0), of)
+    return over(table, "outer", xlabel="outer rate ε", xscale="log", possible=(0, 100),
+                ylabel="accuracy (%)", title=_best(REPTILE, of))  # fmt: skip
 
 
 def _in_tasks(data) -> str:
@@ -247,10 +265,10 @@ FIGURES = {
         [_panel("real_omniglot", "omniglot", 20.0),
          _panel("real_cifar_fs", "cifar-fs", 20.0)], _size("Tables 1 to 6"), (13, 4.4)),
     "tuning": figures.figure(
-        "Rates of the few-shot sets, tuned on validation classes", tuple(tuning.SWEEPS),
-        [[_tuned(of, rule) for rule in tuning.RULES] for of in tuning.SWEEPS],
-        lambda data, *_: "Accuracy (%) on fresh tasks of validation classes, "
-        f"T = {int(data.step[-1])}, seed {data.seed.values[0]}", (11.5, 6.4)),
+        "Rates, tuned for every rule", tuple(tuning.SWEEPS),
+        [*map(_tuned, tuning.RULES), _tuned_epsilon()],
+        lambda data, *_: "Accuracy on fresh tasks that no verdict uses, "
+        f"T = {int(data.step[-1])}, seed {data.seed.values[0]}", (9, 6.6)),
     "real_mini_imagenet": figures.figure(
         "Tables 1 to 6 on miniImageNet", "real_mini_imagenet",
         [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size("Tables 1 to 6"), (10, 4.4)),

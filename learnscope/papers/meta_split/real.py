@@ -1,17 +1,21 @@
 """The real part of the study: RainbowMNIST, and N ways with K shots of few-shot sets.
 
 The paper has RainbowMNIST and miniImageNet; Omniglot and CIFAR-FS stand in for the latter where it
-is not at hand. It does not say the outer optimiser (Adam here), the tasks and steps (here few: the
-*laptop* scale is a short training of narrow networks on images of half the side), nor how many
+is not at hand. It does not say the outer optimiser (Adam here), the tasks and steps, nor how many
 examples per class RainbowMNIST has (2 to adapt to and 2 to validate here). Fresh tasks are drawn
 every step. Whatever a rule adapts to in training, fresh tasks are adapted to from the training
 half's number of examples, with the rule's own rate and steps, and judged by further queries.
 
-With the stated rates (0.01 inside, 0.001 outside) so short a training learns nothing on few-shot
-sets, which is one of the settings (`stated rates`); all others there have 0.3 inside and 0.01
-outside, the best of six pairs (0.01 to 1 inside, 0.001 to 0.01 outside) that were tried with train-
-validation, one seed and 300 steps on Omniglot, and judged by fresh tasks. RainbowMNIST has the
-stated rates throughout.
+The *laptop* scale trains networks of 16 filters on images of half the side until losses are flat:
+28 x 28 takes about four times as long. Its numbers are not the paper's to be compared with; the
+order of arms is. RainbowMNIST has the stated rates. The few-shot sets have those that were tuned on
+Omniglot for every rule (`tuning`), and `stated rates` is one of their settings (0.01 inside, 0.001
+outside). Other settings have the rates of the base setting, as in the paper.
+
+T was chosen by training with seed 1000, which no verdict uses: on RainbowMNIST (images of 30 per
+class, 16 fresh tasks, T = 2000, the base setting and Reptile with epsilon = 0.5) train-validation
+ended at an accuracy of 0.83 with a flat loss, train-train at 0.40 with a rising one, Reptile at
+0.77. Rows on that setting are flagged.
 """
 
 from typing import Any
@@ -33,13 +37,13 @@ SETS = {
     "real_rainbow": "rainbow", "real_omniglot": "omniglot", "real_cifar_fs": "cifar-fs",
     "real_mini_imagenet": "mini-imagenet",
 }  # fmt: skip
+RECORDS = 8  # after the start
 STATED_RATES = (0.01, 0.001)  # for miniImageNet: inside, outside
 Rates = dict[str, tuple[float, float]]  # rule -> inside, outside
-# RainbowMNIST has the stated rates. Those of the few-shot sets are `tuning.best` of their sweeps.
+# RainbowMNIST has the stated rates; Reptile's epsilon and those of Omniglot are `tuning.best`.
 RATES: dict[str, Rates] = {
     "rainbow": dict.fromkeys(SPLITS, (0.1, 0.01)) | {REPTILE: (0.1, 0.5)},
     "omniglot": dict.fromkeys(SPLITS, (0.3, 0.01)) | {REPTILE: (0.3, 0.5)},
-    "cifar-fs": dict.fromkeys(SPLITS, (0.3, 0.01)) | {REPTILE: (0.3, 0.5)},
 }  # fmt: skip
 
 
@@ -50,7 +54,7 @@ def label(setting: str, split: str) -> str:
 
 def _scale(
     name: str, ways: int, small: dict[str, Any], full: dict[str, Any], rates: tuple[Rates, ...],
-    settings: tuple[list[str], ...], batch: tuple[int, ...], steps: int,
+    settings: tuple[list[str], ...], batch: tuple[int, ...], steps: tuple[int, int],
 ) -> Scale:  # fmt: skip
     """The protocol that all settings of a data set share, at every scale."""
     shared = {"name": name, "ways": ways, "tasks": 40}
@@ -58,7 +62,7 @@ def _scale(
     tiny |= {} if name == "rainbow" else {"name": "digits"}
     return Scale(
         data=(shared | tiny, shared | small, shared | full), rates=rates, batch=batch,
-        settings=settings, width=(8, 16, 32), filters=(2, 4, 64), steps=(20, 160, steps),
+        settings=settings, width=(8, 16, 32), filters=(2, 4, 64), steps=(20, *steps),
         seeds=(2, 5, 5), deep=(False, True, True),
     )  # fmt: skip
 
@@ -68,20 +72,19 @@ def _few_shot(name: str, shrink: int, kept: list[str]) -> Scale:
     small = {"test_tasks": 50, "shots": 1, "validation": 2, "queries": 5, "tasks": 8}
     full = {"test_tasks": 600, "shots": 1, "validation": 15, "queries": 15}
     whole = [setting for setting in FEW_SHOT if setting != STATED]
-    tuned = RATES.get(name, RATES["cifar-fs"])
+    tuned = RATES["omniglot"]
     stated = dict.fromkeys(SPLITS, STATED_RATES) | {REPTILE: (STATED_RATES[0], 0.5)}
     return _scale(name, 5, small | {"shrink": shrink}, full, (tuned, tuned, stated),
-                  ([BASE], kept, whole), (2, 4, 4), 60_000)  # fmt: skip
+                  ([BASE], kept, whole), (2, 4, 4), (800, 60_000))  # fmt: skip
 
 
 # A ResNet18 takes minutes to compile, and many more to train: at paper scale only.
 _QUICK = [setting for setting in FEW_SHOT if setting != RESNET]
 PROTOCOLS = {
     "rainbow": _scale(
-        "rainbow", 10, {"test_tasks": 16, "shots": 2, "validation": 2, "queries": 10, "images": 30,
-                        "shrink": 2},
+        "rainbow", 10, {"test_tasks": 32, "shots": 2, "validation": 2, "queries": 10, "shrink": 2},
         {"test_tasks": 160, "shots": 5, "validation": 5, "queries": 15}, (RATES["rainbow"],) * 3,
-        ([BASE], list(COMMON), list(COMMON)), (2, 2, 4), 10_000),
+        ([BASE], list(COMMON), list(COMMON)), (2, 2, 4), (1600, 10_000)),
     "omniglot": _few_shot("omniglot", 2, _QUICK),
     "cifar-fs": _few_shot("cifar-fs", 2, [BASE, FIVE]),
     "mini-imagenet": _few_shot("mini-imagenet", 4, _QUICK),
@@ -117,7 +120,7 @@ def experiment(setting: str, rule_name: str, given: Any) -> Experiment:
     return Experiment(
         data=ImageTasks(**given.data | own), net=net_of(setting, given), rule=rule,
         steps=given.steps, probes=(AdaptedTasks(inner_rate=inner, inner_steps=steps),),
-        record=Record(every=given.steps // 4),
+        record=Record(every=given.steps // RECORDS),
     )  # fmt: skip
 
 
