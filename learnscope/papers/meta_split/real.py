@@ -7,7 +7,7 @@ every step. Whatever a rule adapts to in training, fresh tasks are adapted to fr
 half's number of examples, with the rule's own rate and steps, and judged by further queries.
 
 The *laptop* scale trains networks of 16 filters on images of half the side until losses are flat:
-28 x 28 takes about four times as long. Its numbers are not the paper's to be compared with; the
+28 x 28 takes up to four times as long. Its numbers are not the paper's to be compared with; the
 order of arms is. RainbowMNIST has the stated rates. The few-shot sets have those that were tuned on
 Omniglot for every rule (`tuning`), and `stated rates` is one of their settings (0.01 inside, 0.001
 outside). Other settings have the rates of the base setting, as in the paper.

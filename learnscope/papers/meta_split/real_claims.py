@@ -23,7 +23,7 @@ from learnscope.papers.meta_split.real import SPLITS, label
 
 MARGIN, ALIKE, LEARNT = 5.0, 5.0, 5.0  # points
 FILTERS = 32  # of the usual network
-# `learnscope verify meta_split --scale paper --data DIR` runs the published size.
+_PAPER = "`learnscope verify meta_split --scale paper --data DIR` trains networks of the usual size"
 _NARROW = "14 x 14, 16 filters, Adam"
 _EPSILON = "Reptile: γ = 0.1, ε = 1, the best of 3 on 8 combinations (meta_split.tuning_rainbow)"
 _PAIRS = (f"{rule} {inner:g}, {outer:g}" for rule, (inner, outer) in real.RATES["omniglot"].items())
@@ -93,9 +93,10 @@ def _over(check: Verb, arms: tuple[str, ...]) -> Verb:
     read = ev.converged(check, "task_loss")
 
     def judge(data: ev.Datasets) -> ev.Finding:
-        kept = {n: each.sel(setting=[a for a in each.setting.values if a in arms])
-                for n, each in data.items()}  # fmt: skip
-        return read.judge(kept)
+        lacking = [a for a in arms for each in data.values() if a not in each.setting.values]
+        if lacking:
+            return ev.Finding("", "not run", f"{lacking[0]} is not trained at this scale; {_PAPER}")
+        return read.judge({n: each.sel(setting=list(arms)) for n, each in data.items()})
 
     return Verb(read.text, judge)
 
