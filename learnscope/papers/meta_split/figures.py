@@ -182,7 +182,7 @@ def _best(rule: str, of: str):
     return words
 
 
-def _tuned(rule: str, of: str = "tuning_omniglot"):
+def _tuned(rule: str, of: str):
     """Accuracies on validation classes over both rates."""
     table = computed("accuracy", lambda data: tuning.table(data, rule), of)
     outside = "outer rate ε" if rule == REPTILE else "outer rate η"
@@ -286,9 +286,10 @@ FIGURES = {
         "Tables 1, 4 and 6 on CIFAR-FS", "real_cifar_fs",
         [[_panel("real_cifar_fs", "cifar-fs", 20.0), _training("real_cifar_fs")]],
         _size("Tables 1, 4 and 6"), (10, 4.4), 5),
-    "tuning": figures.figure(
-        "Rates, tuned for every rule on validation classes", "tuning_omniglot",
-        [list(map(_tuned, tuning.RULES))], _tuning_size, (11.5, 3.6)),
+    **{sweep: figures.figure(
+        "Rates, tuned for every rule on validation classes", sweep,
+        [[_tuned(rule, sweep) for rule in tuning.RULES]], _tuning_size, (11.5, 3.6))
+       for sweep in ("tuning_omniglot", "tuning_cifar_fs")},
     "tuning_rainbow": figures.figure(
         "Reptile's outer rate on RainbowMNIST", "tuning_rainbow", [_tuned_epsilon()],
         _tuning_size),

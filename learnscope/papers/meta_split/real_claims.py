@@ -26,11 +26,17 @@ FILTERS = 32  # of the usual network
 _PAPER = "`learnscope verify meta_split --scale paper --data DIR` trains networks of the usual size"
 _NARROW = "14 x 14, 16 filters, Adam"
 _EPSILON = "Reptile: γ = 0.1, ε = 1, the best of 3 on 8 combinations (meta_split.tuning_rainbow)"
-_PAIRS = (f"{rule} {inner:g}, {outer:g}" for rule, (inner, outer) in real.RATES["omniglot"].items())
-_GRID = (
-    "tuned: γ and η for every rule, the best of 12 pairs by accuracy on fresh tasks of Omniglot's "
-    f"validation classes, one other seed (meta_split.tuning): {'; '.join(_PAIRS)}"
-)
+
+
+def _tuned(name: str, words: str, sweep: str) -> str:
+    """How the rates of a few-shot set were chosen, and which these are."""
+    pairs = (f"{rule} {inner:g}, {outer:g}" for rule, (inner, outer) in real.RATES[name].items())
+    return (
+        "tuned: γ and η for every rule, the best of 12 pairs by accuracy on fresh tasks of "
+        f"{words}'s validation classes, one other seed (meta_split.{sweep}): {'; '.join(pairs)}"
+    )
+
+
 _LOOKED = "added after looking: T, by the loss of the base setting and Reptile with seed 1000"
 _CURVES = "added after looking: T, by losses on validation classes"
 # name: data set, setting, scope, flags, chance
@@ -40,14 +46,15 @@ _SETS: dict[str, tuple[str, str, str, tuple[str, ...], float]] = {
     "omniglot": ("Omniglot (for miniImageNet)", "5 ways, 1 + 2 images a class",
                  f"reading: Omniglot, {_NARROW}, tuned rates", (_CURVES,), 20.0),
     "cifar-fs": ("CIFAR-FS (for miniImageNet)", "5 ways, 1 + 2 images a class",
-                 f"reading: CIFAR-FS, {_NARROW.replace('14', '16')}, rates of Omniglot", (_CURVES,),
+                 f"reading: CIFAR-FS, {_NARROW.replace('14', '16')}, tuned rates", (_CURVES,),
                  20.0),
     "mini-imagenet": ("miniImageNet", "5 ways, 1 shot (paper scale: γ = 0.01, η = 0.001, 84 x 84, "
                       "T = 60 000)", "as stated", (), 20.0),
 }  # fmt: skip
 _RATES = {
     "rainbow": f"as stated: γ = 0.1, η = 0.01, both splits. {_EPSILON}",
-    "omniglot": _GRID, "cifar-fs": _GRID,
+    "omniglot": _tuned("omniglot", "Omniglot", "tuning_omniglot"),
+    "cifar-fs": _tuned("cifar-fs", "CIFAR-FS", "tuning_cifar_fs"),
     "mini-imagenet": "as stated: γ = 0.01, η = 0.001, both splits (paper scale)",
 }  # fmt: skip
 
