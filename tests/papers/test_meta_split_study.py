@@ -42,14 +42,20 @@ def made(sweep, **values):
     return data
 
 
-# A ResNet is trained at paper scale only.
-RESNETS = [name for name in CLAIMS if name.endswith("resnet")]
+# A ResNet is trained at paper scale only, and some settings of Omniglot.
+SMALL = {
+    id
+    for id, c in CLAIMS.items()
+    if id.startswith("real_")
+    and c.needs[0] in SWEEPS
+    and "not trained at this scale" in c.judge({c.needs[0]: made(SWEEPS[c.needs[0]])}).why
+}
 
 
 def test_figures_are_drawn_and_claims_reject_their_nulls():
     datasets = {name: made(sweep) for name, sweep in SWEEPS.items()}
     check_figures(STUDY, datasets)
-    check_nulls(STUDY, datasets, undecided=RESNETS)
+    check_nulls(STUDY, datasets, undecided=SMALL)
 
 
 def test_the_regime_meets_the_conditions():
@@ -193,7 +199,7 @@ def test_ridges_at_the_grids_edge_are_limits_or_nothing():
 
 def test_untrained_networks_that_rise_with_shots_do_not_pass():
     data = made(SWEEPS["real_omniglot"])
-    shots = {real.BASE: 0.4, real.THREE: 0.5, real.FIVE: 0.6}
+    shots = {real.BASE: 0.4, real.FIVE: 0.6}
     for setting, value in shots.items():
         for split in real.SPLITS:
             at = {"setting": real.label(setting, split)}
@@ -206,13 +212,13 @@ def test_untrained_networks_that_rise_with_shots_do_not_pass():
 
 def _accuracies(accuracy, loss=None):
     """RainbowMNIST with accuracies at the end by arm (0.1 at the start), and falls of the loss."""
-    data = made(SWEEPS["real_rainbow"], task_loss=1.0)
+    data = made(SWEEPS["real_rainbow_long"], task_loss=1.0)
     for arm in data.setting.values:
         end = accuracy.get(str(arm), 0.5) + 0.001 * data.task_accuracy.sel(setting=arm)
         data.task_accuracy.loc[{"setting": arm}] = xr.where(data.step > 0, end, 0.1)
         fall = (loss or {}).get(str(arm), 0.0) * data.step / data.step.max()
         data.task_loss.loc[{"setting": arm}] = data.task_loss.sel(setting=arm) - fall
-    return {"real_rainbow": data}
+    return {"real_rainbow_long": data}
 
 
 def test_claims_on_images_can_fail_and_ask_of_the_arms_they_read_that_training_is_over():

@@ -182,7 +182,7 @@ def _best(rule: str, of: str):
     return words
 
 
-def _tuned(rule: str, of: str):
+def _tuned(rule: str, of: str = "tuning_omniglot"):
     """Accuracies on validation classes over both rates."""
     table = computed("accuracy", lambda data: tuning.table(data, rule), of)
     outside = "outer rate ε" if rule == REPTILE else "outer rate η"
@@ -278,18 +278,17 @@ FIGURES = {
         "Tables 1 to 4 on RainbowMNIST", sweep,
         [[_panel(sweep, "rainbow", 10.0), _training(sweep)]], _size("Tables 1 to 4"), (11, 4.4), 5)
        for sweep in ("real_rainbow", "real_rainbow_long")},
-    "real_omniglot": figures.figure(
-        "Tables 1 to 6 on Omniglot", "real_omniglot",
-        [[_panel("real_omniglot", "omniglot", 20.0), _training("real_omniglot")]],
-        _size("Tables 1 to 6"), (11.5, 4.4), 5),
+    **{sweep: figures.figure(
+        "Tables 1 to 6 on Omniglot", sweep,
+        [[_panel(sweep, "omniglot", 20.0), _training(sweep)]], _size("Tables 1 to 6"), (11, 4.4), 5)
+       for sweep in ("real_omniglot", "real_omniglot_long")},
     "real_cifar_fs": figures.figure(
         "Tables 1, 4 and 6 on CIFAR-FS", "real_cifar_fs",
         [[_panel("real_cifar_fs", "cifar-fs", 20.0), _training("real_cifar_fs")]],
         _size("Tables 1, 4 and 6"), (10, 4.4), 5),
-    **{sweep: figures.figure(
-        "Rates, tuned for every rule on validation classes", sweep,
-        [[_tuned(rule, sweep) for rule in tuning.RULES]], _tuning_size, (11.5, 3.6))
-       for sweep in ("tuning_omniglot", "tuning_cifar_fs")},
+    "tuning_omniglot": figures.figure(
+        "Rates, tuned for every rule on validation classes", "tuning_omniglot",
+        [list(map(_tuned, tuning.RULES))], _tuning_size, (11.5, 3.6)),
     "tuning_rainbow": figures.figure(
         "Reptile's outer rate on RainbowMNIST", "tuning_rainbow", [_tuned_epsilon()],
         _tuning_size),
