@@ -212,13 +212,13 @@ def test_untrained_networks_that_rise_with_shots_do_not_pass():
 
 def _accuracies(accuracy, loss=None):
     """RainbowMNIST with accuracies at the end by arm (0.1 at the start), and falls of the loss."""
-    data = made(SWEEPS["real_rainbow_long"], task_loss=1.0)
+    data = made(SWEEPS["real_rainbow_annealed"], task_loss=1.0)
     for arm in data.setting.values:
         end = accuracy.get(str(arm), 0.5) + 0.001 * data.task_accuracy.sel(setting=arm)
         data.task_accuracy.loc[{"setting": arm}] = xr.where(data.step > 0, end, 0.1)
         fall = (loss or {}).get(str(arm), 0.0) * data.step / data.step.max()
         data.task_loss.loc[{"setting": arm}] = data.task_loss.sel(setting=arm) - fall
-    return {"real_rainbow_long": data}
+    return {"real_rainbow_annealed": data}
 
 
 def test_claims_on_images_can_fail_and_ask_of_the_arms_they_read_that_training_is_over():

@@ -186,8 +186,10 @@ def _tuned(rule: str, of: str = "tuning_omniglot"):
     """Accuracies on validation classes over both rates."""
     table = computed("accuracy", lambda data: tuning.table(data, rule), of)
     outside = "outer rate ε" if rule == REPTILE else "outer rate η"
+    ticks = {f"{axis}ticks": lambda data, side=side: tuning.table(data[of], rule)[side].values
+             for axis, side in (("x", "inner"), ("y", "outer"))}  # fmt: skip
     return heat(table, "inner", "outer", "accuracy (%)", title=_best(rule, of),
-                xlabel="inner rate γ", ylabel=outside)  # fmt: skip
+                xlabel="inner rate γ", ylabel=outside, **ticks)  # fmt: skip
 
 
 def _tuned_epsilon(of: str = "tuning_rainbow"):
@@ -277,7 +279,7 @@ FIGURES = {
     **{sweep: figures.figure(
         "Tables 1 to 4 on RainbowMNIST", sweep,
         [[_panel(sweep, "rainbow", 10.0), _training(sweep)]], _size("Tables 1 to 4"), (11, 4.4), 5)
-       for sweep in ("real_rainbow", "real_rainbow_long")},
+       for sweep in ("real_rainbow", "real_rainbow_annealed")},
     **{sweep: figures.figure(
         "Tables 1 to 6 on Omniglot", sweep,
         [[_panel(sweep, "omniglot", 20.0), _training(sweep)]], _size("Tables 1 to 6"), (11, 4.4), 5)
