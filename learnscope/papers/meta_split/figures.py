@@ -283,7 +283,7 @@ FIGURES = {
     **{sweep: figures.figure(
         "Tables 1 to 6 on Omniglot", sweep,
         [[_panel(sweep, "omniglot", 20.0), _training(sweep)]], _size("Tables 1 to 6"), (11, 4.4), 5)
-       for sweep in ("real_omniglot", "real_omniglot_long")},
+       for sweep in ("real_omniglot", "real_omniglot_annealed")},
     "real_cifar_fs": figures.figure(
         "Tables 1, 4 and 6 on CIFAR-FS", "real_cifar_fs",
         [[_panel("real_cifar_fs", "cifar-fs", 20.0), _training("real_cifar_fs")]],

@@ -32,11 +32,10 @@ _TUNED = (
     f"validation classes, one other seed (meta_split.tuning_omniglot): {'; '.join(_PAIRS)}"
 )
 _LOOKED = "added after looking: T, by the loss of the base setting and Reptile with seed 1000"
-_AGAIN = {
-    "rainbow": ("rainbow, annealed", "added after looking: outer rates that fall to 0 along a "
-                "cosine, as losses still fell with constant ones"),
-    "omniglot": ("omniglot, longer", "added after looking: T, as losses still fell after T = 800"),
-}  # data set: the runs that take the place of the first ones  # fmt: skip
+_AGAIN = (
+    "added after looking: outer rates that fall to 0 along a cosine, as losses still fell with "
+    "constant ones"
+)
 _CURVES = "added after looking: T, by losses on validation classes"
 # name: data set, setting, scope, flags, chance
 _SETS: dict[str, tuple[str, str, str, tuple[str, ...], float]] = {
@@ -116,9 +115,9 @@ def _claim(name: str, id: str, statement: str, check: Verb, *settings: str, wher
     words, setting, scope, flags, chance = _SETS[name]
     arms = arms or _arms(*settings)
     keys = {value: key for key, value in real.SETS.items()}
-    again = set(arms) <= {*_arms(*real.LONGER), real.REPTILE} and name in _AGAIN
-    run, why = _AGAIN[name] if again else (name, "")
-    steps, flags = real.PROTOCOLS[run]["laptop"].steps, flags + (why,) * again
+    again = set(arms) <= {*_arms(*real.AGAIN), real.REPTILE} and f"{name}, annealed" in keys
+    run = f"{name}, annealed" if again else name
+    steps, flags = real.PROTOCOLS[run]["laptop"].steps, flags + (_AGAIN,) * again
     nulls = (UNTRAINED, ev.constant(chance / 100), NOISE_ONLY)
     given = {"scope": scope, "flags": flags, "nulls": nulls, "rates": _RATES[name], "draws": 5}
     given |= more
