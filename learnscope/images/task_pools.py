@@ -11,6 +11,7 @@ from learnscope.images.shrink import shrunk
 
 FEW_SHOT = ("omniglot", "cifar-fs", "mini-imagenet")
 RAINBOW = {"train": 40, "test": 16}  # tasks
+_VALIDATION = 8  # of the 40
 _TURNED_TRAIN = 28  # of the 40 classes of turned digits
 
 
@@ -31,17 +32,18 @@ class Pools:
 @lru_cache(maxsize=8)
 def pools(
     name: str, source: str, root: str | None, worlds: tuple[int, int], images: int | None,
-    shrink: int,
+    shrink: int, held_out: str = "test",
 ) -> Pools:  # fmt: skip
     """The pools of a data set with the first `worlds` and `images` per class (none: all);
-    `shrink` x `shrink` pixels are averaged to one."""
+    `shrink` x `shrink` pixels are averaged to one. `held_out` is the part of fresh tasks: the
+    classes of a few-shot set, the worlds of RainbowMNIST."""
     if name == "rainbow":
-        train, test = _rainbow(source, root, worlds)
+        train, test = _rainbow(source, root, worlds, held_out)
     elif name == "digits":
         train, test = _turned()
     else:
         splits = load_few_shot(name, root)
-        train, test = splits["train"][None], splits["test"][None]
+        train, test = splits["train"][None], splits[held_out][None]
     # Pixels of the bundled digits go up to 16.
     top = 16 if name == "digits" else 255
     colours = 3 if train.ndim == 6 else 1
@@ -53,12 +55,18 @@ def _rows(images: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(images.reshape(*images.shape[:3], -1))
 
 
-def _rainbow(source: str, root: str | None, worlds: tuple[int, int]) -> tuple[np.ndarray, ...]:
-    """The tasks in use of RainbowMNIST, of which a fixed random choice of 40 is for training. No
-    image is in two tasks, and all have equally many of every class (56 tasks of MNIST: 96)."""
+def _rainbow(
+    source: str, root: str | None, worlds: tuple[int, int], held_out: str
+) -> tuple[np.ndarray, ...]:
+    """The tasks in use of RainbowMNIST, of which a fixed random choice of 40 is for training (32,
+    if the other 8 are held out for validation). No image is in two tasks, and all have equally many
+    of every class (56 tasks of MNIST: 96)."""
     images, labels, _, _ = load_images(source, root)
     order, which = orders(len(images))
-    chosen = [which[: worlds[0]], which[RAINBOW["train"] :][: worlds[1]]]
+    train, fresh = which[: RAINBOW["train"]], which[RAINBOW["train"] :]
+    if held_out == "validation":
+        train, fresh = train[:-_VALIDATION], train[-_VALIDATION:]
+    chosen = [train[: worlds[0]], fresh[: worlds[1]]]
     count = sum(map(len, chosen))
     by_class = [order[labels[order] == k] for k in range(int(labels.max()) + 1)]
     each = min(map(len, by_class)) // count

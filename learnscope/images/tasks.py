@@ -15,6 +15,7 @@ from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 SCALINGS = ("unit", "standard")
+HELD_OUT = ("test", "validation")
 
 
 class Episodes(AbstractEpisodes):
@@ -60,7 +61,9 @@ class ImageTasks(AbstractData):
     tasks have equally many images of every class; further tasks are further draws of the same
     combinations.) `omniglot`, `cifar-fs` and `mini-imagenet` are few-shot sets (`load_few_shot`):
     an observed task has random training classes in random order, a fresh task random test classes.
-    `digits` is a few-shot set of the bundled digits in four rotations: 28 + 12 classes.
+    `digits` is a few-shot set of the bundled digits in four rotations: 28 + 12 classes. If
+    `held_out` is `validation`, fresh tasks have the validation classes instead, or (`rainbow`) are
+    8 combinations of the 40, which are then not observed: something to tune rates on.
 
     A task has `shots` images of each of its `ways` classes to adapt to and `validation` for the
     outer loop; a fresh task has `queries` more. If `fresh`, rules draw new tasks (or new images of
@@ -95,6 +98,7 @@ class ImageTasks(AbstractData):
     images: int | None = count(None, optional=True)
     pixels: str = choice(*SCALINGS, default="standard")
     shrink: int = count(1)
+    held_out: str = choice(*HELD_OUT, default="test")
 
     papers = ("zuo2023split",)
 
@@ -108,7 +112,10 @@ class ImageTasks(AbstractData):
         """The images of the data set, read once."""
         worlds = min(self.tasks, RAINBOW["train"]), min(self.test_tasks, RAINBOW["test"])
         used = worlds if self.name == "rainbow" else (1, 1)
-        result = pools(self.name, self.source, self.root, used, self.images, self.shrink)
+        if self.held_out != "test" and self.name == "digits":
+            refuse(self, "held_out", f"{self.name} has no validation classes")
+        given = self.name, self.source, self.root, used, self.images, self.shrink
+        result = pools(*given, self.held_out)
         for images, sizes in ((result.train, self.sizes[:2]), (result.test, self.sizes)):
             if images.shape[1] < self.ways:
                 refuse(self, "ways", f"{self.name} has {images.shape[1]} classes for some tasks")

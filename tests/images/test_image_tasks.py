@@ -68,8 +68,11 @@ def test_a_rainbow_task_has_one_background(rainbow):
     corners = np.asarray(rainbow.train.by_group().x).reshape(5, 10, 8, 8, 3)[:, :, 0, 0]
     assert (np.abs(corners - corners[:, :1]).max((1, 2)) < 0.2).all()
     found = pools("rainbow", "digits", None, (5, 4), None, 1)
-    images = [found.train.reshape(-1, 192), found.test.reshape(-1, 192)]
-    assert not {r.tobytes() for r in images[0]} & {r.tobytes() for r in images[1]}
+    tuned = pools("rainbow", "digits", None, (40, 16), None, 1, "validation")
+    assert len(tuned.train) == 32 and len(tuned.test) == 8
+    for one in (found, tuned):
+        images = [one.train.reshape(-1, 192), one.test.reshape(-1, 192)]
+        assert not {r.tobytes() for r in images[0]} & {r.tobytes() for r in images[1]}
 
 
 def test_fresh_tasks_are_new_every_time(few):
@@ -92,12 +95,16 @@ def test_two_ways_have_signs_and_what_does_not_fit_is_said():
         model = FEW.replace(name, value)
         refused(lambda model=model: model.sample(jax.random.key(0)), words)
     refused(lambda: ls.data.ImageTasks("digits", root=3), "root")
+    tuning = FEW.replace("held_out", "validation")
+    refused(lambda: tuning.sample(jax.random.key(0)), "no validation classes")
 
 
 @pytest.mark.skipif("LEARNSCOPE_DATA" not in os.environ, reason="LEARNSCOPE_DATA is not set")
 def test_real_pools():
     omniglot = pools("omniglot", "mnist", None, (1, 1), None, 2)
     assert omniglot.train.shape == (1, 1100, 20, 196) and omniglot.test.shape[1] == 423
+    held = pools("omniglot", "mnist", None, (1, 1), None, 2, "validation")
+    assert held.test.shape[1] == 100 and (held.train == omniglot.train).all()
     rainbow = pools("rainbow", "mnist", None, (40, 16), 12, 2)
     assert rainbow.train.shape == (40, 10, 12, 588) and rainbow.test.shape[0] == 16
     missing = ls.data.ImageTasks("mini-imagenet")

@@ -29,6 +29,7 @@ from learnscope.papers.meta_split.parts import (
     ScaledLoss,
 )
 from learnscope.papers.meta_split.real import real_sweeps
+from learnscope.papers.meta_split.tuning import tuning_sweeps
 from learnscope.probes import (
     AbstractProbe,
     AdaptedTest,
@@ -270,4 +271,5 @@ def sweeps(scale: str) -> dict[str, Sweep]:
                          every=size.adam // 10),
         **_centroid(size),
         **real_sweeps(scale),
+        **tuning_sweeps(scale),
     }  # fmt: skip

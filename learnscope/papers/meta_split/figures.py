@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.scale import LogScale
 
 from learnscope import figures
-from learnscope.evidence import Quantity, computed, every, experiment_of, last
+from learnscope.evidence import Quantity, computed, every, experiment_of, first, last
 from learnscope.figures import bars, heat, over, steps
 from learnscope.images import ImageTasks
 from learnscope.papers.meta_split import experiments as ex
-from learnscope.papers.meta_split import forms, theory
+from learnscope.papers.meta_split import forms, theory, tuning
 from learnscope.papers.meta_split.quantities import ended, noise_at_event, on_plane, tabled
 from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, label
 from learnscope.papers.meta_split.real_claims import accuracy
@@ -117,30 +117,47 @@ def _ridges(variable: str, of: str, label: str, title: str):
 # Images: Tables 1 to 6 as bars beside the printed numbers
 
 
-def _accuracies(of: str) -> Quantity:
+def _accuracies(of: str, when=last) -> Quantity:
     """Accuracies in percent by setting and split; Reptile has no split."""
 
     def read(data: xr.Dataset) -> xr.DataArray:
         there = [s for s in FEW_SHOT if label(s, SPLITS[0]) in data.setting.values]
-        rows = {setting: [accuracy(label(setting, split)) for split in SPLITS] for setting in there}
-        return tabled({**rows, REPTILE: [accuracy(REPTILE)] * 2}, SPLITS).read({"": data})
+        rows = {s: [accuracy(label(s, split), when) for split in SPLITS] for s in there}
+        return tabled({**rows, REPTILE: [accuracy(REPTILE, when)] * 2}, SPLITS).read({"": data})
 
     return computed("accuracy", read, of)
 
 
 def _panel(of: str, name: str, chance: float):
-    """Accuracies by setting; the title is what the tasks were made of."""
+    """Accuracies by setting, with those of the untrained network; the title is what the tasks were
+    made of."""
     printed = _printed(column(name)) if name in ("rainbow", "mini-imagenet") else None
     panel = bars(_accuracies(of), "row", "column", printed, possible=(0, 100),
                  ylabel="accuracy on fresh tasks (%)", levels={"chance": chance})  # fmt: skip
 
     def draw(axes: Axes, data) -> None:
         panel(axes, data)
-        tasks = experiment_of(data[of], label(BASE, SPLITS[0])).data
-        assert isinstance(tasks, ImageTasks)
-        axes.set_title(f"rainbow of {tasks.source}" if tasks.name == "rainbow" else tasks.name)
+        before = _accuracies(of, first).read(data).mean("seed").transpose("row", "column").values
+        places = np.arange(len(before))[:, None] + 0.4 * np.array([-0.5, 0.5])
+        axes.plot(places.ravel(), before.ravel(), "kx", markersize=4, label="untrained")
+        axes.set_title(_made_of(experiment_of(data[of], label(BASE, SPLITS[0])).data))
 
     return draw
+
+
+def _training(of: str):
+    """Accuracies of the base setting and of Reptile while they are trained."""
+    arms = [label(BASE, split) for split in SPLITS] + [REPTILE]
+    values = 100.0 * every("task_accuracy", setting=arms).mean("task")
+    named = values.map(lambda v: v.assign_coords(setting=[*SPLITS, REPTILE]), "{}")
+    return steps(named.of(of), "setting", ylabel="accuracy on fresh tasks (%)", ylim=(0, 100),
+                 title="training, base setting")  # fmt: skip
+
+
+def _made_of(tasks) -> str:
+    """What tasks are made of."""
+    assert isinstance(tasks, ImageTasks)
+    return f"rainbow of {tasks.source}" if tasks.name == "rainbow" else tasks.name
 
 
 def _size(tables: str):
@@ -152,6 +169,38 @@ def _size(tables: str):
         return f"{tables} on images: {size}"
 
     return words
+
+
+def _best(rule: str, of: str):
+    """A title: the data, the rule and its best pair of rates."""
+
+    def words(data) -> str:
+        tasks = experiment_of(data[of], str(data[of].setting.values[0])).data
+        inner, outer = tuning.best(data[of], rule)
+        return f"{_made_of(tasks)}, {rule}: best {inner:g}, {outer:g}"
+
+    return words
+
+
+def _tuned(rule: str, of: str = "tuning_omniglot"):
+    """Accuracies on validation classes over both rates."""
+    table = computed("accuracy", lambda data: tuning.table(data, rule), of)
+    outside = "outer rate ε" if rule == REPTILE else "outer rate η"
+    ticks = {f"{axis}ticks": lambda data, side=side: tuning.table(data[of], rule)[side].values
+             for axis, side in (("x", "inner"), ("y", "outer"))}  # fmt: skip
+    return heat(table, "inner", "outer", "accuracy (%)", title=_best(rule, of),
+                xlabel="inner rate γ", ylabel=outside, **ticks)  # fmt: skip
+
+
+def _tuned_epsilon(of: str = "tuning_rainbow"):
+    table = computed("accuracy", lambda data: tuning.table(data, REPTILE).isel(inner=0), of)
+    return over(table, "outer", xlabel="outer rate ε", xscale="log", possible=(0, 100),
+                ylabel="accuracy (%)", title=_best(REPTILE, of))  # fmt: skip
+
+
+def _tuning_size(data: xr.Dataset) -> str:
+    size = f"T = {int(data.step[-1])}, seed {data.seed.values[0]}"
+    return f"Accuracy on fresh tasks that no verdict uses: {size}"
 
 
 def _in_tasks(data) -> str:
@@ -227,13 +276,24 @@ FIGURES = {
         [_ridges("centroid_error", "centroid", "‖ŵ₀ - w*‖²", "linear tasks around a centroid"),
          _ridges("test_loss", "centroid_family", "squared loss, fresh tasks", "this paper's data")],
         _seeds("Ridge inside, least squares outside; mean and 95 %"), (9, 3.8)),
-    "real_rainbow": figures.figure(
-        "Tables 1 to 4 on RainbowMNIST", "real_rainbow",
-        [_panel("real_rainbow", "rainbow", 10.0)], _size("Tables 1 to 4")),
-    "real_few_shot": figures.figure(
-        "Tables 1 to 6 on Omniglot and CIFAR-FS", ("real_omniglot", "real_cifar_fs"),
-        [_panel("real_omniglot", "omniglot", 20.0),
-         _panel("real_cifar_fs", "cifar-fs", 20.0)], _size("Tables 1 to 6"), (13, 4.4)),
+    **{sweep: figures.figure(
+        "Tables 1 to 4 on RainbowMNIST", sweep,
+        [[_panel(sweep, "rainbow", 10.0), _training(sweep)]], _size("Tables 1 to 4"), (11, 4.4), 5)
+       for sweep in ("real_rainbow", "real_rainbow_annealed")},
+    **{sweep: figures.figure(
+        "Tables 1 to 6 on Omniglot", sweep,
+        [[_panel(sweep, "omniglot", 20.0), _training(sweep)]], _size("Tables 1 to 6"), (11, 4.4), 5)
+       for sweep in ("real_omniglot", "real_omniglot_annealed")},
+    "real_cifar_fs": figures.figure(
+        "Tables 1, 4 and 6 on CIFAR-FS", "real_cifar_fs",
+        [[_panel("real_cifar_fs", "cifar-fs", 20.0), _training("real_cifar_fs")]],
+        _size("Tables 1, 4 and 6"), (10, 4.4), 5),
+    "tuning_omniglot": figures.figure(
+        "Rates, tuned for every rule on validation classes", "tuning_omniglot",
+        [list(map(_tuned, tuning.RULES))], _tuning_size, (11.5, 3.6)),
+    "tuning_rainbow": figures.figure(
+        "Reptile's outer rate on RainbowMNIST", "tuning_rainbow", [_tuned_epsilon()],
+        _tuning_size),
     "real_mini_imagenet": figures.figure(
         "Tables 1 to 6 on miniImageNet", "real_mini_imagenet",
         [_panel("real_mini_imagenet", "mini-imagenet", 20.0)], _size("Tables 1 to 6"), (10, 4.4)),
