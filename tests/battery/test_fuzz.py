@@ -45,7 +45,7 @@ SLOWEST = 20.0  # seconds for any one input
 @pytest.fixture
 def nothing_is_computed(monkeypatch, tmp_path):
     """Sweeps are planned and stored, but not trained or drawn."""
-    monkeypatch.setattr(RUN, "_fill", lambda *given: None)
+    monkeypatch.setattr(RUN._Filling, "run", lambda *given: None)
     monkeypatch.setattr(Output, "figure", lambda self, name, figure: plt.close(figure) or [])
     monkeypatch.setattr("learnscope.evidence.verify.run_studies", lambda *given, **more: None)
     monkeypatch.setattr("learnscope.grid.run.run_grid", None)
