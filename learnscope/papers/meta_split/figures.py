@@ -17,7 +17,7 @@ from learnscope.papers.meta_split import forms, theory, tuning
 from learnscope.papers.meta_split.quantities import ended, noise_at_event, on_plane, tabled
 from learnscope.papers.meta_split.real import BASE, FEW_SHOT, REPTILE, label
 from learnscope.papers.meta_split.real_claims import accuracy
-from learnscope.papers.meta_split.reported import SYNTHETIC, Pair, column
+from learnscope.papers.meta_split.reported import REPTILES, SYNTHETIC, Pair, column
 
 figure = functools.partial(figures.figure, titled=True)
 SPLITS, LOG2 = ex.SPLITS, {"log 2": math.log(2)}
@@ -118,12 +118,13 @@ def _ridges(variable: str, of: str, label: str, title: str):
 
 
 def _accuracies(of: str, when=last) -> Quantity:
-    """Accuracies in percent by setting and split; Reptile has no split."""
+    """Accuracies in percent by setting and split; Reptile stands where train-train does."""
 
     def read(data: xr.Dataset) -> xr.DataArray:
         there = [s for s in FEW_SHOT if label(s, SPLITS[0]) in data.setting.values]
         rows = {s: [accuracy(label(s, split), when) for split in SPLITS] for s in there}
-        return tabled({**rows, REPTILE: [accuracy(REPTILE, when)] * 2}, SPLITS).read({"": data})
+        rows[REPTILE] = [accuracy(REPTILE, when), math.nan * accuracy(REPTILE, when)]
+        return tabled(rows, SPLITS).read({"": data})
 
     return computed("accuracy", read, of)
 
@@ -131,7 +132,8 @@ def _accuracies(of: str, when=last) -> Quantity:
 def _panel(of: str, name: str, chance: float):
     """Accuracies by setting, with those of the untrained network; the title is what the tasks were
     made of."""
-    printed = _printed(column(name)) if name in ("rainbow", "mini-imagenet") else None
+    printed = _printed(column(name)) if name in REPTILES else {}
+    printed |= {(REPTILE, SPLITS[0]): REPTILES[name][0]} if name in REPTILES else {}
     panel = bars(_accuracies(of), "row", "column", printed, possible=(0, 100),
                  ylabel="accuracy on fresh tasks (%)", levels={"chance": chance})  # fmt: skip
 
@@ -166,7 +168,8 @@ def _size(tables: str):
     def words(data: xr.Dataset, *_) -> str:
         tasks = data.task_accuracy.sel(setting=label(BASE, SPLITS[0])).sizes["task"]
         size = f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
-        return f"{tables} on images: {size}"
+        falls = "cosine_steps" in experiment_of(data, label(BASE, SPLITS[0])).rule.options
+        return f"{tables} on images: {size}{', outer rates fall to 0' * falls}"
 
     return words
 
@@ -186,10 +189,8 @@ def _tuned(rule: str, of: str = "tuning_omniglot"):
     """Accuracies on validation classes over both rates."""
     table = computed("accuracy", lambda data: tuning.table(data, rule), of)
     outside = "outer rate ε" if rule == REPTILE else "outer rate η"
-    ticks = {f"{axis}ticks": lambda data, side=side: tuning.table(data[of], rule)[side].values
-             for axis, side in (("x", "inner"), ("y", "outer"))}  # fmt: skip
     return heat(table, "inner", "outer", "accuracy (%)", title=_best(rule, of),
-                xlabel="inner rate γ", ylabel=outside, **ticks)  # fmt: skip
+                xlabel="inner rate γ", ylabel=outside)  # fmt: skip
 
 
 def _tuned_epsilon(of: str = "tuning_rainbow"):

@@ -21,8 +21,9 @@ Reptile (0.63). In the last quarter losses still fell by 2 to 4 % of the untrain
 RainbowMNIST with T = 1600 (and 2.5 % with T = 3000, where train-train had 41.3 %, train-validation
 86.8 % and Reptile 85.4 %), on Omniglot with T = 800 (and 3.2 % with T = 1600, where train-
 validation was 34 points above train-train and 16 above Reptile). So the base setting, one inner
-step and Reptile were trained again with outer rates that fall to 0 along a cosine (`annealed`). All
-rows that rest on a look are flagged.
+step and Reptile were trained again with outer rates that fall to 0 along a cosine (`annealed`).
+Reptile ends lower there than with the constant rate that was tuned, so its rows read the first
+runs. All rows that rest on a look are flagged.
 """
 
 from typing import Any
