@@ -5,7 +5,6 @@ precisions; nothing else about a sweep changes them.
 """
 
 import dataclasses
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,8 +22,7 @@ from learnscope.space import Columns, Frame, turn
 _ROLES = {"data": 0, "init": 1, "training": 2, "memory": 3}
 Source = dict[str, Any]  # the data model and the net: what a draw depends on
 Varying = Mapping[str, Array | np.ndarray]
-_NAME = "xla_backend_optimization_level"
-_LEVEL: Any = {} if _NAME in os.environ.get("XLA_FLAGS", "") else {"compiler_options": {_NAME: 1}}
+_LEVEL: Any = {"compiler_options": {"xla_backend_optimization_level": 1}}
 
 
 def key_of(seed: Any, role: str) -> Array:
@@ -107,8 +105,7 @@ class Batches(eqx.Module):
 
 
 # Drawing is nearly all random bits, which XLA takes long to optimise for little: at level 1 it
-# compiles three times faster, unless XLA_FLAGS names a level. It depends on data and net only, so
-# that all rules share it.
+# compiles three times faster. It depends on data and net only, so that all rules share it.
 @eqx.filter_jit(**_LEVEL)
 def draw(runs: Batches, coordinates: str, room: Room | None) -> tuple[Problem, Params]:
     return runs.map(lambda source, seed: draw_one(source, seed, coordinates, room))

@@ -217,6 +217,8 @@ def finding(text: str, cells: list[Cell]) -> Finding:
     found = worst.interval()
     draws = "exact" if found.draws is None else str(found.draws)
     ends = "" if math.isnan(found.middle) else f"{found}, claimed {worst.claimed()}"
+    if verdict == "differs" and not ends:  # diverged runs decide
+        ends = f"{proportion(np.isfinite(worst.values))} of draws finite, claimed 1"
     seen = found.seen if worst.statistic is mean_of else math.nan
     power = f"would have seen a difference of {seen:.2g}" if math.isfinite(seen) else ""
     return Finding(f"{text}: {words}", verdict, why, ends, draws, power=power)

@@ -168,7 +168,7 @@ def _size(tables: str):
     def words(data: xr.Dataset, *_) -> str:
         tasks = data.task_accuracy.sel(setting=label(BASE, SPLITS[0])).sizes["task"]
         size = f"T = {int(data.step[-1])}, {tasks} fresh tasks x {data.sizes['seed']} seeds"
-        falls = "cosine_steps" in experiment_of(data, label(BASE, SPLITS[0])).rule.options
+        falls = "cosine_steps" in data.attrs["experiment"]
         return f"{tables} on images: {size}{', outer rates fall to 0' * falls}"
 
     return words

@@ -119,6 +119,7 @@ def _claim(name: str, id: str, statement: str, check: Verb, *settings: str, wher
     again = set(arms) <= {*_arms(*real.AGAIN)} and f"{name}, annealed" in keys
     run = f"{name}, annealed" if again else name
     steps, flags = real.PROTOCOLS[run]["laptop"].steps, flags + (_AGAIN,) * again
+    scope += ", outer rates that fall to 0" * again
     nulls = (UNTRAINED, ev.constant(chance / 100), NOISE_ONLY)
     given = {"scope": scope, "flags": flags, "nulls": nulls, "rates": _RATES[name], "draws": 5}
     given |= more
