@@ -86,6 +86,8 @@ def _band(data: xr.Dataset) -> xr.DataArray:
 _SETS = "CIFAR-100 and STL-10 are not at hand, and their scale needs a GPU: learnscope run pred_head.{} data.name={} --scale paper --data DIR"  # noqa: E501
 _SWAP = (ev.swapped("method_name"), ev.alike("method_name"))
 _GAIN = _learnt(_HEAD, COMPARABLE)
+# On digits the probe gains 0.008 [-0.0005, 0.016]: with this condition both rows are inconclusive.
+_WITHDRAWN = "added after looking: a condition on the linear probe, which failed, was withdrawn"
 
 
 def _both(id: str, where: str, statement: str, reported: str, check: Callable[[str], Verb],
@@ -94,7 +96,8 @@ def _both(id: str, where: str, statement: str, reported: str, check: Callable[[s
     said, on_digits = (where, statement, reported), f"{id.removesuffix('_real')}_digits"
     learnt = check(f", {BATCH}").given(_learnt(_HEAD))
     return [claim(id, *said, "images", learnt, _HEAD, _BARE, **more),
-            claim(on_digits, *said, "digits", check(""), HEAD, BARE, **more)]  # fmt: skip
+            claim(on_digits, *said, "digits", check(""), HEAD, BARE,
+                  flags=(_WITHDRAWN,), **more)]  # fmt: skip
 
 
 def _varied(way: str) -> Verb:
