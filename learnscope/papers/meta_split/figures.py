@@ -102,10 +102,10 @@ def _off(data: xr.Dataset) -> str:
             for (setting, split), loss in _printed(SYNTHETIC).items()
             if setting in settings
         ]
-        return f"{min(off):.2g} to {max(off):.2g} times the printed ones"
+        return f"{min(off):.2g} to {max(off):.2g} times"
 
-    return (f"Tables 1 to 3, synthetic: as stated, losses are {times('stated', *ex.SETTINGS)}; "
-            f"fitted, {times('fitted', *ex.SETTINGS[:1])}\n"
+    return (f"Tables 1 to 3: losses are {times('stated', *ex.SETTINGS)} the printed ones as "
+            f"stated, {times('fitted', *ex.SETTINGS[:1])} as fitted\n"
             f"(mean and 95 %; {data.sizes['seed']} seeds; dashed: the paper)")  # fmt: skip
 
 
@@ -273,7 +273,7 @@ FIGURES = {
         [bars(_losses(reading, *settings), "row", "column", _printed(SYNTHETIC), levels=LOG2,
               title=f"{reading} reading", ylabel="test loss, before adapting (nat)")
          for reading, settings in (("stated", ex.SETTINGS), ("fitted", ex.SETTINGS[:1]))],
-        _off, (10, 4.2), 4, titled=False),
+        _off, (10, 4.2), 4, titled=False, sharey=True),
     "lemmas": figure(
         "Inner steps amplify noise without the split, and the feature with it",
         ("lemmas", "growth"),
