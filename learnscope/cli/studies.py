@@ -17,7 +17,7 @@ from learnscope.cli.options import (
 )
 
 app = typer.Typer()
-Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
+Scale = Annotated[str, Option(help="smoke (a trial), laptop or paper (as published).")]
 Budget = Annotated[
     str | None,
     Option(metavar="TIME", help="Stop after this time (2h, 90min), and write what is done."),

@@ -35,7 +35,7 @@ def study_lines(study: Study) -> list[str]:
     for name, figure in study.figures.items():
         known = [minutes[need] for need in figure.needs if need in minutes]
         most = f"about {round(sum(known))} min" if sum(known) >= 1 else "under a minute"
-        said = [most] if known else []
+        said = [most] if len(known) == len(figure.needs) else []  # part of a sum is no sum
         if data := needed_data([sweeps[need] for need in figure.needs]):
             said.append(f"needs {' and '.join(data)}")
         about = f" [{'; '.join(said)}]" if said else ""
