@@ -11,6 +11,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.evidence.statistics import reach
+from learnscope.lab.last import after_last_step
 from learnscope.lab.origin import origins
 
 
@@ -54,7 +55,7 @@ def compare(
         why = "they share fewer than two seeds"
     variables: dict[str, Any] = {}
     for name in names:
-        one, two = (_last(data[name]) for data in (result, other))
+        one, two = (after_last_step(data[name]) for data in (result, other))
         _check_alike(name, one, two)
         if why is None:
             gap = one.sel(seed=seeds) - two.sel(seed=seeds)
@@ -97,10 +98,6 @@ def read_table(file: str | Path, like: xr.Dataset) -> xr.Dataset:
     if len(table) != np.prod(list(read.sizes.values())):
         raise BadInput(f"{file} must have a row for every combination of {', '.join(dims)}.")
     return read.sel(axes).assign_attrs(draw=f"those of {Path(file).name}")
-
-
-def _last(values: xr.DataArray) -> xr.DataArray:
-    return values.isel(step=-1, drop=True) if "step" in values.dims else values
 
 
 def _check_alike(name: str, one: xr.DataArray, two: xr.DataArray) -> None:

@@ -99,6 +99,12 @@ def test_a_store_makes_it_a_matter_of_reading(tmp_path):
     assert first.equals(second) and first.equals(boundary(**few))
 
 
+def test_each_setting_of_an_axis_over_steps_is_read_after_its_own_last_step():
+    steps = boundary(y={"steps": [1, 3]}, seeds=3)
+    assert steps.status.values.tolist() == ["crossed", "crossed"]
+    assert steps.boundary[0] == steps.boundary[1]
+
+
 def test_one_seed_has_a_boundary_without_a_band():
     one = boundary(y={"data.dim": [100, 1000]}, seeds=1)
     assert np.isfinite(one.boundary).all()

@@ -102,6 +102,16 @@ def test_no_draw_and_no_value_is_left_out_in_silence():
     refused(lambda: ls.compare(one, one.isel(rate=[0])), "select what both have")
 
 
+def test_runs_of_different_lengths_are_compared_at_their_own_ends():
+    over = {"steps": [2, 5]}
+    one, two = (ls.run(experiment().replace("rule.rate", rate), over, seeds=3) for rate in (1, 2))
+    found = ls.compare(one, two, of="loss")
+    for i, step in enumerate(over["steps"]):
+        gap = (one.loss[i] - two.loss[i]).sel(step=step)
+        assert float(found.loss[i]) == pytest.approx(float(gap.mean()), rel=1e-5)
+        assert float(one.learnscope.final.loss[i, 0]) == float(one.loss[i, 0].sel(step=step))
+
+
 def test_what_cannot_be_compared():
     result = ls.run(experiment(), seeds=2)
     refused(lambda: ls.compare(result, 3), "it must be a result of run")
