@@ -37,10 +37,16 @@ class Labels(eqx.Module):
     def of(given: Any) -> Any:
         """Labels; or what was given, if it is a file's name or cannot be labels."""
         given = _array(given)
-        if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype.kind not in "fiubUS":
+        if not isinstance(given, np.ndarray) or given.ndim != 1:
             return given
-        if given.dtype.kind == "f" and not np.array_equal(np.unique(given), [-1.0, 1.0]):
-            return Labels(given, None)
+        if given.dtype == object and all(isinstance(name, str) for name in given):
+            given = given.astype(str)  # from a data frame
+        if given.dtype.kind not in "fiubUS":
+            return given
+        if given.dtype.kind == "f":
+            values = np.unique(given)
+            if len(values) != 2 or (values % 1 != 0).any():
+                return Labels(given, None)
         names, values = np.unique(given, return_inverse=True)
         return Labels(values.astype(np.int32), tuple(names.tolist()))
 
@@ -72,11 +78,12 @@ def _array(given: Any) -> Any:
 class Arrays(AbstractData):
     """Inputs and labels of your own: `x` (example, ...) and `y` (example), as in scikit-learn.
 
-    Labels may be whole numbers or names (classes, in sorted order), or other numbers (regression:
-    use a rule with `loss="squared"`). Two classes become -1 and +1, more become 0, 1, ... Without
-    `x_test` and `y_test`, each seed holds out a different random share `held_out` of the examples.
-    `batch` is the mini-batch size (none: the full batch); with `epochs`, no example is seen twice
-    in one pass. An array may be given as the name of a `.npy` file, or as `FILE.npz:NAME`.
+    Labels may be integers, names or two whole numbers (classes, in sorted order), or other numbers
+    (regression: use a rule with `loss="squared"`). Two classes become -1 and +1, more become 0, 1,
+    ... Without `x_test` and `y_test`, each seed holds out a different random share `held_out` of
+    the examples. `batch` is the mini-batch size (none: the full batch); with `epochs`, no example
+    is seen twice in one pass. An array may be given as the name of a `.npy` file, or as
+    `FILE.npz:NAME`.
 
     Inputs of nets that see inner products are (example, dim) or (example, patch, dim).
 
@@ -163,6 +170,10 @@ class Arrays(AbstractData):
     @property
     def dim(self) -> int:  # type: ignore[override]
         return self.in_memory().x.shape[-1]
+
+    @property
+    def numeric(self) -> bool:
+        return self.names is None
 
     @property
     def labels(self) -> int | None:

@@ -263,6 +263,11 @@ class AbstractData(AbstractPart):
         return None
 
     @property
+    def numeric(self) -> bool:
+        """Whether labels are known to be numbers, not classes: no loss of a margin fits them."""
+        return False
+
+    @property
     @abstractmethod
     def space(self) -> Space:
         """What the model needs of its space."""

@@ -25,6 +25,10 @@ class AbstractWrapper(AbstractData):
         return Space(self.data.space.span)
 
     @property
+    def numeric(self) -> bool:
+        return self.data.numeric
+
+    @property
     def labels(self) -> int | None:
         return self.data.labels
 

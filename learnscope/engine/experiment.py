@@ -11,6 +11,7 @@ from learnscope.nets import AbstractInnerProductNet, AbstractNet
 from learnscope.part import AbstractDocument, AbstractPart, count, flag, shape_path, slot, slot_list
 from learnscope.probes import DEFAULT, AbstractProbe
 from learnscope.rules import AbstractRule
+from learnscope.rules.losses import MARGINS
 
 # Compression pays up to this ratio of coordinates to dimensions: a training vector needs only the
 # coordinates before its own.
@@ -61,6 +62,11 @@ class Experiment(AbstractDocument):
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise BadInput(f"Experiment.probes record {', '.join(repeated)} more than once.")
+        if self.data.numeric and self.rule.loss in MARGINS:
+            raise BadInput(
+                f"{type(self.data).__name__} has numbers as labels, and the loss {self.rule.loss} "
+                "needs classes: give integers or names, or use loss='squared'."
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The words for claims: quantities, verbs, claims, sweeps of a study, the ledger."""
 
 from learnscope.evidence.arms import arms
-from learnscope.evidence.boundary_sweep import BoundarySweep
+from learnscope.evidence.boundary_sweep import BoundarySweep, boundary_exponent
 from learnscope.evidence.claim import FLAGS, SCOPES, Claim
 from learnscope.evidence.finding import VERDICTS, Finding, judged
 from learnscope.evidence.function_sweep import FunctionSweep
@@ -27,7 +27,6 @@ from learnscope.evidence.quantity import (
     Quantity,
     Unanswered,
     at,
-    boundary_exponent,
     change,
     computed,
     every,

@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray as xr
 
+from learnscope.evidence.quantity import Quantity, computed
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
 from learnscope.lab.boundary import boundary, first_plan
@@ -50,3 +51,13 @@ class BoundarySweep:
         return dataclasses.replace(
             self, experiment=experiment, seeds=self.seeds if seeds is None else seeds
         )
+
+
+def boundary_exponent() -> Quantity:
+    """The exponent of a `BoundarySweep`, with its bootstrap error over the seeds."""
+
+    def read(data: xr.Dataset) -> xr.DataArray:
+        found = {"error": data.attrs["exponent_error"], "draws": data.attrs["seeds"]}
+        return xr.DataArray(data.attrs["exponent"], attrs=found)
+
+    return computed("exponent of the boundary", read)

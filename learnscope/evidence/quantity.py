@@ -21,6 +21,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput
 from learnscope.evidence.selection import Unanswered, chosen, words
+from learnscope.lab.last import after_last_step
 from learnscope.lab.origin import origins
 
 Datasets = Mapping[str, xr.Dataset]
@@ -121,6 +122,8 @@ class Quantity:
         interval. The others are `LEFT_OUT`, and draws of an unanswered condition stay NaN."""
 
         def keep(values: xr.DataArray, met: xr.DataArray) -> xr.DataArray:
+            if not values.attrs.get("among"):  # the logarithm of 0 is left out by nobody
+                values = values.where(values != LEFT_OUT)
             kept = values.where(met > 0, met.where(np.isnan(met), LEFT_OUT))
             made = hits_of(kept) if values.attrs.get("examples") == 1 else kept
             return made.assign_attrs(among=True)
@@ -168,7 +171,7 @@ class Quantity:
 
 def last(variable: str, **where: Any) -> Quantity:
     """A variable at the last recorded step, where the axes have the given values."""
-    return _variable(variable, where, "at the end").map(lambda v: v.isel(step=-1, drop=True), "{}")
+    return _variable(variable, where, "at the end").map(after_last_step, "{}")
 
 
 def first(variable: str, **where: Any) -> Quantity:
@@ -239,16 +242,6 @@ def exact(text: str, function: Callable[..., float], *sweeps: str) -> Quantity:
     return Quantity(text, read)
 
 
-def boundary_exponent() -> Quantity:
-    """The exponent of a `BoundarySweep`, with its bootstrap error over the seeds."""
-
-    def read(data: xr.Dataset) -> xr.DataArray:
-        found = {"error": data.attrs["exponent_error"], "draws": data.attrs["seeds"]}
-        return xr.DataArray(data.attrs["exponent"], attrs=found)
-
-    return computed("exponent of the boundary", read)
-
-
 def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
     def read(data: Datasets) -> xr.DataArray:
         dataset = _only(data)
@@ -310,8 +303,17 @@ def _difference(one: Any, other: Any) -> xr.DataArray:
 
 
 def _hits(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], xr.DataArray]:
-    """1 where a comparison holds, 0 where not, NaN where a value is not a number."""
-    return lambda a, b: hits_of(compare(a, b).astype(float).where(~np.isnan(a) & ~np.isnan(b)))
+    """1 where a comparison holds, 0 where not, NaN where a value is not a number; what was left out
+    stays so."""
+
+    def hits(a: Any, b: Any) -> xr.DataArray:
+        found = hits_of(compare(a, b).astype(float).where(~np.isnan(a) & ~np.isnan(b)))
+        for one in (a, b):
+            if isinstance(one, xr.DataArray) and one.attrs.get("among"):
+                found = found.where(one != LEFT_OUT, LEFT_OUT)
+        return found
+
+    return hits
 
 
 def _combined(one: Quantity, other: Any, operation: Callable[..., Any], sign: str) -> Quantity:

@@ -20,6 +20,7 @@ from learnscope.figures.setting import same_parts, setting
 from learnscope.figures.style import columns_of, headline, plain_ticks, style
 from learnscope.figures.words import brief, is_number, place, selected, swept, variable
 from learnscope.lab import Experiment
+from learnscope.lab.last import after_last_step
 from learnscope.lab.origin import origin
 from learnscope.probes.probe import RESERVED
 
@@ -131,7 +132,7 @@ def _block(
     own = [dim for dim in shown[0][name].dims if dim not in (x, y, "seed", "step")]
     tables, whole = [], True
     for data in shown:
-        values = data[name].isel(step=-1) if "step" in data[name].dims else data[name]
+        values = after_last_step(data[name])
         values = (values.max(own) if own else values).compute()
         there = np.isfinite(values)
         whole = whole and bool(there.all())

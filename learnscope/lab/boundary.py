@@ -13,7 +13,8 @@ from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab.blocks import Plan
 from learnscope.lab.cluster import opened
-from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent
+from learnscope.lab.crossing import CROSSED, Crossing, bracket, crossings, fit_exponent, widened
+from learnscope.lab.last import after_last_step
 from learnscope.lab.run import Report, report_of, run_plan
 from learnscope.lab.sweep import Axis, axes, dim_of, seed_list, zipped
 from learnscope.part import field_is_whole, field_kind, value_at
@@ -52,10 +53,10 @@ def boundary(
     A grid over the range is tried first. It shows where the response crosses; if it never does, or
     does so several times, `status` says so. Then every crossing is bisected, for all values of y at
     once in one program, until it is known to `tolerance` (relative, if the range is positive).
-    Seeds are shared, so the response is one function of x. The band is a bootstrap over seeds (its
-    central `level`), and so is the exponent's error, which is widened if the points scatter about
-    the line by more than their own errors. The `settings` are those of `run`: coordinates,
-    precision, store, cluster and progress.
+    Seeds are shared, so the response is one function of x. The band is a bootstrap over seeds,
+    widened for few of them to cover as often as its `level` says (one has none: NaN). The
+    exponent's error is of the same bootstrap, widened if the points scatter about the line by more
+    than their own errors. The `settings` are those of `run`.
 
     Variables: `boundary`, `low`, `high`, `status`, and the values of x with their means, `tried`
     and `mean`. Attributes: `exponent` and `exponent_error` (one standard error), NaN if there is
@@ -183,10 +184,10 @@ class _Search:
         plan = Plan.of(self.experiment, over, self.seeds, **self.planned)
         data = run_plan(plan, **self.settings, name=f"{BOUNDARY} {self.of} = {self.at:g}")
         self.reports.append(report_of(data))
-        return data[self.of].isel(step=-1).values.astype(float)
+        return after_last_step(data[self.of]).values.astype(float)
 
     def _band(self, line: _Line) -> tuple[np.ndarray, float, float]:
-        """Resampled crossings of a line, and the ends of the band."""
+        """Resampled crossings of a line, and the ends of their central part."""
         count = len(self.seeds)
         # The same weights (seed by draw) for every y, since seeds are shared.
         times = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
@@ -214,7 +215,9 @@ class _Search:
             tried[here], mean[here] = line.tried, line.values.mean(1)
             if line.crossing.status == CROSSED:
                 centre[i] = line.crossing.estimate
-                draws[i], low[i], high[i] = self._band(line)
+                draws[i], *ends = self._band(line)
+                wide = widened(np.array(ends), centre[i], len(self.seeds), self.level)
+                low[i], high[i] = np.clip(wide, *self.u(line.tried[[0, -1]]))
         y, exponent, error = next(iter(self.axis.fields.values())), np.nan, np.nan
         if self.low > 0 and all(isinstance(v, int | float) and v > 0 for v in y):
             exponent, error = fit_exponent(np.log(y), centre, draws)

@@ -58,7 +58,7 @@ class TestAccuracy(AbstractProbe):
 
 class BalancedAccuracy(AbstractProbe):
     """The test accuracy on the labels +1 and -1, averaged over the two labels: 1/2 for a constant
-    prediction, however frequent each label is."""
+    prediction, however frequent each label is. NaN if one of them does not occur."""
 
     outputs: ClassVar = {"balanced_accuracy": Output("balanced test accuracy", low=0, high=1)}
 
@@ -70,8 +70,7 @@ def balanced(state: AbstractState, samples: Samples) -> Array:
     """The accuracy on each of the labels +1 and -1, averaged over the two."""
     right = correct(state.outputs(samples), samples.y)
     positive = samples.y > 0
-    each = [jnp.sum(jnp.where(one, right, 0)) / jnp.maximum(1, one.sum())
-            for one in (positive, ~positive)]  # fmt: skip
+    each = [jnp.where(one, right, 0).sum() / one.sum() for one in (positive, ~positive)]
     return (each[0] + each[1]) / 2
 
 

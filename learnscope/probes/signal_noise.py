@@ -51,7 +51,8 @@ class Decomposition(AbstractProbe):
     where $\rho$ is $\bar\rho$ if the filter's sign j is the example's label, and $\underline\rho$
     otherwise (each is 0 where the other holds). They are unique if $\mu$ and the $\xi_i$ are
     linearly independent. A state in the span of the training vectors holds them; from weights they
-    are computed by least squares: exact if the filters moved in that span.
+    are computed by least squares: exact if the filters moved in that span, and NaN if there are
+    more vectors than dimensions.
     """
 
     papers: ClassVar = ("meng2023pegr",)

@@ -97,6 +97,9 @@ BATCH_LOSSES: dict[str, Callable[[Outputs, Array], Each]] = {
 }
 
 
+MARGINS = ("logistic", "hinge")  # of one output, these need the labels +1 and -1
+
+
 def loss_of(name: str, outputs: Outputs, labels: Array) -> Each:
     """The loss of every example, by the loss's name."""
     if name == "pairs":

@@ -129,7 +129,8 @@ class AbstractState(eqx.Module):
         self, problem: Problem, direction: str, name: str
     ) -> tuple[Float[Array, " filter"], Float[Array, "filter n"]]:
         """The coefficients of the filters' displacement: of a direction of the problem, and of the
-        training examples' hidden vectors of that name."""
+        training examples' hidden vectors of that name. NaN where there are more vectors than
+        dimensions, which have no unique ones."""
 
     def after(self, memory: Any) -> Self:
         """The state after a step, with the rule's memory then."""
@@ -232,6 +233,7 @@ class WeightState(AbstractState):
         norms = jnp.linalg.norm(rows, axis=1)
         units = rows / norms[:, None]
         found = jnp.linalg.solve(units @ units.T, units @ filters_of(self.displacement).T).T
+        found = jnp.where(len(rows) <= problem.frame.dim, found, jnp.nan)
         return found[:, 0] / norms[0], found[:, 1:] / norms[None, 1:]
 
     def advance(self, params: Params, memory: Any) -> "WeightState":

@@ -11,6 +11,7 @@ import xarray as xr
 
 from learnscope.errors import BadInput, refuse_value, why_of
 from learnscope.evidence.statistics import reach
+from learnscope.lab.last import after_last_step
 from learnscope.lab.origin import origins
 
 
@@ -19,11 +20,12 @@ def compare(
 ) -> xr.Dataset:
     """The mean of `result` minus that of `other` after the last step, with an interval.
 
-    Both have a `seed` dim; all other dims must agree. If a seed stands for the same draw in both
-    (the same data model and net, drawn in the same coordinates, in single or double precision),
-    differences are taken seed by seed, and the attribute `paired` is 1. Otherwise the interval is
-    that of independent samples (Welch), `paired` is 0, and `why` says why. Values that are the same
-    for every seed have no interval: its ends are NaN.
+    Both have a `seed` dim; all other dims must agree, with their values. If a seed stands for the
+    same draw in both (the same data model and net, drawn in the same coordinates, in single or
+    double precision), differences are taken seed by seed, and the attribute `paired` is 1.
+    Otherwise the interval is that of independent samples (Welch), `paired` is 0, and `why` says
+    why. Values that are the same for every seed have no interval: its ends are NaN. No draw is left
+    out: where one diverged (is NaN), so is the difference.
 
     `other` may be a CSV file with numbers from elsewhere: a column `seed`, a column for each
     further dim of the result, and columns named as its variables, such as `test_accuracy`. With a
@@ -53,14 +55,13 @@ def compare(
         why = "they share fewer than two seeds"
     variables: dict[str, Any] = {}
     for name in names:
-        one, two = (_last(data[name]) for data in (result, other))
-        if set(one.dims) != set(two.dims):
-            raise BadInput(f"'{name}' has dims {one.dims} and {two.dims}: select one setting.")
+        one, two = (after_last_step(data[name]) for data in (result, other))
+        _check_alike(name, one, two)
         if why is None:
             gap = one.sel(seed=seeds) - two.sel(seed=seeds)
-            mean, error, freedom = gap.mean("seed"), _error(gap), len(seeds) - 1
+            mean, error, freedom = _mean(gap), _error(gap), len(seeds) - 1
         else:
-            mean = one.mean("seed") - two.mean("seed")
+            mean = _mean(one) - _mean(two)
             a, b = _error(one) ** 2, _error(two) ** 2
             error = np.sqrt(a + b)
             freedom = (a + b) ** 2 / (a**2 / (one.seed.size - 1) + b**2 / (two.seed.size - 1))
@@ -99,12 +100,26 @@ def read_table(file: str | Path, like: xr.Dataset) -> xr.Dataset:
     return read.sel(axes).assign_attrs(draw=f"those of {Path(file).name}")
 
 
-def _last(values: xr.DataArray) -> xr.DataArray:
-    return values.isel(step=-1, drop=True) if "step" in values.dims else values
+def _check_alike(name: str, one: xr.DataArray, two: xr.DataArray) -> None:
+    """Refuse variables of which not every value has a partner: xarray would leave out the rest."""
+    if set(one.dims) != set(two.dims):
+        raise BadInput(f"'{name}' has dims {one.dims} and {two.dims}: select one setting.")
+    for dim in (str(dim) for dim in one.dims if dim != "seed"):
+        named = dim in one.coords and dim in two.coords
+        here, there = (np.sort(v[dim]) if named else v.sizes[dim] for v in (one, two))
+        if not np.array_equal(here, there):
+            raise BadInput(
+                f"'{name}' has {dim} = {here} here and {there} there: select what both have."
+            )
+
+
+def _mean(values: xr.DataArray) -> xr.DataArray:
+    return values.mean("seed", skipna=False)
 
 
 def _error(values: xr.DataArray) -> xr.DataArray:
-    return values.std("seed", ddof=1) / np.sqrt(values.sizes["seed"])
+    spread = values.std("seed", ddof=1, skipna=False)
+    return spread / np.sqrt(values.sizes["seed"])
 
 
 def _unpaired(result: xr.Dataset, other: xr.Dataset) -> str | None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from learnscope.lab import Experiment
+from learnscope.lab.last import after_last_step
 from learnscope.lab.origin import origin
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Scope:
     @property
     def final(self) -> xr.Dataset:
         """Everything after the last step."""
-        return self._data.isel(step=-1, drop=True, missing_dims="ignore")
+        return after_last_step(self._data)
 
     def curves(self, hue: str | None = None) -> "Figure":
         """Every probe against the step: a line per setting, its median and its band over seeds.

@@ -90,7 +90,9 @@ def boundary_table(boundary: xr.Dataset) -> str:
         at, low, high = (float(boundary[name][i]) for name in ("boundary", "low", "high"))
         middle, band = "-", "-"
         if np.isfinite(at):
-            middle, band = f"{at:.5g}", f"{low:.5g} to {high:.5g}"
+            middle = f"{at:.5g}"
+        if np.isfinite(low):  # one seed has no band
+            band = f"{low:.5g} to {high:.5g}"
         lines.append(f"{shown:>12}  {middle:>12}  {band:>23}  {boundary.status.values[i]}")
     exponent, error = boundary.attrs["exponent"], boundary.attrs["exponent_error"]
     if np.isfinite(exponent):

@@ -1,5 +1,7 @@
 """A user's own arrays: labels, splits, files, batches in epochs."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +28,8 @@ def setting(data: Arrays, **changes) -> ls.Experiment:
         (np.where(X[:, 0] > 0, 7, 3), (3, 7), {-1.0, 1.0}),
         (np.sign(X[:, 0]), (-1.0, 1.0), {-1.0, 1.0}),
         (np.digitize(X[:, 0], [-0.5, 0.5]), (0, 1, 2), {0, 1, 2}),
+        (np.where(X[:, 0] > 0, 1.0, 0.0), (0.0, 1.0), {-1.0, 1.0}),
+        (NAMES.astype(object), ("cat", "dog"), {-1.0, 1.0}),
         (X[:, 0], None, set(X[:, 0].astype(np.float32))),
     ],
 )
@@ -38,6 +42,15 @@ def test_labels(labels, names, values):
         type(next(iter(values)))(v) for v in values
     }
     np.testing.assert_array_equal(problem.test.y, problem.train.y)
+
+
+def test_numbers_are_no_classes():
+    """A logistic loss of numbers would train on -y f, whatever the numbers mean."""
+    for labels in (X[:, 0], np.digitize(X[:, 0], [0.0, 1.0]).astype(float)):
+        squared = setting(Arrays(X, labels), rule=ls.rules.GradientDescent(0.1, loss="squared"))
+        for loss in ("logistic", "hinge"):
+            words = f"Arrays has numbers as labels, and the loss {loss} needs classes"
+            refused(partial(squared.replace, "rule.loss", loss), words)
 
 
 def test_every_seed_holds_out_other_examples():

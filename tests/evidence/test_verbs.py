@@ -172,6 +172,11 @@ def test_draws_that_a_sentence_is_not_about_neither_pass_nor_fail():
     with np.errstate(divide="ignore"):  # the logarithm of 0 is not left out
         nothing = at_least((0.0 * A).log(), 0.0).judge({"x": data})
     assert nothing.verdict == "inconclusive" and "40 of 40 draws are not finite" in nothing.why
+    kept = at_least((0.0 * A).log().among(learnt), 0.0).judge({"x": data})
+    assert kept.verdict == "inconclusive" and f"{many} of {many} draws are not" in kept.why
+    for hits in (A.among(learnt) > 0.9, A.among(learnt) < 9.0):  # what is left out is no hit
+        assert most_seeds(hits).judge({"x": data}).draws == str(many)
+    assert most_seeds(A.among(learnt) < 0.9).judge({"x": data}).verdict == "differs"
     data["accuracy"][0, 3, 5:] = np.nan
     lost = most_seeds((B > -9.0).among(learnt)).judge({"x": data})
     assert lost.verdict == "inconclusive" and "1 of" in lost.why

@@ -99,6 +99,18 @@ def test_a_store_makes_it_a_matter_of_reading(tmp_path):
     assert first.equals(second) and first.equals(boundary(**few))
 
 
+def test_each_setting_of_an_axis_over_steps_is_read_after_its_own_last_step():
+    steps = boundary(y={"steps": [1, 3]}, seeds=3)
+    assert steps.status.values.tolist() == ["crossed", "crossed"]
+    assert steps.boundary[0] == steps.boundary[1]
+
+
+def test_one_seed_has_a_boundary_without_a_band():
+    one = boundary(y={"data.dim": [100, 1000]}, seeds=1)
+    assert np.isfinite(one.boundary).all()
+    assert np.isnan([one.low, one.high]).all() and np.isnan(one.attrs["exponent_error"])
+
+
 def test_never_and_several_crossings_are_reported():
     low = boundary(x={"data.signal": (0.001, 0.01)}, seeds=4)
     assert set(low.status.values) == {"never: always below"}

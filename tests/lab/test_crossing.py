@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnscope.lab.crossing import CROSSED, bracket, crossings, fit_exponent
+from learnscope.lab.crossing import CROSSED, bracket, crossings, fit_exponent, widened
 
 U = np.linspace(0.0, 4.0, 9)
 
@@ -53,6 +53,21 @@ def test_resampled_curves_are_read_by_straight_lines_and_a_wiggle_keeps_its_cros
     curve = np.array([-1, -0.9, -0.8, 0.05, -0.05, 0.8, 0.9, 1.0, 1.0])
     (found,) = crossings(U, curve[:, None], 0.0, True)
     assert U[2] < found < U[5]
+
+
+@pytest.mark.parametrize("count", [3, 5, 10])
+def test_bands_cover_the_truth_as_often_as_they_say(count):
+    """Of 1000 bands of 95 %, 92.5 % to 97.5 % hold the truth (beyond that by chance: below 1 in
+    2000). A plain bootstrap's hold it in 76, 83 and 90 % with so few seeds."""
+    rng, u, hits = np.random.default_rng(count), np.linspace(-9.0, 9.0, 181), 0
+    times = rng.multinomial(count, np.full(count, 1 / count), 500).T / count
+    for _ in range(1000):
+        values = u[:, None] - rng.normal(size=count)[None]
+        draws = crossings(u, values @ times, 0.0, True)
+        centre = bracket(u, values, 0.0).estimate
+        low, high = widened(np.percentile(draws, [2.5, 97.5]), centre, count, 0.95)
+        hits += low <= 0.0 <= high
+    assert 925 <= hits <= 975
 
 
 def simulated(key, count=30, spread=0.5):

@@ -146,3 +146,17 @@ def test_flipped_labels_decide_what_is_a_filters_own():
     assert last.rho_bar.values[own].max() > 1e-2
     assert last.rho_bar.values[own].min() >= -1e-12
     assert last.rho_underbar.values[~own].max() <= 1e-12
+
+
+def test_what_is_not_defined_is_no_number():
+    """Coefficients of more vectors than dimensions were rounding errors of a singular system; an
+    accuracy on labels that do not occur counted 0."""
+    probes = [ls.probes.Decomposition(), ls.probes.BalancedAccuracy(), ls.probes.TestAccuracy()]
+    for train, unique in ((19, True), (20, False)):
+        data = small.signals(dim=20, train=train, test=1)
+        setting = small.experiment(data=data, probes=probes, steps=2)
+        result = ls.run(setting, seeds=2, coordinates="ambient", progress=False)
+        for name in ("gamma", "rho_bar"):
+            assert np.isfinite(result[name]).all() == unique
+        assert np.isnan(result.balanced_accuracy).all()
+        assert np.isfinite(result.test_accuracy).all()

@@ -85,6 +85,33 @@ def test_arms_of_stacked_results_are_compared_one_by_one():
         assert found.attrs["paired"] == 0 and why in found.attrs["why"]
 
 
+def test_no_draw_and_no_value_is_left_out_in_silence():
+    """A diverged draw makes the difference NaN; a value without a partner is an error."""
+    setting = experiment()
+    both = ([0.1, 0.3], [0.3, 0.1])
+    one, two = (ls.run(setting, {"rule.rate": rates}, seeds=4) for rates in both)
+    lost = one.copy(deep=True)
+    lost.loss[{"rate": 0, "seed": 1}] = np.nan
+    own = two.assign_attrs(draw="other")
+    for other in (two, own):  # paired, and not
+        found = ls.compare(lost, other, of="loss")
+        assert np.isnan([found[name][0] for name in ("loss", "loss_low", "loss_high")]).all()
+        assert np.isfinite(found.loss[1])
+    apart = one.assign_coords(rate=[0.1, 0.2])
+    refused(lambda: ls.compare(one, apart), "rate = [0.1 0.3] here and [0.1 0.2] there")
+    refused(lambda: ls.compare(one, one.isel(rate=[0])), "select what both have")
+
+
+def test_runs_of_different_lengths_are_compared_at_their_own_ends():
+    over = {"steps": [2, 5]}
+    one, two = (ls.run(experiment().replace("rule.rate", rate), over, seeds=3) for rate in (1, 2))
+    found = ls.compare(one, two, of="loss")
+    for i, step in enumerate(over["steps"]):
+        gap = (one.loss[i] - two.loss[i]).sel(step=step)
+        assert float(found.loss[i]) == pytest.approx(float(gap.mean()), rel=1e-5)
+        assert float(one.learnscope.final.loss[i, 0]) == float(one.loss[i, 0].sel(step=step))
+
+
 def test_what_cannot_be_compared():
     result = ls.run(experiment(), seeds=2)
     refused(lambda: ls.compare(result, 3), "it must be a result of run")
