@@ -28,7 +28,7 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import SharpnessAware
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Conditions, Prediction
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under SharpnessAware"
 
@@ -68,9 +68,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          float(rule.rate) * constant * noise, "<=", 2 * float(rule.radius) * spread),
         ("steps (derived)", "T >= 2 m / (eta |mu|^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if "derived" in name else "quoted condition")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if "derived" in name else "quoted condition")
 
 
 def predict(experiment: Any) -> Prediction:
@@ -86,7 +84,7 @@ def predict(experiment: Any) -> Prediction:
         "silenced": (ratio, "that shift in units of the initial <w, xi>; above 1, noise is silent"),
         "least_error": (float(data.flip), "of any classifier: the flips of test labels"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -25,7 +25,7 @@ from typing import Any
 from learnscope.data import XorClusters
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Conditions, Prediction
 
 SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') under gradient descent"
 
@@ -63,9 +63,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          largest),
         ("steps", "T >= m n / (0.1 eta d sigma_p^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if name == "steps" else "Condition 3.1")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if name == "steps" else "Condition 3.1")
 
 
 def predict(experiment: Any) -> Prediction:
@@ -82,7 +80,7 @@ def predict(experiment: Any) -> Prediction:
         "boundary_dim": (boundary(experiment, "data.dim"), "d at which that ratio is 1"),
         "least_error": (float(data.flip), "of any classifier: the flips of test labels"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -7,7 +7,7 @@ from learnscope.data import Patterns
 from learnscope.nets import TwoLayer
 from learnscope.papers.input_structure.theory.law import exact_law
 from learnscope.rules import TwoStep
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions
 
 SCOPE = (
     "Patterns (orthonormal, noiseless, labels by counts) with a symmetric "
@@ -68,9 +68,8 @@ def conditions(
         ("background (A2)", "range of Pr[phi_j = 1 | group] <= 0", _tidy(unlike), "<=", 0.0),
         ("steps", "T >= m^(4/3)", experiment.steps, ">=", m ** (4 / 3)),
     ]
-    return Conditions(Condition(name, text, float(left), float(right), relation,
-                                f"The condition of Theorem {26 if name == 'steps' else 1}")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    theorem = lambda name: f"The condition of Theorem {26 if name == 'steps' else 1}"  # noqa: E731
+    return Conditions.of(rows, theorem)
 
 
 def _tidy(value: float) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 from learnscope.data import TaskFamily
 from learnscope.nets import PatchCNN
 from learnscope.rules import Fomaml, Pooled
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions
 
 SCOPE = (
     "TaskFamily with a two-class PatchCNN(activation='huberised') under Fomaml or Pooled with "
@@ -84,6 +84,4 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
         ("4.3, inner steps", "J >= 5", steps_inside, ">=", 5),
         ("4.3, steps", "T >= d", experiment.steps, ">=", d),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, float(left), float(right), relation,
-                                f"Condition {name[:3]}")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: f"Condition {name[:3]}")

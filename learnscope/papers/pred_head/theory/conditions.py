@@ -17,7 +17,7 @@ from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head.parts.population import PopulationDescent
 from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
 from learnscope.rules import NonContrastive
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions
 
 SCOPE = "StrongWeak with a PatchEncoder(activation='cubic') under non-contrastive rules"
 
@@ -78,8 +78,7 @@ def conditions(
             ("head rate, small enough", f"eta_E / eta <= 1 / log(d)^{p}", ratio, "<=", 1 / polylog),
         ]  # fmt: skip
     theorem = f"The condition of Theorem {'4.1' if has_head(experiment) else '4.3'}"
-    return Conditions(Condition(name, text, left, right, relation, theorem)
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: theorem)
 
 
 def _time(experiment: Any) -> float:
