@@ -17,10 +17,11 @@ from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
 from learnscope.evidence.scale import SCALES
+from learnscope.evidence.session import Session
 from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans, nominal
 from learnscope.lab.cluster import opened
-from learnscope.lab.progress import Session, divergence
+from learnscope.lab.progress import divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 

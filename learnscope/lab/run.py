@@ -17,7 +17,7 @@ from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.cluster import LocalWorkers, Pool, Workers, workers
-from learnscope.lab.progress import Session, SweepProgress, at_floor, divergence, duration
+from learnscope.lab.progress import SweepProgress, at_floor, divergence, duration
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
@@ -77,7 +77,7 @@ def run(
 
 
 def run_plan(
-    plan: Plan, store: Any = None, cluster: Any = None, progress: bool | Session = True,
+    plan: Plan, store: Any = None, cluster: Any = None, progress: Any = True,
     name: str = "",
 ) -> xr.Dataset:  # fmt: skip
     """The dataset of a plan; the caller says what was reused. `name` is what a new sweep is called
