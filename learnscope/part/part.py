@@ -48,7 +48,8 @@ class AbstractPart(eqx.Module):
             base = field.metadata.get("slot")
             optional = value is None and field.default is None
             if base is not None and not optional and not isinstance(value, base):
-                refuse(self, field.name, f"it must be one of {', '.join(sorted(kinds(base)))}")
+                known = sorted(kinds(base)) or [base.__name__]
+                refuse(self, field.name, f"it must be one of {', '.join(known)}")
             if "slots" in field.metadata:
                 self._check_list(field.name, value, field.metadata["slots"])
 

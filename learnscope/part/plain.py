@@ -68,6 +68,8 @@ def part(base: type, table: Any, where: str) -> Any:
         if not isinstance(kind, str) or kind not in known:
             raise unknown(f"{where} kind", kind, known)
         base = known[kind]
+    elif fields.get("kind") == base.__name__:  # not needed, but allowed
+        del fields["kind"]
     names = {f.name: f for f in dataclasses.fields(base)}
     required = {
         name

@@ -18,6 +18,8 @@ from learnscope.rules.state import AbstractState, Move, WeightState
 from learnscope.space import turned
 
 S = TypeVar("S", bound=AbstractState)
+# The `basis_dependence` or the `fresh_obstacle` of a rule that has none.
+NO_REASON = property(lambda rule: None)
 
 
 class AbstractRule(AbstractPart):

@@ -18,6 +18,7 @@ from learnscope.papers.pred_head.parts.population_law import (
 )
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import (
+    NO_REASON,
     TARGETS,
     AbstractSiamese,
     AbstractState,
@@ -36,13 +37,8 @@ class AbstractPopulation(AbstractSiamese):
 
     draws: ClassVar[bool] = False
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None
-
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return None
+    basis_dependence = NO_REASON
+    fresh_obstacle = NO_REASON
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Siamese:
         model_of(problem)
