@@ -22,18 +22,16 @@ from typing import Any
 
 from learnscope.nets import PatchCNN
 from learnscope.papers.adam.parts import SparseNoise, WeightDecay
-from learnscope.theory import Conditions, Prediction
+from learnscope.theory import Conditions, Prediction, is_a
 
 SCOPE = "SparseNoise with a two-class PatchCNN(activation='relu_power') under WeightDecay"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net = experiment.net
     return (
         isinstance(experiment.data, SparseNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias) == ("relu_power", 2, False)
+        and is_a(experiment.net, PatchCNN, activation="relu_power", classes=2, bias=False)
         and isinstance(experiment.rule, WeightDecay)
     )
 

@@ -19,20 +19,17 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Conditions, Prediction
+from learnscope.theory import Conditions, Prediction, is_a
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under gradient descent"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net, rule = experiment.net, experiment.rule
     return (
         isinstance(experiment.data, SignalNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias) == ("relu", 2, False)
-        and isinstance(rule, GradientDescent)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, bias=False)
+        and is_a(experiment.rule, GradientDescent, optimiser="sgd", loss="logistic")
     )
 
 

@@ -25,21 +25,19 @@ from typing import Any
 from learnscope.data import XorClusters
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Conditions, Prediction
+from learnscope.theory import Conditions, Prediction, is_a
 
 SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') under gradient descent"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    data, net, rule = experiment.data, experiment.net, experiment.rule
     return (
-        isinstance(data, XorClusters)
-        and float(data.cosine) == 0
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias, net.second_layer) == ("relu", 2, False, "mean")
-        and isinstance(rule, GradientDescent)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        is_a(experiment.data, XorClusters, cosine=0)
+        and is_a(
+            experiment.net, PatchCNN, activation="relu", classes=2, bias=False, second_layer="mean"
+        )
+        and is_a(experiment.rule, GradientDescent, optimiser="sgd", loss="logistic")
     )
 
 
