@@ -166,7 +166,7 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     """
     # Whole parts come first: a field may belong to a part that is swept itself.
     whole = [axis.settings()[0] for axis in swept if "." not in "".join(axis.fields)]
-    example = _changed(experiment, *whole)
+    example = changed(experiment, *whole)
     traced = ("number", "entry") if ambient else ("number", "entry", "shape")
     numeric = [
         axis
@@ -179,7 +179,7 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     varying = {path: (dim, np.asarray(values, float)) for dim, path, values in numbers}
     split = []
     for settings in itertools.product(*(enumerate(axis.settings()) for axis in structural)):
-        base = _changed(experiment, *(setting for _, setting in settings))
+        base = changed(experiment, *(setting for _, setting in settings))
         for path, (_, values) in varying.items():
             for value in _telling(values):
                 base.replace(path, value)  # refuses what is not allowed
@@ -211,7 +211,7 @@ def _telling(values: np.ndarray) -> list[float]:
     return [*some, values.min(), values.max(), values[np.argmax(values % 1 != 0)]]
 
 
-def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
+def changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
     """The experiment with some fields changed, whole parts before their fields."""
     changes = [change for setting in settings for change in setting.items()]
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):

@@ -92,6 +92,13 @@ class AbstractPart(eqx.Module):
         return dataclasses.replace(self, **{name: value})
 
 
+def required(kind: type[AbstractPart]) -> set[str]:
+    """The fields of a kind of part that have no default."""
+    missing = dataclasses.MISSING
+    return {field.name for field in dataclasses.fields(kind)
+            if field.default is missing and field.default_factory is missing}  # fmt: skip
+
+
 def require_field(part: AbstractPart, name: str) -> None:
     """Raise `BadInput`, with the nearest valid name, if a part has no such field."""
     names = [field.name for field in dataclasses.fields(part)]
@@ -172,19 +179,17 @@ def example_of(kind: type[AbstractPart], given: Mapping[str, Any] | None = None)
     >>> example.rate, example.weight, example.until
     (0.1, 0.5, inf)
     """
-    values = {}
+    values, needed = {}, required(kind)
     for field in dataclasses.fields(kind):
         limits = field.metadata.get("allowed")
-        missing = dataclasses.MISSING
-        required = field.default is missing and field.default_factory is missing
         wanted = [own[field.name] for own in (given or {}, kind.typical) if field.name in own]
-        if required and limits is not None:
+        if field.name in needed and limits is not None:
             usual = 30 if limits.shape else 3 if limits.whole else 0.5
             wanted += [*limits.names[:1], False, usual, limits.low, limits.high]
         fitting = [value for value in wanted if limits is None or limits.accepts(value)]
         if fitting:
             values[field.name] = fitting[0]
-        elif required:
+        elif field.name in needed:
             raise BadInput(
                 f"{kind.__name__} has no example: its class must have typical = "
                 f"{{{field.name!r}: ...}}, as this field has no default."

@@ -1,5 +1,6 @@
 """Two steps that learn features, then steps that use them."""
 
+import dataclasses
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -195,10 +196,9 @@ class FrozenFeatures(AbstractTwoStep):
         second = jnp.where(last & (self.head == "zero"), 0.0, after.params.second)
         filters = jnp.where(last, self.rescale, 1.0) * after.params.filters
         params = after.params.replace(filters=filters, second=second)
-        return eqx.tree_at(lambda s: s.params, after, params)
+        return dataclasses.replace(after, params=params)
 
     def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         by = readout_gradient(state, "second", problem.batch(key))
-        return state.advance(
-            state.params.replace(second=state.params.second - self.rate * by), None
-        )
+        second = state.params.second - self.rate * by
+        return state.advance(state.params.replace(second=second), None)
