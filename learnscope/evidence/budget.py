@@ -13,7 +13,7 @@ from learnscope.errors import MissingData
 from learnscope.evidence.session import OutOfTime, Session
 from learnscope.evidence.study import Study
 from learnscope.lab.blocks import Plans
-from learnscope.lab.progress import duration
+from learnscope.part.units import duration
 
 _MARGIN = 0.1  # seconds that any sweep takes
 Cost = Callable[[list[Plans]], list[float]]  # seconds, measured

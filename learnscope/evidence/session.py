@@ -4,7 +4,7 @@ import dataclasses
 import math
 import time
 
-from learnscope.lab.progress import duration
+from learnscope.part.units import duration
 
 
 class OutOfTime(InterruptedError):
