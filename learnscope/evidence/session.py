@@ -1,8 +1,12 @@
 """A session: several sweeps that are run one after the other, perhaps in limited time."""
 
+import contextlib
 import dataclasses
 import math
 import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
 
 from learnscope.part.units import duration
 
@@ -51,3 +55,14 @@ class Session:
     def check(self) -> None:
         if time.monotonic() > self.deadline:
             raise OutOfTime("the time that was given is over")
+
+
+@contextlib.contextmanager
+def status(quiet: bool) -> Iterator[Callable[[str], None] | None]:
+    """A line of the terminal that is said anew again and again; None elsewhere."""
+    line = Console(stderr=True, quiet=quiet)
+    if quiet or not line.is_terminal:
+        yield None
+        return
+    with line.status("") as shown:
+        yield shown.update
