@@ -18,8 +18,11 @@ from learnscope.rules.state import AbstractState, Move, WeightState
 from learnscope.space import turned
 
 S = TypeVar("S", bound=AbstractState)
-# The `basis_dependence` or the `fresh_obstacle` of a rule that has none.
-NO_REASON = property(lambda rule: None)
+
+
+@property
+def no_reason(rule: Any) -> None:
+    """The `basis_dependence` or the `fresh_obstacle` of a rule that has none."""
 
 
 class AbstractRule(AbstractPart):

@@ -15,7 +15,7 @@ from learnscope.nets import Params, TwoLayer, Weights
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules.losses import LOSSES, loss_of
 from learnscope.rules.readout import readout_gradient
-from learnscope.rules.rule import NO_REASON, AbstractRule
+from learnscope.rules.rule import AbstractRule, no_reason
 from learnscope.rules.state import AbstractState, WeightState
 
 _SLICE = 2000  # examples at a time of the full batch: they fit into a core's cache
@@ -42,7 +42,7 @@ class AbstractTwoStep(AbstractRule):
     def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         """A step after the early ones."""
 
-    basis_dependence = NO_REASON
+    basis_dependence = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
         net, name = state.net, type(self).__name__

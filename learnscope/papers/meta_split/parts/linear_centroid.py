@@ -11,10 +11,10 @@ from learnscope.errors import BadInput
 from learnscope.nets import Linear, filters_of, replaced
 from learnscope.part import Number, choice, number
 from learnscope.rules import (
-    NO_REASON,
     AbstractRule,
     AbstractState,
     WeightState,
+    no_reason,
     parts_of,
     split_field,
 )
@@ -45,7 +45,7 @@ class LinearCentroid(AbstractRule):
     split: str = split_field()
     loss: str = choice("squared", default="squared")
 
-    basis_dependence = NO_REASON
+    basis_dependence = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
         if not isinstance(state.net, Linear):

@@ -18,13 +18,13 @@ from learnscope.papers.pred_head.parts.population_law import (
 )
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules import (
-    NO_REASON,
     TARGETS,
     AbstractSiamese,
     AbstractState,
     Head,
     Siamese,
     WeightState,
+    no_reason,
     trained_part,
 )
 
@@ -37,8 +37,8 @@ class AbstractPopulation(AbstractSiamese):
 
     draws: ClassVar[bool] = False
 
-    basis_dependence = NO_REASON
-    fresh_obstacle = NO_REASON
+    basis_dependence = no_reason
+    fresh_obstacle = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Siamese:
         model_of(problem)
