@@ -17,11 +17,11 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.evidence.study import Arm, Sweep
 from learnscope.lab.origin import origin
-from learnscope.lab.progress import duration
 from learnscope.lab.store.bundle import import_bundle
 from learnscope.lab.store.checked import MARK
 from learnscope.lab.store.folder import Folder, Stored
 from learnscope.lab.sweep import seed_list
+from learnscope.part.units import duration
 
 
 def read_bundles(files: Iterable[str]) -> dict[str, list[xr.Dataset]]:

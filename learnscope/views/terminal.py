@@ -15,8 +15,8 @@ from learnscope.evidence.artefacts import details, head, setting
 from learnscope.evidence.ledger import Ledger
 from learnscope.evidence.study import Study
 from learnscope.images.registry import SETS
-from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
+from learnscope.part.units import amount, duration
 
 LARGE_FAMILY = 3  # more sweeps than this share one line
 _COLOURS = {"reproduced": "green", "differs": "yellow", "inconclusive": "cyan", "not run": "dim"}
