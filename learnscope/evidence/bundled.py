@@ -6,7 +6,6 @@ by which command and in how much time it was computed.
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,15 @@ from learnscope.errors import BadInput
 from learnscope.evidence.study import Arm, Sweep
 from learnscope.lab.origin import origin
 from learnscope.lab.progress import duration
-from learnscope.lab.store.bundle import import_bundle
+from learnscope.lab.store.bundle import read_bundle, whole
 from learnscope.lab.store.checked import MARK
-from learnscope.lab.store.folder import Folder, Stored
+from learnscope.lab.store.folder import Stored
 from learnscope.lab.sweep import seed_list
 
 
 def read_bundles(files: Iterable[str]) -> dict[str, list[xr.Dataset]]:
     """The sweeps of every bundle, each with how it was made (`Study.ledger` reads it)."""
-    found = {}
-    for file in files:
-        with tempfile.TemporaryDirectory() as folder:
-            import_bundle(Folder(folder), Path(file))
-            stored = [Folder(folder).stored(name) for name in Folder(folder).ids()]
-            found[str(file)] = [_dataset(each) for each in stored]
-    return found
+    return {str(file): [*read_bundle(Path(file), _dataset).values()] for file in files}
 
 
 def taken(
@@ -67,7 +60,7 @@ def taken(
 
 def _dataset(stored: Stored) -> xr.Dataset:
     """A stored sweep in memory, and how it was made."""
-    data, sessions = stored.dataset().load(), stored.manifest["sessions"]
+    data, sessions = whole(stored), stored.manifest["sessions"]
     sessions = [s for s in sessions if s["computed"]] or sessions
     made = {"date": [s["begun"][:10] for s in sessions],
             "commit": [s.get("at", "") for s in sessions],
