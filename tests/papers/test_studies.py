@@ -76,7 +76,7 @@ def check_figures(study, datasets):
     for figure in study.figures.values():
         if set(figure.needs) <= set(datasets):
             drawing = figure.draw(*(datasets[need] for need in figure.needs))
-            drawing.canvas.draw()
+            drawing.draw_without_rendering()  # laid out, and every artist asked for its shape
             labels = [a.get_title() + a.get_xlabel() + a.get_ylabel() for a in drawing.axes]
             assert any(labels), figure.title
             used = [datasets[need] for need in figure.needs]
@@ -88,11 +88,12 @@ def check_all(study, datasets, missing=(), undecided=()):
     """Figures are drawn, and every claim on the datasets has a finding, with a reason unless it is
     reproduced; "not run" may only say that one of some things is missing. No null is reproduced."""
     check_figures(study, datasets)
-    for entry in study.ledger(datasets):
-        finding, claim = entry.finding, entry.claim
+    for claim in study.claims:
         if claim.check is None or not set(claim.needs) <= set(datasets):
-            assert finding.verdict == "not run"
-        elif finding.verdict == "not run":
+            assert claim.find(datasets).verdict == "not run"
+            continue
+        finding = claim.judge({name: datasets[name] for name in claim.needs})
+        if finding.verdict == "not run":
             assert any(word in finding.why for word in missing), (claim.id, finding.why)
         else:
             assert finding.measured or finding.why, claim.id
