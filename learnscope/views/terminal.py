@@ -169,7 +169,7 @@ def run_details(stored: Stored) -> str:
 
 
 def kinds_text(stored: Stored) -> str:
-    """The parts of a stored sweep's experiment."""
-    text = stored.attributes["experiment"]
+    """The data, net and rule of a stored sweep's experiment, each with the parts inside it."""
+    text = stored.attributes["experiment"].partition("[[probes]]")[0]
     names = [line.split('"')[1] for line in text.splitlines() if line.startswith("kind = ")]
     return " x ".join(names) or "experiment"
