@@ -83,6 +83,7 @@ _OWN = {
 # The others, by how they begin: the first that fits.
 _SMALL = {
     "learnscope demo": "--no-open",
+    "learnscope run meta_split.real_rainbow_annealed --from": "",  # nothing is trained
     "learnscope run": _SMOKE,
     "learnscope verify": _SMOKE,
     "learnscope grid": "--scale smoke --seeds 1 --yes",
@@ -120,7 +121,8 @@ def folder(call, tmp_path, monkeypatch):
 
     monkeypatch.setattr(papers, "_own", [])
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "docs"):  # a page's lines are run in a clone
+        (tmp_path / name).symlink_to(ROOT / name)
     extending = ROOT / "docs" / "extending"
     (tmp_path / "rules.py").write_text(blocks(extending / "rule.md", "python")[0][1])
     (tmp_path / "sweep.toml").write_text(blocks(extending / "index.md", "toml")[0][1])

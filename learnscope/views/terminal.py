@@ -37,7 +37,8 @@ def study_lines(study: Study) -> list[str]:
         most = f"about {round(sum(known))} min" if sum(known) >= 1 else "under a minute"
         said = [most] if len(known) == len(figure.needs) else []  # part of a sum is no sum
         if data := needed_data([sweeps[need] for need in figure.needs]):
-            said.append(f"needs {' and '.join(data)}")
+            *more, last = data
+            said.append(f"needs {' and '.join(filter(None, [', '.join(more), last]))}")
         about = f" [{'; '.join(said)}]" if said else ""
         lines.append(f"  {study.name}.{name}: {figure.words}{about}")
     return lines
@@ -170,7 +171,7 @@ def run_details(stored: Stored) -> str:
 
 
 def kinds_text(stored: Stored) -> str:
-    """The parts of a stored sweep's experiment."""
-    text = stored.attributes["experiment"]
+    """The data, net and rule of a stored sweep's experiment, each with the parts inside it."""
+    text = stored.attributes["experiment"].partition("[[probes]]")[0]
     names = [line.split('"')[1] for line in text.splitlines() if line.startswith("kind = ")]
     return " x ".join(names) or "experiment"

@@ -14,6 +14,7 @@ from learnscope.data import link_of
 from learnscope.evidence import first_passage
 from learnscope.nets import shape_of
 from learnscope.papers import get
+from learnscope.papers.online.claims import EXAMPLES
 from learnscope.papers.online.experiments import LEVEL, SEARCHES, committee
 from learnscope.papers.online.theory import exits, worse_as_power
 from tests import law
@@ -32,6 +33,17 @@ def search(k, dim=1000, batch=1, steps=1, every=None, loss="correlation"):
     rule = ls.rules.SphericalDescent(rate=eta * batch / dim, loss=loss)
     setting = base.replace("rule", rule).replace("net.scale", dim**-0.5)
     return setting.replace("probes", (ls.probes.Overlaps(),)), eta
+
+
+def test_fewer_than_three_runs_have_a_median_too():
+    """`learnscope verify online --seeds 2` ended in a warning about an empty slice."""
+    along = np.tile(np.linspace(0, 1, 11), (7, 1, 1))
+    axes = {"dim": [100], "step": np.arange(11), "data.batch": ("dim", [4])}
+    data = xr.Dataset({"alignment": (("seed", "dim", "step"), along)}, axes)
+    for seeds, groups in ((1, 1), (2, 1), (3, 1), (7, 2)):
+        found = EXAMPLES.read({"k1": data.isel(seed=slice(seeds))})
+        assert found.sizes["seed"] == groups
+        np.testing.assert_allclose(found, 4 * 10 * LEVEL)
 
 
 def diffusion(k, dim, paths=PATHS):

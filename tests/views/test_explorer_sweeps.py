@@ -21,6 +21,7 @@ from learnscope.views.explorer.sweeps.plots import picture
 from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
+from learnscope.views.terminal import kinds_text
 from tests.lab.stored import tree
 from tests.small import probes, refused
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
@@ -320,6 +321,11 @@ def test_sweeps_have_names_say_what_differs_and_are_searched(page, explorer, tmp
     found = differences(listed)
     assert found[one.name] == "signal 1.0, probes Loss TestAccuracy Decomposition"
     assert found[third.name] == "signal 3.0, probes Loss"
+    deep = watched.replace("probes", (ls.probes.FilterCosines(layers=("filters",)),))
+    last = StoredResults(Folder(tmp_path), Plan.of(deep, over, 3, "auto", "float32"))
+    assert "[[probes]]" in deep.to_toml()  # with lines of their own
+    kinds = "SignalNoise x PatchCNN x GradientDescent"
+    assert kinds_text(Folder(tmp_path).stored(last.name)) == kinds
     arm = STUDIES["kou"].sweeps("smoke")["diagram"].arms[0]
     assert study_names()[arm.experiment.to_toml()].startswith("kou: diagram")
     # A name in lists is no part of the identity; a boundary's sweeps share a line.

@@ -15,11 +15,13 @@ from learnscope.papers.online.theory import deviation, worse_as_power
 
 
 def _examples(data: xr.Dataset) -> xr.DataArray:
-    """The examples until the filter is aligned with the teacher: of three runs, the median."""
+    """The examples until the filter is aligned with the teacher: of three runs, the median (of all,
+    if they are fewer)."""
     if "examples" in data:
         return data.examples  # of a diffusion
     steps = ev.first_passage("alignment", above=LEVEL).read({"": data})
-    middle = steps.coarsen(seed=3, boundary="trim").reduce(np.median)
+    three = min(3, steps.sizes["seed"])
+    middle = steps.coarsen(seed=three, boundary="trim").reduce(np.median)
     return middle * data["data.batch"].reset_coords(drop=True)
 
 
