@@ -19,7 +19,7 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Condition, Conditions, Prediction, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under gradient descent"
 
@@ -30,9 +30,9 @@ def applies(experiment: Any) -> bool:
     return (
         isinstance(experiment.data, SignalNoise)
         and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias) == ("relu", 2, False)
+        and (net.activation, net.classes) == ("relu", 2)
         and isinstance(rule, GradientDescent)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and plain(experiment)
     )
 
 

@@ -28,7 +28,7 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import SharpnessAware
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Condition, Conditions, Prediction, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under SharpnessAware"
 
@@ -39,9 +39,9 @@ def applies(experiment: Any) -> bool:
     return (
         isinstance(experiment.data, SignalNoise)
         and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias, net.second_layer) == ("relu", 2, False, "mean")
+        and (net.activation, net.classes, net.second_layer) == ("relu", 2, "mean")
         and isinstance(rule, SharpnessAware)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and plain(experiment)
     )
 
 

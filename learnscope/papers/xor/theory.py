@@ -25,7 +25,7 @@ from typing import Any
 from learnscope.data import XorClusters
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Condition, Conditions, Prediction, plain
 
 SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') under gradient descent"
 
@@ -37,9 +37,10 @@ def applies(experiment: Any) -> bool:
         isinstance(data, XorClusters)
         and float(data.cosine) == 0
         and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias, net.second_layer) == ("relu", 2, False, "mean")
+        and (net.activation, net.classes, net.second_layer) == ("relu", 2, "mean")
         and isinstance(rule, GradientDescent)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and plain(experiment)
+        and data.batch is None
     )
 
 

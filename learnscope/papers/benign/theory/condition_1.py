@@ -9,7 +9,7 @@ from learnscope.data import ClassNoise, MatrixNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign.theory.spectra import for_mean, spectra
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Condition, Conditions, plain
 
 SCOPE = (
     "ClassNoise or MatrixNoise with a PatchCNN(activation='relu') of as many classes, 3 or more, "
@@ -38,7 +38,7 @@ def applies(experiment: Any) -> bool:
         and (net.activation, net.classes) == ("relu", data.classes)
         and net.classes >= 3
         and isinstance(rule, GradientDescent)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and plain(experiment)
     )
 
 

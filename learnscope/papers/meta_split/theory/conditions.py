@@ -6,7 +6,7 @@ from typing import Any
 from learnscope.data import TaskFamily
 from learnscope.nets import PatchCNN
 from learnscope.rules import Fomaml, Pooled
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Condition, Conditions, plain
 
 SCOPE = (
     "TaskFamily with a two-class PatchCNN(activation='huberised') under Fomaml or Pooled with "
@@ -22,7 +22,7 @@ def applies(experiment: Any) -> bool:
         and isinstance(net, PatchCNN)
         and (net.activation, net.classes) == ("huberised", 2)
         and isinstance(rule, Fomaml | Pooled)
-        and (rule.optimiser, rule.loss) == ("sgd", "logistic")
+        and plain(experiment)
     )
 
 

@@ -7,7 +7,7 @@ from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
 from learnscope.rules import FullPenalty, GradientDescent, PerExamplePenalty
-from learnscope.theory import Conditions, Prediction
+from learnscope.theory import Conditions, Prediction, plain
 
 SCOPE = (
     "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
@@ -22,7 +22,8 @@ def applies(experiment: Any) -> bool:
         and isinstance(net, PatchCNN)
         and (net.activation, net.classes) == ("relu2", 2)
         and isinstance(experiment.rule, GradientDescent | PerExamplePenalty | FullPenalty)
-        and experiment.rule.optimiser == "sgd"
+        and plain(experiment)
+        and experiment.data.batch is None
     )
 
 
