@@ -33,15 +33,16 @@ help: ## say what can be made
 run: .venv/.ready-run ## install, then reproduce the papers: figures and ledger in learnscope-out
 	$(BIN)/learnscope run --out learnscope-out --workers $(WORKERS)
 
-# Chromium is installed beside the packages. Types are checked on one core, and the first tests, which
-# are few, run on another.
+# Chromium is installed beside the packages. Types, then the papers against NumPy, are checked beside
+# all other tests: their output is shown at once if they fail, else at the end.
 test: .venv/.created ## install for development, then lint, check types and run the tests
 	@$(MAKE) --no-print-directory .venv/.ready-browser & browser=$$!; \
 	$(MAKE) --no-print-directory style; style=$$?; wait $$browser && exit $$style
-	$(TYPES) & types=$$!; \
-	$(TEST_ENV) $(BIN)/python -m pytest $(SLOWEST) tests/reference; tests=$$?; wait $$types && exit $$tests
-	@flags=; for flag in $(QUICKLY); do if $(TEST_ENV) $(KNOWN); then flags="$$flags $$flag"; fi; done; set -x; \
-	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest $(SHARED) --ignore tests/reference
+	@{ $(TYPES) && $(TEST_ENV) $(BIN)/python -m pytest $(SLOWEST) tests/reference; } >.venv/first.log 2>&1 || \
+	{ cat .venv/first.log; exit 1; } & first=$$!; \
+	flags=; for flag in $(QUICKLY); do if $(TEST_ENV) $(KNOWN); then flags="$$flags $$flag"; fi; done; set -x; \
+	$(TEST_ENV) XLA_FLAGS="$$flags" $(BIN)/python -m pytest $(SHARED) --ignore tests/reference; tests=$$?; \
+	{ set +x; } 2>/dev/null; wait $$first && cat .venv/first.log && exit $$tests
 
 explore: .venv/.ready-explorer ## install, then open the explorer in a browser
 	$(BIN)/learnscope explore

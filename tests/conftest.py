@@ -18,6 +18,9 @@ _LONG = ("tests/conformance", "tests/rules", "tests/journeys", "tests/test_pages
          "tests/engine")  # fmt: skip
 
 
+gc.disable()  # while all is imported
+
+
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
@@ -28,6 +31,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

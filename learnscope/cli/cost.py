@@ -11,13 +11,13 @@ from learnscope.engine.size import Size, machine_memory
 from learnscope.errors import BadInput
 from learnscope.lab.blocks import Plan, Plans, nominal
 from learnscope.lab.processes import cores
-from learnscope.lab.progress import amount, duration
 from learnscope.lab.store import identity
 from learnscope.lab.store.checked import MARK
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.reuse import reusable
 from learnscope.lab.sweep import Axis, Program
 from learnscope.lab.worker import PROGRAM, compute
+from learnscope.part.units import amount, duration
 
 LONG, LIMIT = 60.0, 86_400.0  # seconds: longer is announced; longer needs a yes
 _SHORT, _SHARE = 1.0, 1 / 500  # nominal seconds, and share of a budget, not worth a measurement

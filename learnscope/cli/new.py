@@ -29,7 +29,7 @@ def new(
     folder: Annotated[str, Option("--in", metavar="DIR", help="Where to write it.")] = ".",
     quiet: Quiet = False,
 ) -> None:
-    """Write a paper's folder, or a part's file, that runs as it stands, with its test.
+    """Write a paper's folder, or a part's file, to start from: it runs, and has a test.
 
     A paper has one experiment, one claim and one figure.
     A part is found by its name. Nothing is overwritten.

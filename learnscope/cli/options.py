@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,19 +108,6 @@ def echo(text: str, err: bool = False) -> None:
 
 def saying(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else echo
-
-
-@contextlib.contextmanager
-def status(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A line of the terminal that is said anew again and again; nothing elsewhere."""
-    from rich.console import Console
-
-    line = Console(stderr=True, quiet=quiet)
-    if quiet or not line.is_terminal:
-        yield lambda text: None
-        return
-    with line.status("") as shown:
-        yield shown.update
 
 
 def seconds_of(text: str) -> float:

@@ -70,8 +70,10 @@ def report(
 
 @app.command()
 def explore(
-    port: Annotated[int, Option(help="0 takes any free port.", min=0, max=65535)] = 8050,
-    host: Annotated[str, Option(help="Any other address exposes it to the network.")] = "127.0.0.1",
+    port: Annotated[
+        int, Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)
+    ] = 8050,
+    host: Annotated[str, Option(help="Any but the default opens it to the network.")] = "127.0.0.1",
     no_browser: Annotated[bool, Option("--no-browser", help="Only print the address.")] = False,
     store: Store = RESULTS,
     out: Out = "learnscope-out",

@@ -71,9 +71,9 @@ def export(
 
     from learnscope.errors import BadInput
     from learnscope.evidence.output import Output
-    from learnscope.lab.progress import amount
     from learnscope.lab.store.bundle import export_bundle
     from learnscope.lab.store.folder import Folder
+    from learnscope.part.units import amount
 
     target, folder = Path(file), Folder(store)
     if target.suffix not in (".nc", ".zip"):

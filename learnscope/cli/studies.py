@@ -10,14 +10,14 @@ from learnscope.cli.options import (
     Experimenting,
     Parts,
     echo,
+    saying,
     seconds_of,
-    status,
     use_parts,
     with_options,
 )
 
 app = typer.Typer()
-Scale = Annotated[str, Option(help="smoke, laptop or paper.")]
+Scale = Annotated[str, Option(help="smoke (a trial), laptop or paper (as published).")]
 Budget = Annotated[
     str | None,
     Option(metavar="TIME", help="Stop after this time (2h, 90min), and write what is done."),
@@ -107,6 +107,7 @@ def _budget(text, options):
     from learnscope.cli.cost import measured
     from learnscope.errors import BadInput
     from learnscope.evidence.budget import Budget
+    from learnscope.evidence.session import status
 
     seconds, store = seconds_of(text), options.where["store"]
     if store is None:
@@ -114,7 +115,7 @@ def _budget(text, options):
     workers = options.workers or 1
 
     def cost(sweeps):
-        with status(options.quiet) as say:
-            return measured(sweeps, store, seconds, say, workers)
+        with status(options.quiet) as show:
+            return measured(sweeps, store, seconds, show or saying(quiet=True), workers)
 
     return Budget(text, seconds, cost)

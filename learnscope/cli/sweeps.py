@@ -86,7 +86,7 @@ def _described(file, changes, coordinates, options):
 
 @app.command()
 def conditions(file: FileName, changes: Changes = None, parts: Parts = None) -> None:
-    """Show which conditions of the theorem hold for a file's experiment, and what it predicts."""
+    """Show which conditions of the theorem hold for an experiment, and what theory predicts."""
     use_parts(parts)
     from learnscope import theory
     from learnscope.cli.sweep_file import SweepFile, parse_changes
@@ -110,12 +110,12 @@ def grid(
     data: Annotated[
         list[str] | None, Option(help="A data model; may be repeated. Default: all.")
     ] = None,
-    scale: Annotated[str, Option(help="smoke or laptop.")] = "laptop",
+    scale: Annotated[str, Option(help="smoke (seconds) or laptop.")] = "laptop",
 ) -> None:
-    """Run every rule on every data model; write a table and a figure.
+    """Run every rule on every data model; write a table as HTML, Markdown, CSV and JSON.
 
-    They show signal learnt, noise memorised and test accuracy of each pair,
-    beside the untrained network of the same seeds; or why a pair does not fit.
+    It shows signal learnt, noise memorised and test accuracy of each pair,
+    beside the untrained network of the same seeds, or why a pair does not fit.
     """
     from learnscope.evidence.output import Output
     from learnscope.grid.run import run_grid

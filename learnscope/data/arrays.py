@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from learnscope.data.problem import (
-    AbstractData,
+    AbstractStoredData,
     Problem,
     Samples,
     check_batch,
@@ -75,7 +75,7 @@ def _array(given: Any) -> Any:
         return given
 
 
-class Arrays(AbstractData):
+class Arrays(AbstractStoredData):
     """Inputs and labels of your own: `x` (example, ...) and `y` (example), as in scikit-learn.
 
     Labels may be integers, names or two whole numbers (classes, in sorted order), or other numbers
@@ -201,10 +201,6 @@ class Arrays(AbstractData):
             test = Samples(jnp.asarray(data.x_test, float), data.y_test.among(self.names))
         batches = mini_batches(self.batch, self.epochs)
         return Problem(train, test, {}, Frame.of_dimension(self.dim), batches)
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        """One of the test examples: arrays have no law to draw new ones from."""
-        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 @functools.lru_cache(maxsize=16)

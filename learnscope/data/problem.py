@@ -287,3 +287,11 @@ class AbstractData(AbstractPart):
     @abstractmethod
     def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
         """One new example (no leading axis) of the same problem, in its frame."""
+
+
+class AbstractStoredData(AbstractData):
+    """A data model of stored examples, without a law to draw new ones from."""
+
+    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
+        """One of the test examples."""
+        return problem.test.take(random.integers(key, (), problem.test.size))

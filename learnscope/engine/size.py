@@ -19,6 +19,7 @@ from learnscope.engine.draw import draw_one, source_of, traced
 from learnscope.engine.experiment import Experiment, Keyed, room
 from learnscope.errors import BadInput, refuse_value
 from learnscope.part import shape_path, value_at
+from learnscope.part.units import amount
 from learnscope.rules import AbstractState
 
 
@@ -197,8 +198,8 @@ def run_sizes(
             vector = value_at(experiment.data, path) * np.dtype(precision).itemsize
             if vector > memory:
                 raise BadInput(
-                    f"one run needs more than {vector / 1e9:.3g} GB in {coordinates} coordinates"
-                    f"{because}, and this machine has {memory / 1e9:.3g} GB."
+                    f"one run needs more than {amount(vector)} in {coordinates} coordinates"
+                    f"{because}, and this machine has {amount(memory)}."
                 )
     try:
         sizes = tuple(run_size(experiment, coordinates, precision) for experiment in listed)
@@ -209,7 +210,7 @@ def run_sizes(
         raise BadInput(f"one run has arrays that are too large: {error}.") from error
     if (needed := max([*whole, *(size.bytes for size in sizes)])) > memory:
         raise BadInput(
-            f"one run needs about {needed / 1e9:.3g} GB in {coordinates} coordinates"
-            f"{because}, and this machine has {memory / 1e9:.3g} GB."
+            f"one run needs about {amount(needed)} in {coordinates} coordinates"
+            f"{because}, and this machine has {amount(memory)}."
         )
     return sizes

@@ -167,16 +167,15 @@ def recorded_steps(experiment: Experiment) -> np.ndarray:
     return steps if experiment.record.start else steps[1:]
 
 
-def cut_segments(experiment: Experiment, wanted: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Cut the steps into segments of equally many intervals (from, to, whether `to` is recorded);
-    also return which intervals are recorded."""
+def cut_segments(experiment: Experiment, wanted: int) -> list[np.ndarray]:
+    """Cut the steps into segments of equally many intervals (from, to, whether `to` is
+    recorded)."""
     steps = recorded_steps(experiment)
     parts = -(-wanted // max(1, len(steps) - 1))
-    intervals, recorded_at = [], []
+    intervals = []
     for a, b in zip([0, *steps[:-1]], steps, strict=True):
         cuts = np.linspace(a, b, (parts if b > a else 1) + 1).astype(np.int32)
         intervals += zip(cuts[:-1], cuts[1:], [0] * (len(cuts) - 2) + [1], strict=True)
-        recorded_at.append(len(intervals) - 1)
     length = -(-len(intervals) // wanted)
     intervals += [(steps[-1], steps[-1], 0)] * (-len(intervals) % length)
-    return list(np.array(intervals, np.int32).reshape(-1, length, 3)), np.array(recorded_at)
+    return list(np.array(intervals, np.int32).reshape(-1, length, 3))

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from learnscope.errors import MissingData
+from learnscope.evidence.session import OutOfTime, Session
 from learnscope.evidence.study import Study
 from learnscope.lab.blocks import Plans
-from learnscope.lab.progress import OutOfTime, Session, duration
+from learnscope.part.units import duration
 
 _MARGIN = 0.1  # seconds that any sweep takes
 Cost = Callable[[list[Plans]], list[float]]  # seconds, measured

@@ -6,7 +6,6 @@ by which command and in how much time it was computed.
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,25 +13,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from learnscope.engine.experiment import Experiment
 from learnscope.errors import BadInput
 from learnscope.evidence.study import Arm, Sweep
 from learnscope.lab.origin import origin
-from learnscope.lab.progress import duration
-from learnscope.lab.store.bundle import import_bundle
+from learnscope.lab.store.bundle import read_bundle, whole
 from learnscope.lab.store.checked import MARK
-from learnscope.lab.store.folder import Folder, Stored
+from learnscope.lab.store.folder import Stored
 from learnscope.lab.sweep import seed_list
+from learnscope.part.units import duration
 
 
 def read_bundles(files: Iterable[str]) -> dict[str, list[xr.Dataset]]:
     """The sweeps of every bundle, each with how it was made (`Study.ledger` reads it)."""
-    found = {}
-    for file in files:
-        with tempfile.TemporaryDirectory() as folder:
-            import_bundle(Folder(folder), Path(file))
-            stored = [Folder(folder).stored(name) for name in Folder(folder).ids()]
-            found[str(file)] = [_dataset(each) for each in stored]
-    return found
+    return {str(file): [*read_bundle(Path(file), _dataset).values()] for file in files}
 
 
 def taken(
@@ -42,12 +36,15 @@ def taken(
     precision: str | None = None,
 ) -> dict[tuple[str, str], xr.Dataset]:
     """The datasets of those sweeps of studies that bundles hold. Every bundle must hold one."""
-    there, used, found = [each for some in bundles.values() for each in some], set[int](), {}
+    there = [(each, _experiment(each)) for some in bundles.values() for each in some]
+    used, found = set[int](), {}
     for key, sweep in sweeps.items():
         if not isinstance(sweep, Sweep):
             continue
-        fits = [d for d in there if d.attrs["precision"] == (precision or sweep.precision)]
-        runs = [next((d for d in fits if _is(d, arm, sweep.seeds)), None) for arm in sweep.arms]
+        wanted = precision or sweep.precision
+        fits = [(data, made) for data, made in there if data.attrs["precision"] == wanted]
+        runs = [next((data for data, made in fits if _is(data, made, arm, sweep.seeds)), None)
+                for arm in sweep.arms]  # fmt: skip
         held = [run for run in runs if run is not None]
         if len(held) == len(runs):
             found[key] = sweep.stacked(held)
@@ -63,7 +60,7 @@ def taken(
 
 def _dataset(stored: Stored) -> xr.Dataset:
     """A stored sweep in memory, and how it was made."""
-    data, sessions = stored.dataset().load(), stored.manifest["sessions"]
+    data, sessions = whole(stored), stored.manifest["sessions"]
     sessions = [s for s in sessions if s["computed"]] or sessions
     made = {"date": [s["begun"][:10] for s in sessions],
             "commit": [s.get("at", "") for s in sessions],
@@ -81,14 +78,18 @@ def _together(made: list[dict[str, Any]]) -> dict[str, str]:
             "took": duration(sum(each["took"] for each in made))}  # fmt: skip
 
 
-def _is(data: xr.Dataset, arm: Arm, seeds: Any) -> bool:
+def _experiment(data: xr.Dataset) -> Experiment | None:
+    try:
+        return origin(data.attrs).experiment
+    except BadInput:  # of parts that are no more
+        return None
+
+
+def _is(data: xr.Dataset, made: Experiment | None, arm: Arm, seeds: Any) -> bool:
     """Whether a stored sweep is that of an arm: all but code and data files."""
     over = {path: axis.labels(path) for axis in arm.axes for path in axis.fields}
-    same = data.seed.values.tolist() == seed_list(seeds)
-    made = origin(data.attrs)
-    if not same or made.over != json.loads(json.dumps(over)):
-        return False
-    try:
-        return made.experiment == arm.experiment
-    except BadInput:  # of parts that are no more
-        return False
+    return (
+        data.seed.values.tolist() == seed_list(seeds)
+        and origin(data.attrs).over == json.loads(json.dumps(over))
+        and made == arm.experiment
+    )

@@ -43,15 +43,8 @@ def absurd(data: xr.Dataset, other: xr.Dataset, size: float) -> xr.Dataset:
 
 
 def _untrained(data: xr.Dataset) -> xr.Dataset | None:
-    if "step" not in data.coords or data.sizes.get("step", 0) < 2 or int(data.step[0]) != 0:
-        return None
-
-    def start(name: str, values: xr.DataArray) -> xr.DataArray:
-        if "step" not in values.dims:
-            return values
-        return xr.zeros_like(values) + values.isel(step=0, drop=True)
-
-    return _with(data, start)
+    stepped = "step" in data.coords and data.sizes.get("step", 0) > 1
+    return alike("step").apply(data) if stepped and int(data.step[0]) == 0 else None
 
 
 def _trained(data: xr.Dataset) -> xr.Dataset | None:
@@ -98,57 +91,39 @@ def constant(chance: float = 0.5) -> Null:
     return Null("constant prediction", apply)
 
 
-def swapped(dim: str) -> Null:
-    """The arms exchange their names: the last takes the place of the first."""
-    return Null(f"{dim} swapped", lambda data: _turned(data, dim))
-
-
-def _turned(data: xr.Dataset, dim: str) -> xr.Dataset | None:
-    if data.sizes.get(dim, 0) < 2:
-        return None
-
-    def turn(name: str, values: xr.DataArray) -> xr.DataArray:
-        if dim not in values.dims:
-            return values
-        return values.copy(data=np.flip(values.values, values.get_axis_num(dim)))
-
-    return _with(data, turn)
-
-
-def alike(dim: str) -> Null:
-    """All arms (or all values of an axis) show the values of the first."""
-
-    def apply(data: xr.Dataset) -> xr.Dataset | None:
-        if data.sizes.get(dim, 0) < 2:
-            return None
-
-        def same(name: str, values: xr.DataArray) -> xr.DataArray:
-            if dim not in values.dims:
-                return values
-            return xr.zeros_like(values) + values.isel({dim: 0}, drop=True)
-
-        return _with(data, same)
-
-    return Null(f"the same for every {dim}", apply)
-
-
-def shuffled(dim: str) -> Null:
-    """Labels along a dim (classes, say) are permuted at random in every draw."""
+def _along(
+    name: str, dim: str, change: Callable[[xr.DataArray, np.random.Generator], xr.DataArray]
+) -> Null:
+    """A null that changes all values along a dim, which must have two entries or more."""
 
     def apply(data: xr.Dataset) -> xr.Dataset | None:
         if data.sizes.get(dim, 0) < 2:
             return None
         random = np.random.default_rng(0)
+        return _with(data, lambda _, v: change(v, random) if dim in v.dims else v)
 
-        def mix(name: str, values: xr.DataArray) -> xr.DataArray:
-            if dim not in values.dims:
-                return values
-            axis = values.get_axis_num(dim)
-            return values.copy(data=random.permuted(values.values, axis=axis))
+    return Null(name, apply)
 
-        return _with(data, mix)
 
-    return Null(f"{dim} shuffled", apply)
+def swapped(dim: str) -> Null:
+    """The arms exchange their names: the last takes the place of the first."""
+    flip = lambda v, _: v.copy(data=np.flip(v.values, v.get_axis_num(dim)))  # noqa: E731
+    return _along(f"{dim} swapped", dim, flip)
+
+
+def alike(dim: str) -> Null:
+    """All arms (or all values of an axis) show the values of the first."""
+    same = lambda v, _: xr.zeros_like(v) + v.isel({dim: 0}, drop=True)  # noqa: E731
+    return _along(f"the same for every {dim}", dim, same)
+
+
+def shuffled(dim: str) -> Null:
+    """Labels along a dim (classes, say) are permuted at random in every draw."""
+
+    def mix(values: xr.DataArray, random: np.random.Generator) -> xr.DataArray:
+        return values.copy(data=random.permuted(values.values, axis=values.get_axis_num(dim)))
+
+    return _along(f"{dim} shuffled", dim, mix)
 
 
 def scaled(factor: float, *variables: str) -> Null:

@@ -10,6 +10,7 @@ are paired. Nothing is dropped on the way: an empty selection is `Unanswered`, N
 """
 
 import dataclasses
+import functools
 import math
 import operator
 import tomllib
@@ -259,13 +260,18 @@ def examples_of(data: xr.Dataset, name: str) -> int:
     knows."""
     field = name.removesuffix("_accuracy")
     try:
-        tables = [tomllib.loads(arm.text)["data"] for arm in origins(data.attrs).values()]
+        tables = [_data_of(arm.text) for arm in origins(data.attrs).values()]
         return min(
             int(t[f"{field}_per_class"] * t["classes"] if f"{field}_per_class" in t
                 else t[field if field in t else f"{field}_tasks"]) for t in tables
         )  # fmt: skip
     except (BadInput, KeyError, TypeError, ValueError):
         return 1
+
+
+@functools.lru_cache(maxsize=1024)  # every claim, and every null of it, asks again
+def _data_of(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)["data"]
 
 
 def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.DataArray:

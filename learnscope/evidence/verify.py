@@ -1,6 +1,5 @@
 """Running studies: sweeps, figures, data and ledger into a folder."""
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,10 +16,11 @@ from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Entry, Ledger, read_rows
 from learnscope.evidence.output import Output
 from learnscope.evidence.scale import SCALES
+from learnscope.evidence.session import Session, status
 from learnscope.evidence.study import Study, Sweep, check_scale
 from learnscope.lab.blocks import Plans, nominal
 from learnscope.lab.cluster import opened
-from learnscope.lab.progress import Session, divergence
+from learnscope.lab.progress import divergence
 from learnscope.lab.run import report_of
 from learnscope.part.code import commit
 
@@ -189,13 +189,12 @@ def _planned(
     jobs: list[Job], precision: str | None, quiet: bool, say: Callable[[str], None]
 ) -> Iterator[Plans]:
     """The plans of every sweep, with a line that says how far it is."""
-    line = Console(stderr=True, quiet=quiet)
-    if len(jobs) > _MANY and not line.is_terminal:
-        say(f"planning {len(jobs)} sweeps")
-    with line.status("") if line.is_terminal else contextlib.nullcontext() as shown:
+    with status(quiet) as show:
+        if show is None and len(jobs) > _MANY:
+            say(f"planning {len(jobs)} sweeps")
         for number, job in enumerate(jobs, 1):
-            if shown is not None:
-                shown.update(f"planning {number} of {len(jobs)} sweeps: {job.study} {job.name}")
+            if show is not None:
+                show(f"planning {number} of {len(jobs)} sweeps: {job.study} {job.name}")
             try:
                 yield job.sweep.plans(precision)
             except MissingData:  # reported when the sweep is run

@@ -9,7 +9,7 @@ import xarray as xr
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
 from learnscope.lab.origin import Origin, origins
-from learnscope.part import plain
+from learnscope.part import plain, value_at
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -43,11 +43,8 @@ def same_parts(one: Experiment, other: Experiment, fields: list[str]) -> bool:
     """Whether two experiments have the same data, net and rule, but for some fields."""
     try:
         for path in fields:
-            value: Any = other
-            for name in path.split("."):
-                value = getattr(value, name)
-            one = one.replace(path, value)
-    except (AttributeError, BadInput):
+            one = one.replace(path, value_at(other, path))
+    except (AttributeError, LookupError, BadInput):
         return False
     return (one.data, one.net, one.rule) == (other.data, other.net, other.rule)
 

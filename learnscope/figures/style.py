@@ -14,7 +14,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, StrMethodFormatter
 from scipy.optimize import isotonic_regression
 
 from learnscope import evidence
@@ -190,10 +190,12 @@ def _last_seen(points: np.ndarray) -> tuple[float, float]:
 
 
 def plain_ticks(axes: Axes) -> None:
-    """Ticks at 1, 2 and 5 as plain numbers, on logarithmic axes of less than two decades."""
+    """Ticks at 1, 2 and 5 (or where they were set) as plain numbers, on logarithmic axes of less
+    than two decades."""
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() == "log" and high < 100 * low:
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            if not isinstance(axis.get_major_locator(), FixedLocator):
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axis.set_minor_formatter(NullFormatter())
 

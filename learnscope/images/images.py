@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from learnscope.data.problem import (
-    AbstractData,
+    AbstractStoredData,
     Problem,
     Samples,
     check_batch,
@@ -33,7 +33,7 @@ def _classes(given: Any) -> Any:
     return tuple(given) if isinstance(given, list | tuple | np.ndarray) else given
 
 
-class Images(AbstractData):
+class Images(AbstractStoredData):
     r"""Images of a real data set (`load_images`), as rows of pixels.
 
     The seed chooses `train` training and `test` test images (none: all). `classes` are the labels
@@ -126,10 +126,6 @@ class Images(AbstractData):
         shift, factor = self.source.scaling[self.pixels]
         y = encode_labels(jnp.asarray(labels, int)[index], self.source.classes)
         return Samples(rows_at(images, index, shift, factor), y)
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        """One of the test images: a data set has no law to draw new ones from."""
-        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _some(key: Key[Array, ""], of: tuple[np.ndarray, np.ndarray], size: int) -> Int[Array, " n"]:

@@ -6,7 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, UInt8
 
-from learnscope.data.problem import AbstractData, AbstractEpisodes, Problem, Samples, encode_labels
+from learnscope.data.problem import (
+    AbstractEpisodes,
+    AbstractStoredData,
+    Problem,
+    Samples,
+    encode_labels,
+)
 from learnscope.errors import BadInput, refuse
 from learnscope.images.callback import called
 from learnscope.images.task_pools import FEW_SHOT, RAINBOW, Pools, pools
@@ -53,7 +59,7 @@ class Episodes(AbstractEpisodes):
         return tuple(sets)
 
 
-class ImageTasks(AbstractData):
+class ImageTasks(AbstractStoredData):
     r"""Tasks of real images, as rows of pixels (Zuo et al. 2023, section 5.1).
 
     `rainbow` is RainbowMNIST made of `source`: 40 observed and 16 fresh tasks, the combinations of
@@ -176,10 +182,6 @@ class ImageTasks(AbstractData):
             factor = 1 / np.maximum(deviation, 1e-12)
         times = pools.train.shape[-1] // pools.colours
         return jnp.asarray(np.tile(shift, times), float), jnp.asarray(np.tile(factor, times), float)
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        """One of the images of fresh tasks: a data set has no law to draw new ones from."""
-        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def _distinct(

@@ -1,41 +1,21 @@
 """A mixture of images and other inputs, all labelled by a teacher: a net that learnt the images."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from learnscope.data.problem import AbstractData, Problem, Samples
-from learnscope.errors import refuse, unknown
+from learnscope.data.problem import AbstractStoredData, Problem, Samples
 from learnscope.images.images import Images
-from learnscope.part import AbstractPart, Number, count, kinds, number
+from learnscope.nets import AbstractNet
+from learnscope.part import Number, count, number, slot
 from learnscope.space import Space, random
 from learnscope.space.frame import Frame
 
 
-def _images(given: Any) -> Any:
-    if isinstance(given, Mapping):
-        return Images(**{name: value for name, value in given.items() if name != "kind"})
-    return given
-
-
-def _net(given: Any) -> Any:
-    """A net from a table with its kind. Data models cannot import nets: the kind may be any
-    registered part, and `__check_init__` refuses parts that are not nets."""
-    if not isinstance(given, Mapping):
-        return given
-    fields, known = dict(given), kinds(AbstractPart)
-    kind = fields.pop("kind", None)
-    if kind not in known:
-        raise unknown("TeacherMixture.teacher kind", kind, known)
-    return known[kind](**fields)
-
-
-class TeacherMixture(AbstractData):
+class TeacherMixture(AbstractStoredData):
     r"""A mixture of images and other inputs (Shi, Wei and Liang 2022, section E.5). A teacher
     learns the images' labels, then labels all inputs, images included.
 
@@ -63,26 +43,15 @@ class TeacherMixture(AbstractData):
 
     papers: ClassVar = ("shi2022theoretical",)
 
-    images: Images = eqx.field(converter=_images)
-    teacher: Any = eqx.field(converter=_net)
-    other: Images | None = eqx.field(converter=_images, default=None)
+    images: Images = slot(Images)
+    teacher: AbstractNet = slot(AbstractNet)
+    other: Images | None = slot(Images, None)
     share: Number = number(0.5, low=0, high=1)
     teacher_rate: Number = number(0.001, above=0)
     teacher_steps: int = count(1000)
     teacher_batch: int = count(100)
     weight: Number = number(0.5, low=0)
     sharpness: Number = number(0.5, low=0)
-
-    def __check_init__(self):
-        super().__check_init__()
-        for name, optional in (("images", False), ("other", True)):
-            value = getattr(self, name)
-            if not isinstance(value, Images) and not (optional and value is None):
-                refuse(self, name, "it must be Images" + " or none" * optional)
-        net = self.teacher
-        init = getattr(net, "init", None)
-        if not (isinstance(net, AbstractPart) and callable(net) and callable(init)):
-            refuse(self, "teacher", "it must be a net, such as FullyConnected")
 
     @property
     def dim(self) -> int:  # type: ignore[override]
@@ -137,10 +106,6 @@ class TeacherMixture(AbstractData):
         shapes = (part.source.train[0].shape[1:] for part in (other, self.images))
         old, new = (shape if len(shape) == 3 else (*shape, 1) for shape in shapes)
         return fitted(drawn.train.x, old, new), fitted(drawn.test.x, old, new)
-
-    def example(self, key: Key[Array, ""], problem: Problem) -> Samples:
-        """One of the test examples."""
-        return problem.test.take(random.integers(key, (), problem.test.size))
 
 
 def fitted(

@@ -22,11 +22,11 @@ from learnscope.engine.train import recorded_steps
 from learnscope.engine.trial import choose
 from learnscope.errors import BadInput, refuse_value
 from learnscope.lab import sweep
-from learnscope.lab.progress import amount
 from learnscope.lab.sweep import Axis, Over, Program
 from learnscope.part import field_kind
 from learnscope.part.canonical import own_code
 from learnscope.part.code import versions
+from learnscope.part.units import amount
 from learnscope.probes import Output
 
 Recorded = list[dict[str, np.ndarray]]  # by a segment each: variables (run by step, ...)

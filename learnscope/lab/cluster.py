@@ -19,10 +19,10 @@ from learnscope.lab.processes import (
     checked,
     cores,
 )  # fmt: skip
-from learnscope.lab.progress import duration
 from learnscope.lab.store.identity import software
 from learnscope.lab.worker import Tasks
 from learnscope.part.shipped import pack
+from learnscope.part.units import duration
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 _ALONE = 60  # seconds to wait for a worker if all are lost

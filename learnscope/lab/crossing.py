@@ -136,14 +136,9 @@ def fit_exponent(
     y, x, draws = y[there], x[there], draws[there]
     spread = draws.std(1, ddof=1)
     spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-12))
-    weights = spread**-2
-    centred = y - np.average(y, weights=weights)
-    lever = weights * centred / (weights * centred**2).sum()
-    slope = float(lever @ x)
-    sampled = float(np.std(lever @ draws, ddof=1))
+    line, covariance = np.polyfit(y, x, 1, w=1 / spread, cov="unscaled")
+    sampled = np.polyfit(y, draws, 1, w=1 / spread)[0].std(ddof=1)
     if len(x) < 3:
-        return slope, sampled if np.ptp(draws, axis=1).any() else np.nan
-    offset = np.average(x - slope * y, weights=weights)
-    excess = (weights * (x - offset - slope * y) ** 2).sum() / (len(x) - 2)
-    plain = float((weights * centred**2).sum() ** -0.5)
-    return slope, max(sampled, plain * float(np.sqrt(excess)))
+        return float(line[0]), float(sampled) if np.ptp(draws, axis=1).any() else np.nan
+    excess = (((x - np.polyval(line, y)) / spread) ** 2).sum() / (len(x) - 2)
+    return float(line[0]), float(max(sampled, np.sqrt(covariance[0, 0] * excess)))

@@ -1,7 +1,5 @@
 """What a sweep says: its progress bar, amounts for people, and which runs are not to be trusted."""
 
-import dataclasses
-import math
 import threading
 import time
 from typing import Any
@@ -10,61 +8,17 @@ import xarray as xr
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-
-class OutOfTime(InterruptedError):
-    """The time that was given is over; what was computed is stored."""
-
-
-@dataclasses.dataclass
-class Session:
-    """Several sweeps that are run one after the other: their costs (in seconds, without compiling),
-    and when they must end. In the place of `progress=True` it adds to every bar which sweep this
-    is, and the time left for all."""
-
-    costs: list[float]
-    deadline: float = math.inf  # of `time.monotonic`
-    show: bool = True
-    at: int = 0
-    _more: float = 0.0  # seconds beyond its cost that a sweep took, on average
-    _saved: float = 0.0  # seconds below their costs that sweeps took, thanks to stored runs
-    _begun: float = dataclasses.field(default_factory=time.monotonic)
-
-    def __bool__(self) -> bool:
-        return self.show
-
-    def next(self) -> None:
-        """Go on to the next sweep, whose overhead will be that of those before."""
-        now = time.monotonic()
-        beyond = now - self._begun - self.costs[self.at]
-        self._saved += max(0.0, -beyond)
-        if now - self._begun > 1.0:
-            self._more += (max(0.0, beyond) - self._more) / (self.at + 1)
-        self._begun, self.at = now, self.at + 1
-
-    def left(self) -> float:
-        """Seconds to the end of all sweeps, or of the time that was given."""
-        now = time.monotonic()
-        known = sum(self.costs[: self.at])
-        share = 1.0 - self._saved / known if known else 1.0  # of a cost that is to be expected
-        here, *later = [cost * share + self._more for cost in self.costs[self.at :]] or [0.0]
-        here, later = here - (now - self._begun), sum(later)
-        return max(0.0, min(max(0.0, here) + later, self.deadline - now))
-
-    def __str__(self) -> str:
-        return f"sweep {self.at + 1} of {len(self.costs)}, about {duration(self.left())} left"
-
-    def check(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time that was given is over")
+from learnscope.part.units import duration
 
 
 class SweepProgress:
     """Counts trainings; shown, if asked for, on standard error of a terminal or below a notebook's
-    cell."""
+    cell. In the place of `show=True`, a session of several sweeps (`learnscope.evidence.session`)
+    adds to the bar what its text says, and its `check` may end the sweep."""
 
-    def __init__(self, trainings: int, there: int, show: bool | Session):
+    def __init__(self, trainings: int, there: int, show: Any):
         self._total, self._there, self._cancelled = trainings, there, False
-        self._session = show if isinstance(show, Session) else None
+        self._session = None if isinstance(show, bool) else show
         self._done, self._start, self._lock = 0.0, time.perf_counter(), threading.Lock()
         console = Console(stderr=True)
         self._bar = Progress(
@@ -98,7 +52,7 @@ class SweepProgress:
         self._cancelled = True
 
     def check(self) -> None:
-        """Raise an error if the sweep was cancelled, or if the time of its session is over."""
+        """Raise an error if the sweep was cancelled, or if its session ends it."""
         if self._cancelled:
             raise InterruptedError("the sweep was cancelled")
         if self._session is not None:
@@ -136,33 +90,6 @@ class NotebookBar:
                 self._shown: Any = display(html, display_id=True)
             else:
                 self._shown.update(html)
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people.
-
-    >>> duration(3.2), duration(75), duration(7300), duration(200_000)
-    ('3 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
-    """
-    whole = round(seconds)
-    for unit, size, smaller, part in (
-        ("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1),
-    ):  # fmt: skip
-        if whole >= size:
-            return f"{whole // size} {unit} {whole % size // part} {smaller}"
-    return f"{whole} s"
-
-
-def amount(size: float) -> str:
-    """Bytes for people.
-
-    >>> amount(1.7e4), amount(3.21e9), amount(4e14)
-    ('17 kB', '3.21 GB', '400 TB')
-    """
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:,.3g} {unit}"
-    return f"{size:.0f} bytes"
 
 
 def divergence(data: xr.Dataset) -> str:

@@ -17,12 +17,13 @@ from learnscope.engine.size import machine_memory
 from learnscope.errors import BadInput, why_of
 from learnscope.lab.blocks import Block, KnownRuns, Plan
 from learnscope.lab.cluster import LocalWorkers, Pool, Workers, workers
-from learnscope.lab.progress import Session, SweepProgress, at_floor, divergence, duration
+from learnscope.lab.progress import SweepProgress, at_floor, divergence
 from learnscope.lab.store.folder import Folder
 from learnscope.lab.store.writer import StoredResults
 from learnscope.lab.sweep import Over
 from learnscope.lab.worker import Done, Tasks, work_all
 from learnscope.part.code import command, commit, versions
+from learnscope.part.units import duration
 
 # Seconds between two looks at what other processes compute, and at whether workers are there.
 _POLL, _LOOK = 0.1, 5.0
@@ -77,7 +78,7 @@ def run(
 
 
 def run_plan(
-    plan: Plan, store: Any = None, cluster: Any = None, progress: bool | Session = True,
+    plan: Plan, store: Any = None, cluster: Any = None, progress: Any = True,
     name: str = "",
 ) -> xr.Dataset:  # fmt: skip
     """The dataset of a plan; the caller says what was reused. `name` is what a new sweep is called

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,10 +80,9 @@ def zipped(fields: Mapping[str, Iterable[Any]], name: str | None = None) -> Axis
         kinds = (int, float, str)
         settings = zip(first, *more, strict=True)
         marks = [tuple(v if isinstance(v, kinds) else repr(v) for v in each) for each in settings]
-    if len(set(marks)) < len(marks):
-        seen = set[Any]()
-        twice = next(i for i, mark in enumerate(marks) if mark in seen or seen.add(mark))
-        text = ", ".join(repr(listed[twice]) for listed in values.values())
+    mark, times = Counter(marks).most_common(1)[0]
+    if times > 1:
+        text = ", ".join(repr(listed[marks.index(mark)]) for listed in values.values())
         raise BadInput(f"the axis '{', '.join(values)}' has the value {text} twice.")
     return Axis(name or dim_of(next(iter(values))), values)
 
@@ -110,9 +110,11 @@ def axes(over: Over) -> list[Axis]:
         listed = [axis for each in over for axis in axes(each)]
     else:
         refuse_value("over", over, "it must map dotted fields to values")
-    for dim in _repeated([*_RESERVED, *(axis.dim for axis in listed)]):
+    dims = Counter([*_RESERVED, *(axis.dim for axis in listed)])
+    paths = Counter(path for axis in listed for path in axis.fields)
+    for dim in (dim for dim, times in dims.items() if times > 1):
         raise BadInput(f"the axis '{dim}' is there twice or is reserved; {_RENAME}.")
-    for path in _repeated([path for axis in listed for path in axis.fields]):
+    for path in (path for path, times in paths.items() if times > 1):
         raise BadInput(f"the field '{path}' is on two axes.")
     return listed
 
@@ -125,10 +127,6 @@ def _axis(path: str, value: Any) -> Axis:
         return zipped({path: value})
     names = tuple(map(str, value))
     return dataclasses.replace(zipped({path: list(value.values())}), names=names)
-
-
-def _repeated(names: list[str]) -> list[str]:
-    return [name for name in names if names.count(name) > 1]
 
 
 def part_tables(swept: Sequence[Axis]) -> dict[str, str]:
@@ -166,7 +164,7 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     """
     # Whole parts come first: a field may belong to a part that is swept itself.
     whole = [axis.settings()[0] for axis in swept if "." not in "".join(axis.fields)]
-    example = _changed(experiment, *whole)
+    example = changed(experiment, *whole)
     traced = ("number", "entry") if ambient else ("number", "entry", "shape")
     numeric = [
         axis
@@ -179,7 +177,7 @@ def programs(experiment: Experiment, swept: Sequence[Axis], ambient: bool = Fals
     varying = {path: (dim, np.asarray(values, float)) for dim, path, values in numbers}
     split = []
     for settings in itertools.product(*(enumerate(axis.settings()) for axis in structural)):
-        base = _changed(experiment, *(setting for _, setting in settings))
+        base = changed(experiment, *(setting for _, setting in settings))
         for path, (_, values) in varying.items():
             for value in _telling(values):
                 base.replace(path, value)  # refuses what is not allowed
@@ -211,7 +209,7 @@ def _telling(values: np.ndarray) -> list[float]:
     return [*some, values.min(), values.max(), values[np.argmax(values % 1 != 0)]]
 
 
-def _changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
+def changed(experiment: Experiment, *settings: dict[str, Any]) -> Experiment:
     """The experiment with some fields changed, whole parts before their fields."""
     changes = [change for setting in settings for change in setting.items()]
     for path, value in sorted(changes, key=lambda change: change[0].count(".")):

@@ -192,7 +192,7 @@ def compute(
         sources = Batches(source_of(fixed), drawn, batches.seeds, runs.batch)
         problem, params = draw(sources, runs.coordinates, room(runs.experiment, runs.coordinates))
         carry = train.start(batches, problem, params)
-        segments, _ = train.cut_segments(runs.experiment, runs.segments)
+        segments = train.cut_segments(runs.experiment, runs.segments)
         first, recorded = 0, []
         if checkpoint is not None and (saved := checkpoint.load(carry)) is not None:
             first, carry, recorded = saved

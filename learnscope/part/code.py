@@ -29,7 +29,7 @@ _INSTALLED = tuple(
 _OWN = Path(__file__).resolve().parents[1]
 # Words about parts, which decide no number.
 _WORDS = ("learnscope.errors", "learnscope.part.plain", "learnscope.part.python",
-          "learnscope.part.citations", "learnscope.part.markup",
+          "learnscope.part.citations", "learnscope.part.markup", "learnscope.part.units",
           "learnscope.part.document")  # fmt: skip
 
 

@@ -48,7 +48,8 @@ class AbstractPart(eqx.Module):
             base = field.metadata.get("slot")
             optional = value is None and field.default is None
             if base is not None and not optional and not isinstance(value, base):
-                refuse(self, field.name, f"it must be one of {', '.join(sorted(kinds(base)))}")
+                known = sorted(kinds(base)) or [base.__name__]
+                refuse(self, field.name, f"it must be one of {', '.join(known)}")
             if "slots" in field.metadata:
                 self._check_list(field.name, value, field.metadata["slots"])
 
@@ -89,6 +90,13 @@ class AbstractPart(eqx.Module):
         elif rest:
             raise BadInput(f"{type(self).__name__}.{name} has no field '{rest}': it is {inner!r}.")
         return dataclasses.replace(self, **{name: value})
+
+
+def required(kind: type[AbstractPart]) -> set[str]:
+    """The fields of a kind of part that have no default."""
+    missing = dataclasses.MISSING
+    return {field.name for field in dataclasses.fields(kind)
+            if field.default is missing and field.default_factory is missing}  # fmt: skip
 
 
 def require_field(part: AbstractPart, name: str) -> None:
@@ -171,19 +179,17 @@ def example_of(kind: type[AbstractPart], given: Mapping[str, Any] | None = None)
     >>> example.rate, example.weight, example.until
     (0.1, 0.5, inf)
     """
-    values = {}
+    values, needed = {}, required(kind)
     for field in dataclasses.fields(kind):
         limits = field.metadata.get("allowed")
-        missing = dataclasses.MISSING
-        required = field.default is missing and field.default_factory is missing
         wanted = [own[field.name] for own in (given or {}, kind.typical) if field.name in own]
-        if required and limits is not None:
+        if field.name in needed and limits is not None:
             usual = 30 if limits.shape else 3 if limits.whole else 0.5
             wanted += [*limits.names[:1], False, usual, limits.low, limits.high]
         fitting = [value for value in wanted if limits is None or limits.accepts(value)]
         if fitting:
             values[field.name] = fitting[0]
-        elif required:
+        elif field.name in needed:
             raise BadInput(
                 f"{kind.__name__} has no example: its class must have typical = "
                 f"{{{field.name!r}: ...}}, as this field has no default."

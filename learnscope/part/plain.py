@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from learnscope.errors import BadInput, refuse_value, unknown
-from learnscope.part.part import AbstractPart, kinds
+from learnscope.part.part import AbstractPart, kinds, required
 
 
 def plain(value: Any, top: bool = False, where: str = "experiment") -> Any:
@@ -68,13 +68,10 @@ def part(base: type, table: Any, where: str) -> Any:
         if not isinstance(kind, str) or kind not in known:
             raise unknown(f"{where} kind", kind, known)
         base = known[kind]
+    elif fields.get("kind") == base.__name__:  # not needed, but allowed
+        del fields["kind"]
     names = {f.name: f for f in dataclasses.fields(base)}
-    required = {
-        name
-        for name, f in names.items()
-        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    }
-    check_names(base.__name__, fields, set(names), required)
+    check_names(base.__name__, fields, set(names), required(base))
     for name, value in fields.items():
         inside, listed = (names[name].metadata.get(key) for key in ("slot", "slots"))
         inner = f"{where}.{name}".lstrip(".")
@@ -87,12 +84,12 @@ def part(base: type, table: Any, where: str) -> Any:
     return base(**fields)
 
 
-def check_names(what: str, given: Mapping[str, Any], known: Set[str], required: Set[str]) -> None:
+def check_names(what: str, given: Mapping[str, Any], known: Set[str], needed: Set[str]) -> None:
     """Say so if a field is unknown (with the nearest that is known) or missing."""
     for name in given:
         if name not in known:
             raise unknown(f"field of {what}", name, known)
-    missing = sorted(required - set(given))
+    missing = sorted(needed - set(given))
     if missing:
         raise BadInput(f"{what} lacks {', '.join(missing)}.")
 

@@ -15,7 +15,7 @@ from learnscope.rules.meta.rule import parts_of, split_field
 from learnscope.rules.non_contrastive import NonContrastive
 from learnscope.rules.per_example_penalty import PerExamplePenalty
 from learnscope.rules.readout import RandomFeatures
-from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule
+from learnscope.rules.rule import AbstractGradientRule, AbstractPenalty, AbstractRule, no_reason
 from learnscope.rules.sharpness_aware import SharpnessAware
 from learnscope.rules.siamese import TARGETS, AbstractPairRule, AbstractSiamese, Siamese
 from learnscope.rules.span import SpanState
@@ -31,7 +31,8 @@ __all__ = [
     "FrozenFeatures", "FullPenalty", "GradientDescent", "Head", "Imaml", "Linearised", "Maml",
     "MetaProx", "Move", "NonContrastive", "PerExamplePenalty", "Pooled", "RandomFeatures",
     "Reptile", "SharpnessAware", "Siamese", "SpanState", "SphericalDescent", "State", "TwoStep",
-    "WeightState", "correct", "off_diagonal", "parts_of", "plus", "split_field", "trained_part",
+    "WeightState", "correct", "no_reason", "off_diagonal", "parts_of", "plus", "split_field",
+    "trained_part",
 ]  # fmt: skip
 
 

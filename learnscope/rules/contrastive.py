@@ -43,9 +43,7 @@ class Contrastive(AbstractPairRule, AbstractGradientRule):
     def targets(self) -> int:
         return 0
 
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return opt.memory_obstacle(self.optimiser, self.options)
+    fresh_obstacle = opt.fresh_obstacle
 
     def gradient(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> Params:
         one, other = problem.pair(key)

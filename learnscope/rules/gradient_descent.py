@@ -32,6 +32,4 @@ class GradientDescent(AbstractGradientRule):
     def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         return state.gradient(problem.batch(key))
 
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return opt.memory_obstacle(self.optimiser, self.options)
+    fresh_obstacle = opt.fresh_obstacle

@@ -60,9 +60,7 @@ class NonContrastive(AbstractSiamese):
     def basis_dependence(self) -> str | None:
         return opt.basis_dependence(self.optimiser)
 
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return opt.memory_obstacle(self.optimiser, self.options)
+    fresh_obstacle = opt.fresh_obstacle
 
     def _transforms(self) -> tuple[optax.GradientTransformation, optax.GradientTransformation]:
         """The optimisers of the encoder and of the head."""

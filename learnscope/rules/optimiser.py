@@ -96,12 +96,14 @@ def basis_dependence(optimiser: str | Factory) -> str | None:
     return f"the optimiser {name} treats coordinates one by one, so its steps depend on the basis"
 
 
-def memory_obstacle(optimiser: str | Factory, options: Mapping[str, Any]) -> str | None:
-    """Why fresh examples cannot be compressed, or None: no step may use earlier ones."""
-    if (optimiser, dict(options)) == ("sgd", {}):
+@property
+def fresh_obstacle(rule: Any) -> str | None:
+    """Why a rule that meets each fresh example once cannot be compressed, or None: no step may use
+    earlier examples."""
+    if (rule.optimiser, dict(rule.options)) == ("sgd", {}):
         return None
-    name = _name(optimiser)
-    return f"the optimiser {name} with options {dict(options)} remembers vectors of earlier steps"
+    name, options = _name(rule.optimiser), dict(rule.options)
+    return f"the optimiser {name} with options {options} remembers vectors of earlier steps"
 
 
 def _name(optimiser: str | Factory) -> str:

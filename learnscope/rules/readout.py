@@ -12,7 +12,7 @@ from learnscope.nets import AbstractNet, replaced
 from learnscope.part import Number, choice, number
 from learnscope.rules import optimiser as opt
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.rule import AbstractRule
+from learnscope.rules.rule import AbstractRule, no_reason
 from learnscope.rules.state import AbstractState, WeightState
 
 
@@ -56,9 +56,7 @@ class RandomFeatures(AbstractRule):
         super().__check_init__()
         opt.check_optimiser("RandomFeatures", self.optimiser, self.options)
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None  # the last layer is no vector of the input space
+    basis_dependence = no_reason  # the last layer is no vector of the input space
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
         layer = state.params[readout_of("RandomFeatures", state.net)]

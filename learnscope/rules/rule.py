@@ -20,6 +20,11 @@ from learnscope.space import turned
 S = TypeVar("S", bound=AbstractState)
 
 
+@property
+def no_reason(rule: Any) -> None:
+    """The `basis_dependence` or the `fresh_obstacle` of a rule that has none."""
+
+
 class AbstractRule(AbstractPart):
     """A rule: `init` makes the first state, `step` the next one; both are pure."""
 

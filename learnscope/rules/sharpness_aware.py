@@ -38,9 +38,7 @@ class SharpnessAware(AbstractGradientRule):
     def reuses_batch(self) -> bool:
         return True
 
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return opt.memory_obstacle(self.optimiser, self.options)
+    fresh_obstacle = opt.fresh_obstacle
 
     def gradient(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Move:
         batch = problem.batch(key)

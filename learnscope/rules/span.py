@@ -10,7 +10,6 @@ of all training vectors, of a task's, and of an example's own patches.
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any, Self
 
 import equinox as eqx
@@ -183,20 +182,13 @@ class SpanState(AbstractState):
     def losses(self, samples: Samples) -> Float[Array, " n"]:
         return loss_of(self.loss, self.outputs(samples), samples.y)
 
-    def _slope(self, samples: Samples) -> Callable[[Move], Move]:
-        def mean_loss(point: Move) -> Array:
-            seen = self.preactivations(coefficients_of(point), samples)
-            rest = replaced(point, filters=None)
-            return loss_of(self.loss, self.net.read(rest, seen), samples.y).mean()
+    def losses_at(self, point: PyTree[Array], samples: Samples) -> Float[Array, " n"]:
+        seen = self.preactivations(coefficients_of(point), samples)
+        outputs = self.net.read(replaced(point, filters=None), seen)
+        return loss_of(self.loss, outputs, samples.y)
 
-        return jax.grad(mean_loss)
-
-    def gradient(self, samples: Samples) -> Move:
-        return self._slope(samples)(self.point)
-
-    def curvature(self, samples: Samples, move: Move) -> Move:
-        along = replaced(move, filters=self.vectors.gram(coefficients_of(move)))
-        return jax.jvp(self._slope(samples), (self.point,), (along,))[1]
+    def change(self, move: Move) -> PyTree[Array]:
+        return replaced(move, filters=self.vectors.gram(coefficients_of(move)))
 
     def moved(self, move: Move, by: Any = None) -> Self:
         if by is not None:
@@ -216,11 +208,6 @@ class SpanState(AbstractState):
             coefficients=added(self.coefficients, along),
             overlaps=overlaps,
         )
-
-    def dot(self, one: Move, other: Move) -> Float[Array, ""]:
-        other = replaced(other, filters=self.vectors.gram(coefficients_of(other)))
-        each = jax.tree.map(lambda a, b: jnp.sum(a * b), one, other)
-        return jnp.sum(jnp.stack(jax.tree.leaves(each)))
 
     @property
     def displacement(self) -> Move:

@@ -9,7 +9,7 @@ from learnscope.data import Problem
 from learnscope.nets import filters_of, replaced
 from learnscope.part import Number, choice, number
 from learnscope.rules.losses import LOSSES
-from learnscope.rules.rule import AbstractRule
+from learnscope.rules.rule import AbstractRule, no_reason
 from learnscope.rules.state import AbstractState, WeightState
 
 
@@ -37,13 +37,8 @@ class SphericalDescent(AbstractRule):
     rate: Number = number(above=0)
     loss: str = choice(*LOSSES, default="squared")
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None
-
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return None
+    basis_dependence = no_reason
+    fresh_obstacle = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Any:
         return None

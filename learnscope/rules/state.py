@@ -60,12 +60,28 @@ class AbstractState(eqx.Module):
         """The loss of every example."""
 
     @abstractmethod
-    def gradient(self, samples: Samples) -> Move:
-        """The gradient of the mean loss of some examples."""
+    def losses_at(self, point: PyTree[Array], samples: Samples) -> Float[Array, " n"]:
+        """The loss of every example at another point."""
 
     @abstractmethod
+    def change(self, move: Move) -> PyTree[Array]:
+        """The change of the point that a move makes."""
+
+    def _slope(self, samples: Samples) -> Callable[[PyTree[Array]], Move]:
+        return jax.grad(lambda point: self.losses_at(point, samples).mean())
+
+    def gradient(self, samples: Samples) -> Move:
+        """The gradient of the mean loss of some examples."""
+        return self._slope(samples)(self.point)
+
     def curvature(self, samples: Samples, move: Move) -> Move:
         """The derivative of the gradient along a move: the Hessian times it."""
+        return jax.jvp(self._slope(samples), (self.point,), (self.change(move),))[1]
+
+    def dot(self, one: Move, other: Move) -> Float[Array, ""]:
+        """The inner product of two moves, as changes of parameters."""
+        each = jax.tree.map(lambda a, b: jnp.sum(a * b), one, self.change(other))
+        return jnp.sum(jnp.stack(jax.tree.leaves(each)))
 
     @abstractmethod
     def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
@@ -78,10 +94,6 @@ class AbstractState(eqx.Module):
     @abstractmethod
     def moved(self, move: Move, by: Any = None) -> Self:
         """The state after a move, or after `by` times a move."""
-
-    @abstractmethod
-    def dot(self, one: Move, other: Move) -> Float[Array, ""]:
-        """The inner product of two moves, as changes of parameters."""
 
     @property
     @abstractmethod
@@ -166,18 +178,11 @@ class WeightState(AbstractState):
     def losses(self, samples: Samples) -> Float[Array, " n"]:
         return self.losses_at(self.params, samples)
 
-    def losses_at(self, params: Params, samples: Samples) -> Float[Array, " n"]:
-        """The loss of every example at given parameters."""
-        return loss_of(self.loss, self.net(params, samples.x), samples.y)
+    def losses_at(self, point: Params, samples: Samples) -> Float[Array, " n"]:
+        return loss_of(self.loss, self.net(point, samples.x), samples.y)
 
-    def _slope(self, samples: Samples) -> Callable[[Params], Move]:
-        return jax.grad(lambda params: self.losses_at(params, samples).mean())
-
-    def gradient(self, samples: Samples) -> Move:
-        return self._slope(samples)(self.params)
-
-    def curvature(self, samples: Samples, move: Move) -> Move:
-        return jax.jvp(self._slope(samples), (self.params,), (move,))[1]
+    def change(self, move: Move) -> Params:
+        return move
 
     def preactivations(self, filters: PyTree[Array], samples: Samples) -> Seen:
         return inner(filters, samples.x)
@@ -188,10 +193,6 @@ class WeightState(AbstractState):
     def moved(self, move: Move, by: Any = None) -> Self:
         by_move = (lambda p, m: p + m) if by is None else (lambda p, m: p + by * m)
         return dataclasses.replace(self, params=jax.tree.map(by_move, self.params, move))
-
-    def dot(self, one: Move, other: Move) -> Float[Array, ""]:
-        each = jax.tree.map(lambda a, b: jnp.sum(a * b), one, other)
-        return jnp.sum(jnp.stack(jax.tree.leaves(each)))
 
     @property
     def displacement(self) -> Move:

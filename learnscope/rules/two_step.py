@@ -1,5 +1,6 @@
 """Two steps that learn features, then steps that use them."""
 
+import dataclasses
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from learnscope.nets import Params, TwoLayer, Weights
 from learnscope.part import Number, choice, count, flag, number
 from learnscope.rules.losses import LOSSES, loss_of
 from learnscope.rules.readout import readout_gradient
-from learnscope.rules.rule import AbstractRule
+from learnscope.rules.rule import AbstractRule, no_reason
 from learnscope.rules.state import AbstractState, WeightState
 
 _SLICE = 2000  # examples at a time of the full batch: they fit into a core's cache
@@ -41,9 +42,7 @@ class AbstractTwoStep(AbstractRule):
     def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         """A step after the early ones."""
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None
+    basis_dependence = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
         net, name = state.net, type(self).__name__
@@ -197,10 +196,9 @@ class FrozenFeatures(AbstractTwoStep):
         second = jnp.where(last & (self.head == "zero"), 0.0, after.params.second)
         filters = jnp.where(last, self.rescale, 1.0) * after.params.filters
         params = after.params.replace(filters=filters, second=second)
-        return eqx.tree_at(lambda s: s.params, after, params)
+        return dataclasses.replace(after, params=params)
 
     def late(self, state: WeightState, problem: Problem, key: Key[Array, ""]) -> WeightState:
         by = readout_gradient(state, "second", problem.batch(key))
-        return state.advance(
-            state.params.replace(second=state.params.second - self.rate * by), None
-        )
+        second = state.params.second - self.rate * by
+        return state.advance(state.params.replace(second=second), None)

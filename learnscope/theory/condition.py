@@ -3,9 +3,11 @@
 import dataclasses
 import math
 import operator
+from collections.abc import Callable, Iterable
 
 from learnscope.part import html_table, text_table
 
+Row = tuple[str, str, float, str, float]
 RELATIONS = {">=": operator.ge, "<=": operator.le}
 
 
@@ -61,6 +63,13 @@ class Conditions(list[Condition]):
     condition  statement  left      right  margin  holds
     dimension  d >= 2 n    400  >=     40      10  yes
     """
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], of: Callable[[str], str]) -> "Conditions":
+        """Conditions from rows of name, statement, left side, relation and right side; the function
+        says which statement of the paper lists a name."""
+        return cls(Condition(name, text, float(left), float(right), relation, of(name))
+                   for name, text, left, relation, right in rows)  # fmt: skip
 
     @property
     def holds(self) -> bool:

@@ -11,6 +11,17 @@ from learnscope.theory.condition import Conditions
 from learnscope.theory.prediction import Prediction
 
 
+def is_a(part: Any, kind: Any, **values: Any) -> bool:
+    """Whether a part is of a kind (or of one of several) and has these values of its fields: what a
+    theory's `applies` asks.
+
+    >>> import learnscope as ls
+    >>> is_a(ls.nets.PatchCNN(width=3), ls.nets.PatchCNN, classes=2, bias=True)
+    False
+    """
+    return isinstance(part, kind) and all(getattr(part, n) == v for n, v in values.items())
+
+
 def _theories() -> list[Any]:
     """The theories of all papers; papers stand above this module and are looked up by name."""
     return list(import_module("learnscope.papers").modules("theory"))

@@ -17,6 +17,11 @@ class Prediction(dict[str, Any]):
         super().__init__(values)
         self.meanings = dict(meanings)
 
+    @classmethod
+    def of(cls, rows: Mapping[str, tuple[Any, str]]) -> "Prediction":
+        """Quantities from rows of a value and its meaning, by name."""
+        return cls(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, value and meaning of each quantity, as text."""
         shown = {n: f"{v:.4g}" if isinstance(v, float) else str(v) for n, v in self.items()}

@@ -15,8 +15,8 @@ from learnscope.evidence.artefacts import details, head, setting
 from learnscope.evidence.ledger import Ledger
 from learnscope.evidence.study import Study
 from learnscope.images.registry import SETS
-from learnscope.lab.progress import amount, duration
 from learnscope.lab.store.folder import Folder, Stored
+from learnscope.part.units import amount, duration
 
 LARGE_FAMILY = 3  # more sweeps than this share one line
 _COLOURS = {"reproduced": "green", "differs": "yellow", "inconclusive": "cyan", "not run": "dim"}
@@ -35,7 +35,7 @@ def study_lines(study: Study) -> list[str]:
     for name, figure in study.figures.items():
         known = [minutes[need] for need in figure.needs if need in minutes]
         most = f"about {round(sum(known))} min" if sum(known) >= 1 else "under a minute"
-        said = [most] if known else []
+        said = [most] if len(known) == len(figure.needs) else []  # part of a sum is no sum
         if data := needed_data([sweeps[need] for need in figure.needs]):
             said.append(f"needs {' and '.join(data)}")
         about = f" [{'; '.join(said)}]" if said else ""

@@ -200,7 +200,7 @@ def test_what_cannot_be_compressed_says_why():
     for setting in (experiment(), twins, experiment(AWARE)):
         assert trial._tried.__wrapped__(_keyed(setting)) is None
     adam = ls.rules.GradientDescent(rate=0.1, loss="squared", optimiser="adam")
-    refused(lambda: run(experiment(adam, dim=10**12)), "GB in ambient coordinates (", "adam")
+    refused(lambda: run(experiment(adam, dim=10**12)), "TB in ambient coordinates (", "adam")
     heavy = ls.rules.GradientDescent(rate=0.1, loss="squared", options={"momentum": 0.9})
     assert run(experiment(heavy)).attrs["coordinates_used"] == "ambient"
 

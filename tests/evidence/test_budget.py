@@ -10,9 +10,9 @@ from learnscope.cli.options import seconds_of
 from learnscope.engine import size
 from learnscope.evidence import Claim, Study, arms, at_most, last
 from learnscope.evidence.budget import Budget, Job, schedule
+from learnscope.evidence.session import OutOfTime, Session
 from learnscope.evidence.verify import run_studies
 from learnscope.lab.blocks import Plan
-from learnscope.lab.progress import OutOfTime, Session
 from tests.small import DESCENT, NOISE, PENALTY, experiment, refused, reported
 
 
@@ -136,7 +136,7 @@ def test_times_and_stores_that_are_not():
 
 def test_the_time_left_follows_what_sweeps_took(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("learnscope.lab.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("learnscope.evidence.session.time.monotonic", lambda: now[0])
     session = Session([10.0, 10.0, 20.0], deadline=500.0, _begun=0.0)
     assert str(session) == "sweep 1 of 3, about 40 s left"
     now[0] = 30.0

@@ -56,6 +56,14 @@ def test_few_runs_are_dots_and_many_have_an_interval(panel):
     plt.close("all")
 
 
+def test_ticks_that_were_set_stay_on_a_short_logarithmic_axis():
+    shown = over(last("test_accuracy"), "size", "rule", xscale="log", xticks=[1, 3])
+    (axes,) = figure("", "x", [shown]).draw(accuracy(12)).axes
+    axes.figure.canvas.draw()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "3"]
+    plt.close("all")
+
+
 def test_intervals_of_accuracies_end_at_one():
     data = accuracy(12)
     data["test_accuracy"] = data.test_accuracy.where(data.seed < 10, 0.0)  # a wide interval

@@ -7,7 +7,8 @@ import pytest
 
 import learnscope as ls
 from learnscope.images.teacher_mixture import balance, class_scores, fitted
-from tests.small import refuses
+from learnscope.part.plain import part, plain
+from tests.small import refused, refuses
 
 KEY = jax.random.key(0)
 IMAGES = ls.data.Images("digits", train=200, test=50, pixels="standard")
@@ -85,8 +86,9 @@ def test_what_is_refused():
     refuses(make, {
         "TeacherMixture.images = 'digits' is not allowed": {"images": "digits"},
         "TeacherMixture.other = 3 is not allowed": {"other": 3},
-        ".*teacher = None .*must be a net": {"teacher": None},
-        ".*teacher = Gradient.* must be a net": {"teacher": ls.rules.GradientDescent(rate=0.1)},
-        ".*teacher = .*Loss.* must be a net": {"teacher": {"kind": "Loss"}},
-        ".*ResNet": {"teacher": {"kind": "ResNett", "filters": 2}},
+        ".*teacher = None .*must be one of .*ResNet": {"teacher": None},
+        ".*teacher = Gradient.* must be one of": {"teacher": ls.rules.GradientDescent(rate=0.1)},
     })  # fmt: skip
+    images, teacher = plain(IMAGES), {"kind": "ResNett", "filters": 2}
+    table = {"kind": "TeacherMixture", "images": images, "teacher": teacher}
+    refused(lambda: part(ls.data.AbstractData, table, "data"), "data.teacher kind 'ResNett'")

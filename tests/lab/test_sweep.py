@@ -31,7 +31,7 @@ BAD = [
     ({"rule.options.momentim": [0.1]}, "unknown entry of GradientDescent.options 'momentim'"),
     ({"data.noise": []}, "the axis 'data.noise' has no values."),
     ({"data.noise": 3}, "the axis 'data.noise' = 3 is not allowed: it must be a list"),
-    ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1.0 twice."),
+    ({"data.noise": [1, 1.0]}, "the axis 'data.noise' has the value 1 twice."),
     ({"rule": [EACH, EACH]}, "the axis 'rule' has the value PerExamplePenalty("),
     ({"data.noise": [0.1, math.nan]}, "SignalNoise.noise = nan is not allowed"),
     ({"net.width": [2, -1]}, "PatchCNN.width = -1 is not allowed"),

@@ -40,7 +40,7 @@ def filled(sweep: Sweep, store):
 
 # Many programs to trace, and the papers' own tests draw all or most of these figures from small
 # runs, with the same check of their words.
-_LONG = ("input_structure", "meta_split", "pegr", "pred_head", "sam", "xor")
+_LONG = ("input_structure", "kou", "meta_split", "pegr", "pred_head", "sam", "xor")
 # It solves equations from the starts of runs, which drawn numbers are not.
 _SOLVED = ("online.plateau",)
 

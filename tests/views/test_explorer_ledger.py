@@ -50,7 +50,9 @@ def test_claims_with_what_was_measured(tmp_path):
 def test_without_a_ledger_and_with_that_of_another_version(tmp_path):
     shown, trouble = contents(tmp_path)
     assert trouble is None and len(shown.rows) == CLAIMS  # as on a first visit
-    assert "Nothing was verified" in str(layout(Site(Trainer(), Folder(tmp_path), tmp_path), ""))
+    assert "These are the published verdicts" in str(
+        layout(Site(Trainer(), Folder(tmp_path), tmp_path), "")
+    )
     ledger = tmp_path / "ledger.json"
     ledger.write_text("[1]")
     assert "is not a ledger" in contents(tmp_path)[1]

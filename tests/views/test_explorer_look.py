@@ -118,11 +118,17 @@ def test_nothing_overlaps_at_any_width_and_a_phone_has_a_sheet(page, explorer, s
                 assert len(contrasts) > 10 and not weak, (path, width, weak)
                 assert page.evaluate(NAMELESS) == [], (path, width)
         assert page.locator("h1").count() == 1, path
+        (marked,) = page.locator("nav.pages a[aria-current=page]").all_inner_texts()
+        assert marked == {"sw": "Sweeps", "le": "Ledger"}.get(path[1:3], "Live")
         assert page.locator("html").get_attribute("lang") == "en"
     page.goto(f"{explorer.address}/?{SMALL}")
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function(SHOWN, timeout=WAIT)
     assert not page.locator("#slider-data\\.noise").is_visible()
+    # Cards go on beyond the edge, which says so until the last one is there.
+    page.wait_for_selector("#presets.more")
+    page.evaluate("document.querySelector('#presets').scrollLeft = 99999")
+    page.wait_for_selector("#presets:not(.more)")
     page.click("#sheet-toggle")
     page.locator("#slider-data\\.noise").scroll_into_view_if_needed()
     assert page.locator("#slider-data\\.noise").is_visible()

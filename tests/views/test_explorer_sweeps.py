@@ -22,7 +22,7 @@ from learnscope.views.explorer.sweeps.reading import Opened
 from learnscope.views.explorer.sweeps.side import Side
 from learnscope.views.explorer.sweeps.state import Chosen
 from tests.lab.stored import tree
-from tests.small import refused
+from tests.small import probes, refused
 from tests.views.conftest import EXPERIMENT, PARTS, drawn, partly
 
 
@@ -314,6 +314,12 @@ def test_sweeps_have_names_say_what_differs_and_are_searched(page, explorer, tmp
     other = StoredResults(Folder(tmp_path), Plan.of(changed, over, 3, "auto", "float32"))
     listed = [Folder(tmp_path).stored(each.name) for each in (one, other)]
     assert differences(listed) == {one.name: "signal 1.0", other.name: "signal 3.0"}
+    watched = changed.replace("probes", probes("Loss"))
+    third = StoredResults(Folder(tmp_path), Plan.of(watched, over, 3, "auto", "float32"))
+    listed.append(Folder(tmp_path).stored(third.name))
+    found = differences(listed)
+    assert found[one.name] == "signal 1.0, probes Loss TestAccuracy Decomposition"
+    assert found[third.name] == "signal 3.0, probes Loss"
     arm = STUDIES["kou"].sweeps("smoke")["diagram"].arms[0]
     assert study_names()[arm.experiment.to_toml()].startswith("kou: diagram")
     # A name in lists is no part of the identity; a boundary's sweeps share a line.

@@ -11,9 +11,8 @@ from PIL import Image
 
 from learnscope.errors import BadInput
 from learnscope.images.formats.layout import Split
-from learnscope.images.formats.safe import read_whole, reading
+from learnscope.images.formats.safe import LARGEST, read_whole, reading
 
-LARGEST = 4 * 2**30  # bytes of all pixels
 _LARGEST_IMAGE = 2**26  # pixels
 _LONGEST_TEXT = 2**24  # bytes
 _ENDINGS = (".png", ".jpg", ".jpeg")

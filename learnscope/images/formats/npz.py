@@ -10,9 +10,8 @@ from typing import IO
 import numpy as np
 
 from learnscope.errors import BadInput
-from learnscope.images.formats.safe import most_unpacked, reading
+from learnscope.images.formats.safe import LARGEST, most_unpacked, reading
 
-LARGEST = 4 * 2**30  # bytes of an unpacked array
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,

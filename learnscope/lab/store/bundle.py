@@ -8,10 +8,16 @@ data, is imported but never reused in the place of this.
 import io
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+import xarray as xr
 
 from learnscope.errors import BadInput, refusing
 from learnscope.lab.store.folder import Folder, Stored
+
+T = TypeVar("T")
 
 
 def export_bundle(folder: Folder, names: list[str], file: Path) -> int:
@@ -29,40 +35,48 @@ def export_bundle(folder: Folder, names: list[str], file: Path) -> int:
 
 def import_bundle(folder: Folder, file: Path) -> list[str]:
     """Put the sweeps of a bundle into a store; returns a sentence for each."""
+    said = []
+    for name, (files, made) in read_bundle(file, lambda each: (_files(each), _made(each))).items():
+        if folder.document(name) is not None and folder.stored(name).finished().all():
+            said.append(f"{name} is there already")
+            continue
+        with refusing(f"the store {folder.url} cannot be written"):
+            for key, text in files.items():
+                folder.write(name, key, text)
+        said.append(f"{name}: {made}")
+    return said
+
+
+def read_bundle(file: Path, read: Callable[[Stored], T]) -> dict[str, T]:
+    """What a function reads of every sweep of a bundle."""
     with refusing(f"{file} cannot be read", kinds=(OSError,)):
         content = file.read_bytes()
-    said = []
     with tempfile.TemporaryDirectory() as place:
         bundle = Folder(place)
         try:
             zipfile.ZipFile(io.BytesIO(content)).extractall(place)
-            sweeps = {name: _files(bundle.stored(name)) for name in bundle.ids()}
-            damaged = not sweeps
+            found = {name: read(bundle.stored(name)) for name in bundle.ids()}
         except Exception:  # whatever a damaged archive makes Python raise
-            damaged = True
-        if damaged:
-            raise BadInput(f"{file} is not a whole bundle of sweeps: it is damaged, or another "
-                           "file.")  # fmt: skip
-        for name, files in sweeps.items():
-            if folder.document(name) is not None and folder.stored(name).finished().all():
-                said.append(f"{name} is there already")
-                continue
-            with refusing(f"the store {folder.url} cannot be written"):
-                for key, text in files.items():
-                    folder.write(name, key, text)
-            said.append(f"{name}: {_made(bundle.stored(name))}")
-    return said
+            found = {}
+    if not found:
+        raise BadInput(f"{file} is not a whole bundle of sweeps: it is damaged, or another file.")
+    return found
 
 
-def _files(stored: Stored) -> dict[str, bytes]:
-    """All files of a finished sweep, checked, in the order in which to write them: a block exists
-    once its mark does, and a sweep once its own `zarr.json` does."""
+def whole(stored: Stored) -> xr.Dataset:
+    """A finished sweep in memory, every byte checked against its checksum."""
     finished = stored.finished()
     if not finished.all():
         missing = f"{int((~finished).sum())} of {finished.size} runs are missing"
         raise BadInput(f"the sweep {stored.name} cannot be exported: {missing}.")
     with stored.readable():
-        stored.dataset().load()  # every byte against its checksum
+        return stored.dataset().load()
+
+
+def _files(stored: Stored) -> dict[str, bytes]:
+    """All files of a finished sweep, checked, in the order in which to write them: a block exists
+    once its mark does, and a sweep once its own `zarr.json` does."""
+    whole(stored)
     keys = [key for files in stored.block_files() for key in files]
     chunks = {key: stored.folder.read(stored.name, key) or b"" for key in keys}
     return {**chunks, **stored.files}

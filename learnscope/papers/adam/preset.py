@@ -15,8 +15,9 @@ def presets() -> tuple[Preset, ...]:
         experiment(steps=300).replace("rule", RULES["Adam"]),
         rules=(RULES["GD"],),
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN),
-        about="Adam moves every coordinate alike, and sparse noise has many: it memorises noise, "
-              "and a little of the feature with the wrong sign. A gradient prefers the feature.",
+        about="Adam moves every coordinate equally far, and sparse noise has many. So it memorises "
+              "noise, and learns the feature a little, with the wrong sign; gradient descent "
+              "learns the feature.",
         sketch=(("feature $yv$", "direction"), ("sparse noise $\\xi - \\alpha yv$", "sparse")),
         tour=(
             ("Adam fits the training set by its noise.", ""),

@@ -22,18 +22,16 @@ from typing import Any
 
 from learnscope.nets import PatchCNN
 from learnscope.papers.adam.parts import SparseNoise, WeightDecay
-from learnscope.theory import Condition, Conditions, Prediction
+from learnscope.theory import Conditions, Prediction, is_a
 
 SCOPE = "SparseNoise with a two-class PatchCNN(activation='relu_power') under WeightDecay"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net = experiment.net
     return (
         isinstance(experiment.data, SparseNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.bias) == ("relu_power", 2, False)
+        and is_a(experiment.net, PatchCNN, activation="relu_power", classes=2, bias=False)
         and isinstance(experiment.rule, WeightDecay)
     )
 
@@ -55,9 +53,9 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
         ("supports (derived)", f"d >= {c} n s", d, ">=", constant * n * s),
         ("power", "q >= 3", float(net.power), ">=", 3.0),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if "derived" in name else "quoted list of conditions")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(
+        rows, lambda name: "" if "derived" in name else "quoted list of conditions"
+    )
 
 
 def predict(experiment: Any) -> Prediction:
@@ -70,7 +68,7 @@ def predict(experiment: Any) -> Prediction:
         "first": ("noise" if speed > 1 else "feature", "what is learnt faster"),
         "speed": (speed, "of noise, in units of the feature's"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -22,10 +22,10 @@ def presets() -> tuple[Preset, ...]:
         rules=(PerExamplePenalty(**penalty), FullPenalty(**penalty)),
         probes=(Contributions(), *PLAIN, ActiveNeurons()),
         about="Every class has a feature, and noise of a shape of its own. A network that overfits "
-              "generalises if features are strong, but also if only the noise tells classes apart.",
+              "generalises if features are strong, or if the noise alone tells classes apart.",
         sketch=(("feature $u_y$", "direction"), ("noise $A_y \\zeta$", "shaped")),
         tour=(
-            ("Both the feature and the noise tell little: overfitting does harm.", ""),
+            ("Neither the feature nor the noise tells much: overfitting does harm.", ""),
             ("Mend it by the feature: a signal of 3.",
              "data.signal=3"),
             ("Or by the noise: with a ratio of 12 it tells the classes apart.",

@@ -64,24 +64,32 @@ def _weight_maps(title: str, on: str, name: str) -> Figure:
             f"random labels, × {NAMES[-1]}": (NAMES[-1], SHUFFLED)}  # fmt: skip
     columns = ((early, 0), (early, -1), (main, 1), (main, -1))
 
-    def one(words: str, start: str, labels: str, sweep: str, record: int) -> Any:
+    def one(words: str, start: str, labels: str, place: int) -> Any:
         def draw(axes: Axes, data: Any) -> None:
+            ordered = sorted(columns, key=lambda column: int(data[column[0]].step[column[1]]))
+            sweep, record = ordered[place]
             run, trained = (data[n].isel(seed=0).sel(start=start, labels=labels)
                             for n in (sweep, main))  # fmt: skip
             matrix = cosines(run.isel(step=record))
             _scatter(axes, matrix, best_number(cosines(trained.isel(step=-1))).label)
             score = best_number(matrix).silhouette
             axes.set_title(f"step {int(run.step[record])}, cosine gap {score:.2f}")
-            axes.set_ylabel(words if record == 0 else "")
+            axes.set_ylabel("" if place else words)
 
         return draw
 
-    grid = [[one(words, *where, *column) for column in columns] for words, where in rows.items()]
+    grid = [[one(words, *where, k) for k in range(len(columns))] for words, where in rows.items()]
 
-    def heading(one: xr.Dataset, _: xr.Dataset) -> str:
+    def gap(run: xr.Dataset, record: int, start: str, labels: str) -> str:
+        one = run.sel(start=start, labels=labels).isel(seed=0, step=record)
+        return f"{best_number(cosines(one)).silhouette:.2f}"
+
+    def heading(one: xr.Dataset, before: xr.Dataset) -> str:
         where = f"{_named(_images(one).name)} {'/'.join(map(str, _images(one).classes))}"
-        return (f"{title}, {where}: do {ran(one, 'net.width')} neurons' directions form clusters? "
-                "(classical scaling, seed 0;\ncolours: clusters at the end; gap: mean cosine to "
+        large = gap(before, 0, NAMES[-1], TRUE), gap(one, -1, NAMES[-1], TRUE)
+        return (f"{title}, {where}: clusters' cosine gap goes from {large[0]} to {large[1]}; with "
+                f"random labels, to {gap(one, -1, NAMES[-1], SHUFFLED)}\n"
+                f"({ran(one, 'net.width')} neurons by final cluster, seed 0; gap: mean cosine to "
                 "own minus nearest other cluster)")  # fmt: skip
 
     return figure(f"{title}, {on}: weights", (main, early), grid, heading, (9.2, 7.2))

@@ -48,8 +48,8 @@ def _agreement(data) -> str:
         for values in (from_published(error_of(data, SUMMED), "errors", "dim"),
                        from_published(error_of(data, AVERAGED), "errors", "dim"))
     )  # fmt: skip
-    return (f"The authors' heat map (circles) is ours to {mean:.3f} at every signal, if outputs are"
-            f"\nsummed over patches; averaged, as in their code, it is {most:.2f} off "
+    return (f"The authors' test errors (circles) agree with ours to {mean:.3f} if outputs are "
+            f"summed over patches;\naveraged, as in their code, they are off by {most:.2f} "
             f"(10 repetitions; ours: {data.sizes['seed']}; 95 %)")  # fmt: skip
 
 

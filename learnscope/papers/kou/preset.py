@@ -17,8 +17,9 @@ def presets() -> tuple[Preset, ...]:
         experiment(),
         rules=(PerExamplePenalty(**penalty), FullPenalty(**penalty)),
         probes=(SignalLearning(), NoiseMemorisation(), *PLAIN, Decomposition()),
-        about="A network fits all its training labels, although a tenth are flipped. It still "
-              "finds the signal if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$; else noise decides.",
+        about="A network fits all its training labels, although a tenth are flipped. It "
+              "still finds the signal if $n\\|\\mu\\|^4$ exceeds $d\\sigma_p^4$; otherwise "
+              "noise decides.",
         sketch=(("signal $y\\mu$", "direction"), ("noise $\\xi$", "noise"),
                 ("flipped labels", "labels")),
         tour=(

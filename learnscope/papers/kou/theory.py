@@ -19,19 +19,17 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, Prediction, plain
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under gradient descent"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net, rule = experiment.net, experiment.rule
     return (
         isinstance(experiment.data, SignalNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes) == ("relu", 2)
-        and isinstance(rule, GradientDescent)
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2)
+        and is_a(experiment.rule, GradientDescent)
         and plain(experiment)
     )
 
@@ -69,9 +67,7 @@ def conditions(experiment: Any, constant: float = 1.0, delta: float = 0.1) -> Co
         ("flips", f"p <= 1 / (2 + {c})", flip, "<=", 1 / (2 + constant)),
         ("steps", "T >= m n / (0.1 eta d sigma_p^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if name == "steps" else "Condition 4.1")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if name == "steps" else "Condition 4.1")
 
 
 def predict(experiment: Any) -> Prediction:
@@ -89,7 +85,7 @@ def predict(experiment: Any) -> Prediction:
         "boundary_dim": (dim, "d at which that ratio is 1"),
         "least_error": (float(data.flip), "of any classifier: the flips of test labels"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

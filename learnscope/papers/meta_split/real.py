@@ -103,7 +103,7 @@ _QUICK = [setting for setting in FEW_SHOT if setting != RESNET]
 PROTOCOLS = {
     "rainbow": _rainbow(list(COMMON), 1600),
     "rainbow, annealed": _rainbow(AGAIN, 2000, annealed=True),
-    "omniglot": _few_shot("omniglot", 2, [*AGAIN, OUTER, FIVE, SIX], 800),
+    "omniglot": _few_shot("omniglot", 2, _QUICK, 800),
     "omniglot, annealed": _few_shot("omniglot", 2, AGAIN, 800, annealed=True),
     "cifar-fs": _few_shot("cifar-fs", 2, [BASE, FIVE], 2400),
     "mini-imagenet": _few_shot("mini-imagenet", 4, _QUICK, 2400),

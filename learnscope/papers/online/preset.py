@@ -42,8 +42,8 @@ def presets() -> tuple[Preset, ...]:
         search.replace("rule", SphericalDescent(rate=per_step, loss="correlation")),
         rules=(GradientDescent(rate=per_step, loss="squared"),),
         probes=(Overlaps(), GeneralisationError()),
-        about="A filter on a sphere looks for the one direction that labels depend on. The time "
-              "is $d$, $d \\log d$ or $d^{k-1}$ examples: the information exponent $k$ decides.",
+        about="A filter on a sphere looks for the one direction that labels depend on. It takes "
+              "$d$, $d \\log d$ or $d^{k-1}$ examples: the information exponent $k$ decides.",
         sketch=(("input $x \\sim N(0, I)$", "noise"), ("direction", "sphere")),
         tour=(
             ("With the exponent 2, the filter finds the direction in 1,000 dimensions.", ""),

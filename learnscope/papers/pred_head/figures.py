@@ -39,6 +39,29 @@ def _strengths(name: str) -> Quantity:
     return _entries("strength", ("neuron", "feature"), places, method_name=name).of("toy")
 
 
+def _learnt(toy: xr.Dataset, *_: xr.Dataset) -> str:
+    """How many runs end as the title says."""
+    both, strong = (
+        int(q.ends(word, "share", method_name=arm).read({"toy": toy}).sum())
+        for word, arm in ((ALL, HEAD), (ALL_STRONG, BARE))
+    )
+    runs = toy.sizes["seed"]
+    return (f"With a head {both} of {runs} runs learn both features; without one, both neurons "
+            f"learn the strong feature in {strong} of {runs}\n({_SEEDS}; features: 1 is strong, "
+            "2 is weak)")  # fmt: skip
+
+
+def _one_entry(data: xr.Dataset) -> str:
+    """How high the off-diagonal rises, where it ends, and how asymmetric it is at its height."""
+    one = data.sel(variant="by strength")
+    norm = one.head_norm.median("seed")
+    skew = (one.head_norm * one.head_asymmetry).median("seed")
+    return (f"By strength, the head's off-diagonal rises to {float(norm.max()):.2f} and ends at "
+            f"{float(norm.isel(step=-1)):.3f};\nits asymmetry peaks at "
+            f"{float(skew.max() / norm.max()):.2f} times that height (√2: one entry alone moves); "
+            f"{_SEEDS}")  # fmt: skip
+
+
 _ENTRIES = _entries("head", ("neuron", "other_neuron"), ["E12", "E21"], variant="by strength")
 
 
@@ -120,18 +143,36 @@ def _effect(title: str, of: str, place: tuple[int, int], names: dict[str, str]):
 
     def draw(axes: Axes, data) -> None:
         run = data["paths"].sel(dim=ex.DIM).isel(seed=0)
-        with jax.enable_x64(True):
-            law = jax.tree.map(lambda x: jnp.asarray(x, float), theory.Law.of(ex.model()))
-            head = run["head"].values + np.eye(2)[None]
-            along = map(jnp.asarray, (run.strength.values, run.noise_gram.values, head))
-            terms = jax.vmap(theory.gradient_terms, (None, 0, 0, 0))(law, *along)
-        sign = np.sign(run[of].values[:, *place])
-        lines = {label: np.asarray(getattr(terms, name))[:, *place] * sign
-                 for name, label in names.items()}  # fmt: skip
         axes.set_yscale("symlog", linthresh=1e-7)
-        _along(axes, run, lines, title=title, ylabel="term; positive: away from 0")
+        _along(axes, run, _terms(run, of, place, names), title=title,
+               ylabel="term; positive: away from 0")  # fmt: skip
 
     return draw
+
+
+def _terms(
+    run: xr.Dataset, of: str, place: tuple[int, int], names: dict[str, str]
+) -> dict[str, np.ndarray]:
+    """Terms of the gradient by label, at every record; positive ones lead away from 0."""
+    with jax.enable_x64(True):
+        law = jax.tree.map(lambda x: jnp.asarray(x, float), theory.Law.of(ex.model()))
+        head = run["head"].values + np.eye(2)[None]
+        along = map(jnp.asarray, (run.strength.values, run.noise_gram.values, head))
+        terms = jax.vmap(theory.gradient_terms, (None, 0, 0, 0))(law, *along)
+    sign = np.sign(run[of].values[:, *place])
+    return {label: np.asarray(getattr(terms, name))[:, *place] * sign
+            for name, label in names.items()}  # fmt: skip
+
+
+def _accelerated(data: xr.Dataset) -> str:
+    """How far acceleration exceeds own growth, at its largest."""
+    run = data.sel(dim=ex.DIM).isel(seed=0)
+    terms = _terms(run, "strength", (1, 1), _OF_WEAK)
+    at = int(np.argmax(terms["acceleration"]))
+    before = slice(at + 1)  # until then the weak feature is small
+    most = float(np.max(terms["acceleration"][before] / terms["own growth"][before]))
+    return (f"The weak feature's acceleration reaches {figures.number(float(f'{most:.2g}'))} "
+            f"times its own growth\n(d = {ex.DIM:,}, $\\eta_E/\\eta$ = {ex.RATIO:g})")  # fmt: skip
 
 
 _OF_HEAD = {"substitution": "substitution", "fading": "fading", "noise": "noise"}
@@ -152,11 +193,12 @@ FIGURES = {
     "figure7": figure(
         "With a head the slower neuron learns the weak feature; without one both learn the strong",
         ("toy", "trajectories"),
-        [[steps(_strengths(HEAD), "entry", title="(a) with a prediction head", ylim=(0, 1.3)),
+        [[steps(_strengths(HEAD), "entry", title="(a) with a prediction head", ylim=(0, 1.3),
+                ylabel="overlap of neuron j with feature l, $|B_{jl}|$"),
           steps(_strengths(BARE), "entry", title="(b) without", ylim=(0, 1.3)),
           steps(_ENTRIES.of("trajectories"), "entry", title="(c) the head's off-diagonal",
-                ylim=(0, None))]],
-        _SEEDS, (10.5, 3.6)),
+                ylim=(0, None), ylabel="$|E_{jk}|$")]],
+        _learnt, (10.5, 3.8), titled=False),
     "figure1": figure(
         "Without a head two neurons are copies; from random starts not all of many are",
         ("toy", "many"),
@@ -166,11 +208,12 @@ FIGURES = {
              ex.size_name(kind, 16, 4): kind for kind in (HEAD, BARE)}, "setting",
              "16 neurons, 4 features, population")], size=(8, 3.4)),
     "figure3": figure(
-        "The head's off-diagonal rises and falls, and is one entry only meanwhile", "trajectories",
+        "The head's off-diagonal rises and falls, and one of its two entries does nearly all of it",
+        "trajectories",
         [steps("head_norm", "variant", title="(a) rise and fall", ylabel=NORM),
          steps(every("head_norm") * every("head_asymmetry"), "variant", ylabel=SKEW,
-               title="(b) asymmetry: √2 times (a) if one entry moves")],
-        _SEEDS, (9.4, 3.8), sharey=True),
+               title="(b) asymmetry")],
+        _one_entry, (9.4, 3.8), titled=False, sharey=True),
     "figure4": figure(
         "The head rises and falls in nearly every run, to different heights", "trajectories",
         [[steps("head_norm", "variant", where={"variant": [name]}, ylabel=NORM)
@@ -207,7 +250,7 @@ FIGURES = {
           _effect("$-\\partial L/\\partial B_{22}$: acceleration", "strength", (1, 1), _OF_WEAK),
           _effect("$-\\partial L/\\partial B_{21}$: the strong feature", "strength", (1, 0),
                   _OF_WEAK)]],
-        f"d = {ex.DIM:,}, $\\eta_E/\\eta$ = {ex.RATIO:g}", (11.5, 3.8), sharey=True),
+        _accelerated, (11.5, 3.9), titled=False, sharey=True),
     "many": figure("With a head more features are learnt, for more neurons and features", "many",
                    [bars(computed("share of features learnt", _by_size), "setting", "head",
                          possible=(0, 1), ylabel="share of features learnt")], legend=2),

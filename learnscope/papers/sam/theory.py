@@ -28,19 +28,17 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import SharpnessAware
-from learnscope.theory import Condition, Conditions, Prediction, plain
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under SharpnessAware"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net, rule = experiment.net, experiment.rule
     return (
         isinstance(experiment.data, SignalNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.second_layer) == ("relu", 2, "mean")
-        and isinstance(rule, SharpnessAware)
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, second_layer="mean")
+        and is_a(experiment.rule, SharpnessAware)
         and plain(experiment)
     )
 
@@ -68,9 +66,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          float(rule.rate) * constant * noise, "<=", 2 * float(rule.radius) * spread),
         ("steps (derived)", "T >= 2 m / (eta |mu|^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if "derived" in name else "quoted condition")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if "derived" in name else "quoted condition")
 
 
 def predict(experiment: Any) -> Prediction:
@@ -86,7 +82,7 @@ def predict(experiment: Any) -> Prediction:
         "silenced": (ratio, "that shift in units of the initial <w, xi>; above 1, noise is silent"),
         "least_error": (float(data.flip), "of any classifier: the flips of test labels"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

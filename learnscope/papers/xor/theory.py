@@ -25,22 +25,18 @@ from typing import Any
 from learnscope.data import XorClusters
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, Prediction, plain
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') under gradient descent"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    data, net, rule = experiment.data, experiment.net, experiment.rule
     return (
-        isinstance(data, XorClusters)
-        and float(data.cosine) == 0
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes, net.second_layer) == ("relu", 2, "mean")
-        and isinstance(rule, GradientDescent)
+        is_a(experiment.data, XorClusters, cosine=0, batch=None)
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, second_layer="mean")
+        and is_a(experiment.rule, GradientDescent)
         and plain(experiment)
-        and data.batch is None
     )
 
 
@@ -64,9 +60,7 @@ def conditions(experiment: Any, constant: float = 1.0) -> Conditions:
          largest),
         ("steps", "T >= m n / (0.1 eta d sigma_p^2)", experiment.steps, ">=", time),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, left, right, relation,
-                                "" if name == "steps" else "Condition 3.1")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if name == "steps" else "Condition 3.1")
 
 
 def predict(experiment: Any) -> Prediction:
@@ -83,7 +77,7 @@ def predict(experiment: Any) -> Prediction:
         "boundary_dim": (boundary(experiment, "data.dim"), "d at which that ratio is 1"),
         "least_error": (float(data.flip), "of any classifier: the flips of test labels"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -127,14 +127,8 @@ def _by_filters(state: AbstractState, parts: Parts) -> Tasks:
         means = jax.tree.map(lambda leaf: leaf.mean(0), replaced(moves, filters=None))
         return replaced(means, filters=back(along)[0])
 
-    rest = replaced(state.point, filters=None)
-    return _local(state.net, state.loss, rest, seen, gather, parts)
-
-
-def _local(
-    net: Any, loss: str, rest: Any, seen: list[Seen], gather: Callable[[Move], Move], parts: Parts
-) -> Tasks:
-    """Tasks with span states of their own, from what the filters see of all their patches."""
+    rest, net = replaced(state.point, filters=None), state.net
+    assert isinstance(net, AbstractInnerProductNet)
 
     def folded(some: Seen) -> list[Float[Array, "filter task sample"]]:
         return [jnp.moveaxis(parts.by_task(jnp.moveaxis(z, 1, 0)), 2, 0) for z in by_patch(some)]
@@ -153,14 +147,13 @@ def _local(
         own = jnp.einsum("pnqn->pqn", gram)
         span = Span(square, None, own, None, (None,) * patches, sets)
         still = jax.tree.map(jnp.zeros_like, z)
-        state = SpanState(
-            net=net, start=rest, rest=rest, seen=z, coefficients=still, overlaps={}, memory=None,
-            step=jnp.zeros((), int), span=span, loss=loss,
+        own_state = SpanState(
+            net=net, start=rest, rest=rest, seen=z, coefficients=still, overlaps={},
+            memory=None, step=jnp.zeros((), int), span=span, loss=state.loss,
         )  # fmt: skip
         inner_y, outer_y = y[slice(*parts.inner)], y[slice(*parts.outer)]
-        return Task(
-            state, Samples(None, inner_y, role="inner"), Samples(None, outer_y, role="outer")
-        )
+        inner, outer = Samples(None, inner_y, role="inner"), Samples(None, outer_y, role="outer")
+        return Task(own_state, inner, outer)
 
     return Tasks((start, labels, _gram(parts)), make, gather)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import flask
 import matplotlib
-from dash import Dash, Input, Output, State, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from dash.exceptions import DashException
 from werkzeug.exceptions import HTTPException
 
@@ -98,6 +98,8 @@ def _frame() -> html.Div:
 
 
 def _register_pages(app: Dash, site: Site) -> None:
+    app.clientside_callback(ClientsideFunction("frame", "mark"), Input("location", "pathname"))
+
     @app.callback(
         Output("page", "children"), Input("location", "pathname"), State("location", "search")
     )

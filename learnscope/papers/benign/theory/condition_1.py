@@ -9,7 +9,7 @@ from learnscope.data import ClassNoise, MatrixNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign.theory.spectra import for_mean, spectra
 from learnscope.rules import GradientDescent
-from learnscope.theory import Condition, Conditions, plain
+from learnscope.theory import Conditions, is_a, plain
 
 SCOPE = (
     "ClassNoise or MatrixNoise with a PatchCNN(activation='relu') of as many classes, 3 or more, "
@@ -30,14 +30,12 @@ def applies(experiment: Any) -> bool:
 
     Two classes are left out: there `PatchCNN` has one output, for labels +1 and -1.
     """
-    data, net, rule = experiment.data, experiment.net, experiment.rule
+    data, net = experiment.data, experiment.net
     return (
-        isinstance(data, ClassNoise | MatrixNoise)
-        and data.batch is None
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes) == ("relu", data.classes)
-        and net.classes >= 3
-        and isinstance(rule, GradientDescent)
+        is_a(data, ClassNoise | MatrixNoise, batch=None)
+        and data.classes >= 3
+        and is_a(net, PatchCNN, activation="relu", classes=data.classes)
+        and is_a(experiment.rule, GradientDescent)
         and plain(experiment)
     )
 
@@ -104,9 +102,7 @@ def conditions(
          f"sigma_0 <= phi / ({g} n max(sqrt(log(K m / delta)) |u_k|, log(K m / delta) |A_k|_F))",
          scale, "<=", weak / (c * n * either) if weak else 0.0),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, float(left), float(right), relation,
-                                "" if name.endswith("either") else "Condition 1")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: "" if name.endswith("either") else "Condition 1")
 
 
 def _worst(left: np.ndarray, right: np.ndarray) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from learnscope.data import Patterns
 from learnscope.nets import TwoLayer
 from learnscope.papers.input_structure.theory.law import exact_law
 from learnscope.rules import TwoStep
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions, is_a
 
 SCOPE = (
     "Patterns (orthonormal, noiseless, labels by counts) with a symmetric "
@@ -17,15 +17,13 @@ SCOPE = (
 
 def applies(experiment: Any) -> bool:
     """Whether the paper's main text is about such an experiment."""
-    data, net, rule = experiment.data, experiment.net, experiment.rule
+    data = experiment.data
     return (
-        isinstance(data, Patterns)
-        and (data.label != "codes", data.dictionary) == (True, "orthonormal")
+        is_a(data, Patterns, dictionary="orthonormal")
+        and data.label != "codes"
         and not data.noise
-        and isinstance(net, TwoLayer)
-        and (net.activation, net.symmetric) == ("truncated", True)
-        and isinstance(rule, TwoStep)
-        and rule.loss == "hinge"
+        and is_a(experiment.net, TwoLayer, activation="truncated", symmetric=True)
+        and is_a(experiment.rule, TwoStep, loss="hinge")
     )
 
 
@@ -68,9 +66,8 @@ def conditions(
         ("background (A2)", "range of Pr[phi_j = 1 | group] <= 0", _tidy(unlike), "<=", 0.0),
         ("steps", "T >= m^(4/3)", experiment.steps, ">=", m ** (4 / 3)),
     ]
-    return Conditions(Condition(name, text, float(left), float(right), relation,
-                                f"The condition of Theorem {26 if name == 'steps' else 1}")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    theorem = lambda name: f"The condition of Theorem {26 if name == 'steps' else 1}"  # noqa: E731
+    return Conditions.of(rows, theorem)
 
 
 def _tidy(value: float) -> float:

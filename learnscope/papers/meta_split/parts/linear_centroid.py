@@ -10,7 +10,14 @@ from learnscope.data import Problem, joined
 from learnscope.errors import BadInput
 from learnscope.nets import Linear, filters_of, replaced
 from learnscope.part import Number, choice, number
-from learnscope.rules import AbstractRule, AbstractState, WeightState, parts_of, split_field
+from learnscope.rules import (
+    AbstractRule,
+    AbstractState,
+    WeightState,
+    no_reason,
+    parts_of,
+    split_field,
+)
 
 
 class LinearCentroid(AbstractRule):
@@ -38,9 +45,7 @@ class LinearCentroid(AbstractRule):
     split: str = split_field()
     loss: str = choice("squared", default="squared")
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None
+    basis_dependence = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> None:
         if not isinstance(state.net, Linear):

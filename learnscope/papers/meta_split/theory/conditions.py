@@ -6,7 +6,7 @@ from typing import Any
 from learnscope.data import TaskFamily
 from learnscope.nets import PatchCNN
 from learnscope.rules import Fomaml, Pooled
-from learnscope.theory import Condition, Conditions, plain
+from learnscope.theory import Conditions, is_a, plain
 
 SCOPE = (
     "TaskFamily with a two-class PatchCNN(activation='huberised') under Fomaml or Pooled with "
@@ -16,12 +16,10 @@ SCOPE = (
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net, rule = experiment.net, experiment.rule
     return (
         isinstance(experiment.data, TaskFamily)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes) == ("huberised", 2)
-        and isinstance(rule, Fomaml | Pooled)
+        and is_a(experiment.net, PatchCNN, activation="huberised", classes=2)
+        and is_a(experiment.rule, Fomaml | Pooled)
         and plain(experiment)
     )
 
@@ -84,6 +82,4 @@ def conditions(experiment: Any, power: float = 3.0, delta: float = 0.01) -> Cond
         ("4.3, inner steps", "J >= 5", steps_inside, ">=", 5),
         ("4.3, steps", "T >= d", experiment.steps, ">=", d),
     ]  # fmt: skip
-    return Conditions(Condition(name, text, float(left), float(right), relation,
-                                f"Condition {name[:3]}")
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: f"Condition {name[:3]}")

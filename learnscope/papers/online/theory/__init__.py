@@ -111,7 +111,7 @@ def predict(experiment: Any) -> Prediction:
         "rate": (float(experiment.rule.rate) * dim / batch, "eta: rate per example, times d"),
         "time": (experiment.steps * batch / dim, "alpha: examples of the whole run, over d"),
     }
-    return Prediction(*({name: row[i] for name, row in rows.items()} for i in (0, 1)))
+    return Prediction.of(rows)
 
 
 def boundary(experiment: Any, field: str) -> float | None:

@@ -3,7 +3,7 @@
 import math
 
 from learnscope.papers.pegr.theory.symbols import ratio
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions
 
 
 def condition_3_1(
@@ -35,7 +35,7 @@ def condition_3_1(
         ("sample size", f"n >= {c} log(d / sigma_0)^{p}", train, ">=", many),
         ("width", f"m >= {c} log(d / sigma_0)^{p}", width, ">=", many),
     ]
-    return _conditions(rows, "Condition 3.1")
+    return Conditions.of(rows, lambda name: "Condition 3.1")
 
 
 def implicit_conditions(
@@ -59,11 +59,4 @@ def implicit_conditions(
         ("no overshooting", f"eta lambda sigma_p^4 d^2 / (n m^2) <= {c}", step, "<=", constant),
         ("noise outruns signal", f"{k} n |mu|^2 / 2 <= sigma_p^2 d", seen, "<=", square),
     ]
-    return _conditions(rows)
-
-
-def _conditions(rows: list[tuple[str, str, float, str, float]], of: str = "") -> Conditions:
-    return Conditions(
-        Condition(name, statement, left, right, relation, of)
-        for name, statement, left, relation, right in rows
-    )
+    return Conditions.of(rows, lambda name: "")

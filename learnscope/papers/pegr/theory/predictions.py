@@ -7,7 +7,7 @@ from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
 from learnscope.rules import FullPenalty, GradientDescent, PerExamplePenalty
-from learnscope.theory import Conditions, Prediction, plain
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = (
     "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
@@ -16,14 +16,12 @@ SCOPE = (
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    net = experiment.net
+    penalties = GradientDescent | PerExamplePenalty | FullPenalty
     return (
-        isinstance(experiment.data, SignalNoise)
-        and isinstance(net, PatchCNN)
-        and (net.activation, net.classes) == ("relu2", 2)
-        and isinstance(experiment.rule, GradientDescent | PerExamplePenalty | FullPenalty)
+        is_a(experiment.data, SignalNoise, batch=None)
+        and is_a(experiment.net, PatchCNN, activation="relu2", classes=2)
+        and is_a(experiment.rule, penalties)
         and plain(experiment)
-        and experiment.data.batch is None
     )
 
 

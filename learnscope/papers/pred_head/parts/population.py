@@ -24,6 +24,7 @@ from learnscope.rules import (
     Head,
     Siamese,
     WeightState,
+    no_reason,
     trained_part,
 )
 
@@ -36,13 +37,8 @@ class AbstractPopulation(AbstractSiamese):
 
     draws: ClassVar[bool] = False
 
-    @property
-    def basis_dependence(self) -> str | None:
-        return None
-
-    @property
-    def fresh_obstacle(self) -> str | None:
-        return None
+    basis_dependence = no_reason
+    fresh_obstacle = no_reason
 
     def prepare(self, state: AbstractState, problem: Problem, key: Key[Array, ""]) -> Siamese:
         model_of(problem)

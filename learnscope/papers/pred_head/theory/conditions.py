@@ -17,19 +17,17 @@ from learnscope.nets import PatchEncoder
 from learnscope.papers.pred_head.parts.population import PopulationDescent
 from learnscope.papers.pred_head.parts.population_flow import PopulationFlow
 from learnscope.rules import NonContrastive
-from learnscope.theory import Condition, Conditions
+from learnscope.theory import Conditions, is_a
 
 SCOPE = "StrongWeak with a PatchEncoder(activation='cubic') under non-contrastive rules"
 
 
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
-    rule, net = experiment.rule, experiment.net
     return (
         isinstance(experiment.data, StrongWeak)
-        and isinstance(net, PatchEncoder)
-        and net.activation == "cubic"
-        and isinstance(rule, NonContrastive | PopulationDescent | PopulationFlow)
+        and is_a(experiment.net, PatchEncoder, activation="cubic")
+        and isinstance(experiment.rule, NonContrastive | PopulationDescent | PopulationFlow)
     )
 
 
@@ -78,8 +76,7 @@ def conditions(
             ("head rate, small enough", f"eta_E / eta <= 1 / log(d)^{p}", ratio, "<=", 1 / polylog),
         ]  # fmt: skip
     theorem = f"The condition of Theorem {'4.1' if has_head(experiment) else '4.3'}"
-    return Conditions(Condition(name, text, left, right, relation, theorem)
-                      for name, text, left, relation, right in rows)  # fmt: skip
+    return Conditions.of(rows, lambda name: theorem)
 
 
 def _time(experiment: Any) -> float:

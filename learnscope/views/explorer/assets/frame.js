@@ -43,6 +43,17 @@ window.learnscope = window.learnscope || {};
     return window.Plotly;
   };
 
+  // The link to the page that is open, or that it belongs to, is marked.
+  window.dash_clientside.frame = {
+    mark(path) {
+      for (const link of document.querySelectorAll("nav.pages a")) {
+        const open = link.pathname === "/" ? path === "/" : (path || "").startsWith(link.pathname);
+        if (open) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+    },
+  };
+
   // A link to the page that is open would only take its state out of the address.
   document.addEventListener("click", (event) => {
     const link = event.target.closest && event.target.closest("nav.pages a");

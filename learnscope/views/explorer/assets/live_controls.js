@@ -234,6 +234,13 @@
     return draw;
   }
 
+  // Cards beyond the right edge: the row fades there.
+  function more() {
+    const row = at("presets");
+    if (row) row.classList.toggle("more", row.scrollWidth - row.clientWidth - row.scrollLeft > 4);
+  }
+  const resized = new ResizeObserver(more);
+
   function cards() {
     at("presets").replaceChildren(...spec.presets.map((preset) => {
       const card = made("button", [sketch([preset.sketch[0], ...preset.sketch.slice(1).slice(-1)], 26), made("span", preset.title)], { type: "button", className: "card", id: "preset-" + preset.name });
@@ -241,8 +248,10 @@
       card.addEventListener("click", () => hooks.preset(preset.name));
       return card;
     }));
-    const now = at("preset-" + spec.preset);
-    if (now) at("presets").scrollLeft = Math.max(0, now.offsetLeft - at("presets").offsetLeft - 40);
+    const now = at("preset-" + spec.preset), row = at("presets");
+    if (now) row.scrollLeft = Math.max(0, now.offsetLeft - row.offsetLeft - 40);
+    row.onscroll = more;
+    resized.observe(row);
     const chosen = spec.presets.find((preset) => preset.name === spec.preset);
     const links = chosen.links.flatMap((link) => [" ", made("a", link.text, { href: link.href, ...(link.href.startsWith("/") ? {} : { target: "_blank", rel: "noopener" }) })]);
     const names = chosen.sketch.map(([name]) => made("span", learnscope.sentence(name)));

@@ -27,8 +27,6 @@ _ABOUT = (
     "here. Figures open on this page. A live experiment has the arm and the values that "
     "a claim's check selects."
 )
-_NOTHING_YET = ("Nothing was verified on this machine yet; ", html.Code("learnscope verify"),
-                " does that.")  # fmt: skip
 _FILTERS = ("study", "verdict", "text")
 _ALL = "all"
 
@@ -63,17 +61,23 @@ def layout(site: Site, search: str, study: str = "") -> html.Div:
         [
             *(_of_study(Head.of(study, shown)) if study else [heading("Ledger", _ABOUT)]),
             *troubles,
-            html.P(
-                f"{head(judged)} {len(judged)} claims: {summary}. Verdicts are those "
-                f"of this machine where it has any ({here} claims), else the published ones."
-            ),
-            *([] if here or trouble else [html.P(list(_NOTHING_YET), className="aside")]),
+            html.P([f"{head(judged)} {len(judged)} claims: {summary}. ", *_whose(here, trouble)]),
             html.Div(controls, className="filters", role="search"),
             html.Div(id="ledger-table", className="scroll"),
             html.Dialog(id="ledger-figure", **named("Figure")),
             dcc.Store("ledger-rows", data=table(shown)),
         ]
     )
+
+
+def _whose(here: int, trouble: str | None) -> list[Any]:
+    """Whose verdicts these are."""
+    if here:
+        return [f"{here} verdicts are those of this machine, the others are the published ones."]
+    published = "These are the published verdicts"
+    if trouble:
+        return [f"{published}."]
+    return [f"{published}; ", html.Code("learnscope verify"), " measures them on this machine."]
 
 
 def _of_study(shown: Head) -> list[Any]:

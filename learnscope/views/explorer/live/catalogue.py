@@ -21,6 +21,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.sweep import programs
 from learnscope.papers import STUDIES
 from learnscope.part import AbstractPart, Allowed, example_of, kinds
+from learnscope.part.part import required
 
 SLOTS = ("data", "net", "rule")
 
@@ -116,13 +117,11 @@ def _by_kind(parts: Iterable[AbstractPart]) -> dict[str, AbstractPart]:
 
 def _example(kind: type[AbstractPart], given: Mapping[str, Any]) -> AbstractPart | None:
     """An example with values of other parts or usual ones; None if a page cannot make it."""
-    missing = dataclasses.MISSING
-    required = {f.name for f in dataclasses.fields(kind)
-                if f.default is missing and f.default_factory is missing}  # fmt: skip
-    if not required <= settable(kind).keys():
+    needed = required(kind)
+    if not needed <= settable(kind).keys():
         return None
     try:
-        return example_of(kind, {name: given[name] for name in required & given.keys()})
+        return example_of(kind, {name: given[name] for name in needed & given.keys()})
     except BadInput:  # such as an abstract class
         return None
 

@@ -25,8 +25,8 @@ from learnscope.views.explorer.plots import curves
 from learnscope.views.explorer.site import Site, graph, message, named
 
 _ABOUT = (
-    "Lines are medians over seeds, and bands hold 10 to 90 %. Vertical dotted lines are times that "
-    "theory predicts; horizontal ones are rounding errors."
+    "Lines are medians over seeds; bands hold 10 to 90\u00a0%. Vertical dotted lines are times "
+    "that theory predicts; horizontal ones are rounding errors."
 )
 _PAGE = "X-Page"  # header of the page's own requests
 _NAMES = {"py": "Python", "toml": "TOML", "pdf": "PDF", "nc": "NetCDF"}

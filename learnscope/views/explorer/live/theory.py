@@ -59,7 +59,8 @@ class Theory:
                      _short(c.margin), "holds" if c.holds else "fails") for c in some]  # fmt: skip
             held = sum(c.holds for c in some)
             verdict = "holds" if held == len(some) else "fails"
-            counted = f"{held} of {len(some)}" + (" hold" if held < len(some) or not of else "")
+            verb = "holds" if len(some) == 1 else "hold"
+            counted = f"{held} of {len(some)}" + f" {verb}" * (held < len(some) or not of)
             title = f"{of[0].upper()}{of[1:]} {verdict}: {counted}" if of else f"{_OURS}: {counted}"
             tables.append(_table(title, ("condition", "here", "margin", ""), rows, verdict))
         rows = [(name.replace("_", " "), _TRUTH.get(value, value), meaning)

@@ -15,8 +15,8 @@ from learnscope.engine.size import LIMITS, run_size
 from learnscope.errors import BadInput
 from learnscope.lab import Experiment
 from learnscope.lab.blocks import Plan
-from learnscope.lab.progress import duration
 from learnscope.lab.run import run_plan
+from learnscope.part.units import duration
 from learnscope.views.explorer.live.catalogue import misfit_words
 
 MOST_SECONDS = 20.0

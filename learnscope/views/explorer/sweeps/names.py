@@ -3,6 +3,7 @@
 import functools
 import tomllib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from learnscope.evidence import Arm, FunctionSweep, Sweep
 from learnscope.lab.store.folder import Stored
@@ -10,6 +11,7 @@ from learnscope.papers import SCALES, STUDIES
 from learnscope.part.plain import flat
 
 _MOST = 4  # settings in which a sweep is said to differ
+_WATCHED = ("probes", "record.every")  # they change no run, and come last
 
 
 @functools.cache
@@ -35,9 +37,16 @@ def settings(text: str) -> dict[str, str]:
     {'steps': '5', 'data.kind': 'A', 'data.noise': '0.5'}
     """
     try:
-        return {path: str(value) for path, value in flat(tomllib.loads(text)).items()}
+        return {path: _said(value) for path, value in flat(tomllib.loads(text)).items()}
     except tomllib.TOMLDecodeError:  # of another version
         return {}
+
+
+def _said(value: Any) -> str:
+    """A setting in words: parts by their kinds."""
+    if isinstance(value, list):
+        return " ".join(each["kind"] if isinstance(each, dict) else str(each) for each in value)
+    return str(value)
 
 
 def differences(sweeps: Sequence[Stored]) -> dict[str, str]:
@@ -51,6 +60,7 @@ def differences(sweeps: Sequence[Stored]) -> dict[str, str]:
     for names in alike.values():
         paths = dict.fromkeys(path for name in names for path in held[name])
         varied = [p for p in paths if len({held[name].get(p) for name in names}) > 1]
+        varied.sort(key=lambda path: path in _WATCHED)
         for name in names:
             said = [f"{p.split('.')[-1]} {held[name].get(p, 'none')}" for p in varied]
             more = f", and {len(said) - _MOST} more" if len(said) > _MOST else ""

@@ -14,6 +14,7 @@ from learnscope.lab import Experiment
 from learnscope.lab.origin import origin
 from learnscope.lab.store.folder import Folder, Stored
 from learnscope.lab.store.identity import unpacked
+from learnscope.lab.sweep import changed
 from learnscope.part import plain as serial
 from learnscope.views.explorer.plots import largest
 
@@ -140,19 +141,16 @@ class Opened:
         with self.stored.readable():
             made = origin(self.data.attrs)
             experiment, listed = made.experiment, list(made.over)
-            changes: list[tuple[str, Any]] = []
+            changes: dict[str, Any] = {}
             for dim, i in at.items():
                 if dim != "seed":
                     own = [c for c in self.data.coords.values() if c.dims == (dim,)]
                     coords = {str(c.attrs.get("field")): c for c in own}
                     values = json.loads(unpacked(self.stored.manifest["values"][dim])[i])
                     paths = [path for path in listed if path in coords]
-                    changes += [(path, _value(path, value, coords[path].dtype))
-                                for path, value in zip(paths, values, strict=True)]  # fmt: skip
-            # Whole parts come first: a field may belong to a part that is swept itself.
-            for path, value in sorted(changes, key=lambda change: change[0].count(".")):
-                experiment = experiment.replace(path, value)
-            return experiment
+                    changes |= {path: _value(path, value, coords[path].dtype)
+                                for path, value in zip(paths, values, strict=True)}  # fmt: skip
+            return changed(experiment, changes)
 
 
 def _value(path: str, value: Any, dtype: np.dtype) -> Any:
