@@ -8,7 +8,6 @@ import xarray as xr
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from learnscope.lab.last import after_last_step
 from learnscope.part.units import duration
 
 
@@ -115,6 +114,6 @@ def divergence(data: xr.Dataset) -> str:
 def at_floor(data: xr.Dataset) -> list[str]:
     """The variables that are within 100 rounding errors of 0 at the last step of some run."""
     floors = {str(n): v.attrs["floor"] for n, v in data.data_vars.items() if "floor" in v.attrs}
-    last = after_last_step(data)
+    last = data.isel(step=-1, missing_dims="ignore")
     near = {name: (abs(last[name]) < 100 * last[floor]) for name, floor in floors.items()}
     return [name for name, floor in floors.items() if (near[name] & (last[floor] > 0)).any()]

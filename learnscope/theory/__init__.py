@@ -6,10 +6,11 @@ from learnscope.theory.condition import Condition, Conditions
 from learnscope.theory.lookup import boundary, conditions, exit_time, is_a, limit, predict
 from learnscope.theory.nearest import Nearest, nearest
 from learnscope.theory.prediction import Prediction
+from learnscope.theory.start import plain
 
 __all__ = [
     "Condition", "Conditions", "Nearest", "Prediction", "boundary", "conditions", "exit_time",
-    "is_a", "limit", "nearest", "predict",
+    "is_a", "limit", "nearest", "plain", "predict",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Conditions, Prediction, is_a
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under gradient descent"
 
@@ -28,8 +28,9 @@ def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
     return (
         isinstance(experiment.data, SignalNoise)
-        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, bias=False)
-        and is_a(experiment.rule, GradientDescent, optimiser="sgd", loss="logistic")
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2)
+        and is_a(experiment.rule, GradientDescent)
+        and plain(experiment)
     )
 
 

@@ -39,8 +39,7 @@ def _apart(sgd: xr.Dataset, sam: xr.Dataset) -> xr.DataArray:
     """The least log of SGD's boundary over SAM's, with the bands of both as its error."""
     logs = np.log(sgd.boundary.values / sam.boundary.values)
     worst = int(np.argmin(logs))  # NaN, if there is one
-    bands = [np.log(data.high / data.low).values[worst] / (2 * ev.reach(data.attrs["seeds"] - 1))
-             for data in (sgd, sam)]  # fmt: skip
+    bands = [np.log(d.high / d.low).values[worst] / 2 / ev.reach(d.seeds - 1) for d in (sgd, sam)]
     return xr.DataArray(float(logs[worst]), attrs=_error(bands, sgd, sam))
 
 

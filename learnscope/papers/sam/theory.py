@@ -28,7 +28,7 @@ from typing import Any
 from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.rules import SharpnessAware
-from learnscope.theory import Conditions, Prediction, is_a
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "SignalNoise with a two-class PatchCNN(activation='relu'), no bias, under SharpnessAware"
 
@@ -37,10 +37,9 @@ def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
     return (
         isinstance(experiment.data, SignalNoise)
-        and is_a(
-            experiment.net, PatchCNN, activation="relu", classes=2, bias=False, second_layer="mean"
-        )
-        and is_a(experiment.rule, SharpnessAware, optimiser="sgd", loss="logistic")
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, second_layer="mean")
+        and is_a(experiment.rule, SharpnessAware)
+        and plain(experiment)
     )
 
 

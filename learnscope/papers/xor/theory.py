@@ -25,7 +25,7 @@ from typing import Any
 from learnscope.data import XorClusters
 from learnscope.nets import PatchCNN
 from learnscope.rules import GradientDescent
-from learnscope.theory import Conditions, Prediction, is_a
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') under gradient descent"
 
@@ -33,11 +33,10 @@ SCOPE = "XorClusters(cosine=0) with a two-class PatchCNN(activation='relu') unde
 def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
     return (
-        is_a(experiment.data, XorClusters, cosine=0)
-        and is_a(
-            experiment.net, PatchCNN, activation="relu", classes=2, bias=False, second_layer="mean"
-        )
-        and is_a(experiment.rule, GradientDescent, optimiser="sgd", loss="logistic")
+        is_a(experiment.data, XorClusters, cosine=0, batch=None)
+        and is_a(experiment.net, PatchCNN, activation="relu", classes=2, second_layer="mean")
+        and is_a(experiment.rule, GradientDescent)
+        and plain(experiment)
     )
 
 

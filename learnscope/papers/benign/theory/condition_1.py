@@ -9,7 +9,7 @@ from learnscope.data import ClassNoise, MatrixNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.benign.theory.spectra import for_mean, spectra
 from learnscope.rules import GradientDescent
-from learnscope.theory import Conditions, is_a
+from learnscope.theory import Conditions, is_a, plain
 
 SCOPE = (
     "ClassNoise or MatrixNoise with a PatchCNN(activation='relu') of as many classes, 3 or more, "
@@ -35,7 +35,8 @@ def applies(experiment: Any) -> bool:
         is_a(data, ClassNoise | MatrixNoise, batch=None)
         and data.classes >= 3
         and is_a(net, PatchCNN, activation="relu", classes=data.classes)
-        and is_a(experiment.rule, GradientDescent, optimiser="sgd", loss="logistic")
+        and is_a(experiment.rule, GradientDescent)
+        and plain(experiment)
     )
 
 

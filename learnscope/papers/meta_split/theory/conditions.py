@@ -6,7 +6,7 @@ from typing import Any
 from learnscope.data import TaskFamily
 from learnscope.nets import PatchCNN
 from learnscope.rules import Fomaml, Pooled
-from learnscope.theory import Conditions, is_a
+from learnscope.theory import Conditions, is_a, plain
 
 SCOPE = (
     "TaskFamily with a two-class PatchCNN(activation='huberised') under Fomaml or Pooled with "
@@ -19,7 +19,8 @@ def applies(experiment: Any) -> bool:
     return (
         isinstance(experiment.data, TaskFamily)
         and is_a(experiment.net, PatchCNN, activation="huberised", classes=2)
-        and is_a(experiment.rule, Fomaml | Pooled, optimiser="sgd", loss="logistic")
+        and is_a(experiment.rule, Fomaml | Pooled)
+        and plain(experiment)
     )
 
 

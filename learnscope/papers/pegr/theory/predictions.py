@@ -7,7 +7,7 @@ from learnscope.data import SignalNoise
 from learnscope.nets import PatchCNN
 from learnscope.papers.pegr import theory as pegr
 from learnscope.rules import FullPenalty, GradientDescent, PerExamplePenalty
-from learnscope.theory import Conditions, Prediction, is_a
+from learnscope.theory import Conditions, Prediction, is_a, plain
 
 SCOPE = (
     "SignalNoise with a two-class PatchCNN(activation='relu2') under gradient descent or a penalty"
@@ -18,9 +18,10 @@ def applies(experiment: Any) -> bool:
     """Whether the paper is about such an experiment."""
     penalties = GradientDescent | PerExamplePenalty | FullPenalty
     return (
-        isinstance(experiment.data, SignalNoise)
+        is_a(experiment.data, SignalNoise, batch=None)
         and is_a(experiment.net, PatchCNN, activation="relu2", classes=2)
-        and is_a(experiment.rule, penalties, optimiser="sgd")
+        and is_a(experiment.rule, penalties)
+        and plain(experiment)
     )
 
 
