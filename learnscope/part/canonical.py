@@ -21,7 +21,7 @@ import numpy as np
 from learnscope.errors import BadInput
 from learnscope.part.code import code_digest
 from learnscope.part.part import AbstractPart
-from learnscope.part.shipped import Definitions, is_own
+from learnscope.part.shipped import Definitions, is_own, names
 
 
 def canonical(value: Any, where: str = "experiment") -> Any:
@@ -73,13 +73,16 @@ def _held(function: Callable[..., Any]) -> list[Any]:
 
 def code_of(code: Any, where: str) -> str:
     """A digest of the code of a class or function: of its module, of all that the module reaches,
-    and of its own source, which distinguishes the functions of one module. Without a module's file,
-    as in a notebook, it is a digest of the definitions that the code uses."""
+    and of its own source, which distinguishes the functions of one module; of a user's own code,
+    also of the globals that it reads, which a script may change between two runs. Without a
+    module's file, as in a notebook, it is a digest of the definitions that the code uses."""
     module = sys.modules.get(code.__module__)
     if getattr(module, "__file__", None) is None and module is sys.modules["__main__"]:
         return _digest(code, _used_by(code, where))
-    shipped = code.__module__.startswith("learnscope.")
-    return (_code_of if shipped else _code_of.__wrapped__)(code, where)
+    if code.__module__.startswith("learnscope."):
+        return _code_of(code, where)
+    source, read = _code_of.__wrapped__(code, where), _globals(code, where)
+    return _digest(code, source + json.dumps(read)) if read else source
 
 
 def own_code(value: Any) -> Iterator[tuple[Any, str]]:
@@ -96,6 +99,32 @@ def own_code(value: Any) -> Iterator[tuple[Any, str]]:
     elif isinstance(value, type | types.FunctionType) and is_own(value.__module__):
         with contextlib.suppress(BadInput):  # it is said where it matters
             yield value, code_of(value, "experiment")
+
+
+def _globals(code: Any, where: str) -> dict[str, Any]:
+    """The values of globals that a class or function reads, and of those that this uses in turn."""
+    found, todo, seen = dict[str, Any](), [code], set[Any]()
+    while todo:
+        thing: Any = inspect.unwrap(todo.pop())
+        if thing in seen or not is_own(thing.__module__ or ""):
+            continue
+        seen.add(thing)
+        if isinstance(thing, type):
+            held = [getattr(each, "fget", None) or each for each in vars(thing).values()]
+            todo += [each for each in (*thing.__bases__, *held) if _is_code(each)]
+            continue
+        for name in names(thing.__code__):
+            value = thing.__globals__.get(name)
+            if _is_code(value):
+                todo.append(value)
+            elif value is not None and not callable(value):
+                with contextlib.suppress(BadInput):  # a module, say, which is no value
+                    found[f"{thing.__module__}.{name}"] = canonical(value, where)
+    return dict(sorted(found.items()))
+
+
+def _is_code(thing: Any) -> bool:
+    return callable(thing) and isinstance(inspect.unwrap(thing), type | types.FunctionType)
 
 
 def _used_by(code: Any, where: str) -> str:

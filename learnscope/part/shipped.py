@@ -200,7 +200,7 @@ class Definitions:
         self._add(text, code)
 
     def _add(self, text: str, code: types.CodeType) -> None:
-        for used in _names(code):
+        for used in names(code):
             if used in self._scope and used not in self._done:
                 self._bring(used, self._scope[used])
         self._lines.append(text)
@@ -271,7 +271,7 @@ def _place_of(thing: Any) -> tuple[str, str] | None:
     return None
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def names(code: types.CodeType) -> Iterator[str]:
     """The names that code uses and does not define itself, each once."""
     codes, found = [code], dict[str, None]()
     while codes:

@@ -164,6 +164,21 @@ def test_a_changed_rule_is_run_anew(own, tmp_path):
     xr.testing.assert_equal(first.load(), second.load())
 
 
+def test_a_global_that_own_code_reads_is_part_of_it(own, tmp_path):
+    """A script may change it between two runs: in one process, and where runs are stored."""
+    module = own("return problem.batch(key)", "return problem.train.take(np.array(KEPT))")
+    module.np, module.KEPT, module.unread = np, [0, 1], 1.0
+    setting = experiment(module._Own(rate=0.3))
+    name, first = untried(setting), run(setting, coordinates="ambient", store=tmp_path)
+    module.unread = 2.0
+    assert untried(setting) == name
+    module.KEPT = [2, 3, 4]
+    assert untried(setting) != name
+    for store in (None, tmp_path):
+        second, report = reported(setting, coordinates="ambient", store=store)
+        assert report.computed == 1 and float((second.loss - first.loss).max()) != 0
+
+
 # learnscope's own code.
 
 
