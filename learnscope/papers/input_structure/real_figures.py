@@ -154,15 +154,23 @@ def _part(sweep: str, title: str = "", alone: dict[str, Any] | None = None, **wh
         axes.set(xlabel="step", ylim=(0, 1.02), ylabel="accuracy, teacher's labels",
                  title=f"{_named(_images(data[sweep]).name)}: {words}")  # fmt: skip
 
-    return sweep, draw
+    return sweep, where, draw
 
 
 def _mixture(title: str, on: str, *panels: Any) -> Figure:
     """`on` is what the paper's images are; what the runs' are, panels say."""
-    needs = tuple(dict.fromkeys(sweep for sweep, _ in panels))
-    draws = [draw for _, draw in panels]
+    needs = tuple(dict.fromkeys(sweep for sweep, *_ in panels))
+    draws = [draw for *_, draw in panels]
     columns, size = (3, None) if len(panels) > 1 else (2, (7, 5))
-    return figure(f"{title}, on {on}", needs, draws, title, size, legend=columns, sharey=True)
+
+    def heading(*datasets: xr.Dataset) -> str:
+        data = dict(zip(needs, datasets, strict=True))
+        ends = [data[sweep].isel(step=-1).sel(where) for sweep, where, _ in panels]
+        apart = [f"{float((end.real_accuracy - end.other_accuracy).mean()):.2f}" for end in ends]
+        words = "Accuracy on images minus that on other inputs, at the end"
+        return f"{title}\n{words}: {', '.join(apart)}"
+
+    return figure(f"{title}, on {on}", needs, draws, heading, size, legend=columns, sharey=True)
 
 
 _COLOURS = {"cifar10": "svhn", "svhn": "cifar10"}  # with the images that are mixed in
