@@ -3,6 +3,7 @@
 import contextlib
 import difflib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 
@@ -11,7 +12,12 @@ class BadInput(ValueError):
 
 
 class MissingData(BadInput):
-    """A data set that is not on this machine. The message says which files to put where."""
+    """A data set that is not on this machine. The message says which files to put where, and
+    `anywhere` says it without the folder of this machine, for what is published."""
+
+    def __init__(self, message: str, folder: Path | None = None):
+        super().__init__(message)
+        self.anywhere = message.replace(str(folder), "the data folder") if folder else message
 
 
 def refuse(part: Any, field: str, must: str) -> NoReturn:

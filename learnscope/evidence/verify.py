@@ -126,7 +126,7 @@ def run_studies(
                 except MissingData as lacking:
                     if target is not None and figures is not None:
                         raise
-                    absent[name] = str(lacking)
+                    absent[name] = lacking.anywhere
                     missing.add((study.name, name))
                     say(f"{name_of}: not run: {lacking}")
                     continue

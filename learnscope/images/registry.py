@@ -137,5 +137,6 @@ def missing(name: str, base: Path | None) -> BadInput:
             absent = layout.absent(base / folder)
             if 0 < len(absent) < len(layout.files) + bool(layout.one_of):
                 lacks = f"{', '.join(absent)} must be there too"
-                return MissingData(f"{name} in {base / folder} is not whole: {lacks}; {get}.")
-    return MissingData(f"{name} is not in {base}: put there {expected}; {get}.")
+                place = f"{name} in {base / folder}"
+                return MissingData(f"{place} is not whole: {lacks}; {get}.", base)
+    return MissingData(f"{name} is not in {base}: put there {expected}; {get}.", base)

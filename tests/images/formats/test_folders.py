@@ -111,3 +111,8 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     write(tmp_path / "mnist" / "train-images-idx3-ubyte", b"", packed=True)
     text = refused(lambda: load("mnist", tmp_path), "is not whole: train-labels-idx1-ubyte")
     assert "train-images" not in text
+    for name in ("mnist", "svhn"):  # a ledger does not name a folder of this machine
+        with pytest.raises(ls.MissingData) as error:
+            load(name, tmp_path)
+        published = error.value.anywhere
+        assert str(tmp_path) not in published and "in the data folder" in published
