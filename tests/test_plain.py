@@ -37,6 +37,8 @@ def test_biases_another_start_momentum_and_another_loss_have_no_theory(paper):
     usual = SETTINGS[paper]
     assert len(ls.theory.conditions(usual)) > 1
     for path, value in CHANGES.items():
+        if (paper, path) == ("benign", "net.initial"):  # whose theory reads what that start is
+            continue
         other = usual.replace(path, value)
         refused(partial(ls.theory.conditions, other), "no theory here is about")
     scale = (3 * float(usual.data.dim)) ** -0.5

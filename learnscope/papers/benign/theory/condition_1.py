@@ -36,7 +36,7 @@ def applies(experiment: Any) -> bool:
         and data.classes >= 3
         and is_a(net, PatchCNN, activation="relu", classes=data.classes)
         and is_a(experiment.rule, GradientDescent)
-        and plain(experiment)
+        and plain(experiment, torch=True)
     )
 
 
