@@ -84,6 +84,7 @@ _OWN = {
 _SMALL = {
     "learnscope demo": "--no-open",
     "learnscope run meta_split.real_rainbow_annealed --from": "",  # nothing is trained
+    "learnscope run input_structure.figure22_colour --from": "",
     "learnscope run": _SMOKE,
     "learnscope verify": _SMOKE,
     "learnscope grid": "--scale smoke --seeds 1 --yes",
