@@ -3,6 +3,7 @@
 from learnscope.evidence.arms import arms
 from learnscope.evidence.boundary_sweep import BoundarySweep, boundary_exponent
 from learnscope.evidence.claim import FLAGS, SCOPES, Claim
+from learnscope.evidence.counted import examples_of
 from learnscope.evidence.finding import VERDICTS, Finding, judged
 from learnscope.evidence.function_sweep import FunctionSweep
 from learnscope.evidence.ledger import Ledger
@@ -31,7 +32,6 @@ from learnscope.evidence.quantity import (
     computed,
     every,
     exact,
-    examples_of,
     first,
     first_passage,
     hits_of,

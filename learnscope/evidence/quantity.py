@@ -10,10 +10,8 @@ are paired. Nothing is dropped on the way: an empty selection is `Unanswered`, N
 """
 
 import dataclasses
-import functools
 import math
 import operator
-import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,9 +19,9 @@ import numpy as np
 import xarray as xr
 
 from learnscope.errors import BadInput
+from learnscope.evidence.counted import examples_of
 from learnscope.evidence.selection import Unanswered, chosen, words
 from learnscope.lab.last import after_last_step
-from learnscope.lab.origin import origins
 
 Datasets = Mapping[str, xr.Dataset]
 DRAWS = "seed"
@@ -253,25 +251,6 @@ def _variable(name: str, where: Mapping[str, Any], when: str = "") -> Quantity:
         return values
 
     return Quantity(f"{name.replace('_', ' ')} {when}".strip() + words(where), read)
-
-
-def examples_of(data: xr.Dataset, name: str) -> int:
-    """The examples (or tasks) of one draw that an accuracy is counted over; 1, the draw, if nobody
-    knows."""
-    field = name.removesuffix("_accuracy")
-    try:
-        tables = [_data_of(arm.text) for arm in origins(data.attrs).values()]
-        return min(
-            int(t[f"{field}_per_class"] * t["classes"] if f"{field}_per_class" in t
-                else t[field if field in t else f"{field}_tasks"]) for t in tables
-        )  # fmt: skip
-    except (BadInput, KeyError, TypeError, ValueError):
-        return 1
-
-
-@functools.lru_cache(maxsize=1024)  # every claim, and every null of it, asks again
-def _data_of(text: str) -> dict[str, Any]:
-    return tomllib.loads(text)["data"]
 
 
 def _made(function: Callable[..., xr.DataArray], *values: xr.DataArray) -> xr.DataArray:
